@@ -2,28 +2,16 @@ import type { ServiceContract } from '../spec/contract.ts';
 import { type Method, type OperationName, operations } from '../spec/operations.ts';
 import { JUDGED } from './findings.ts';
 import { isWritePath } from './probe.ts';
-import { fill, hasLiteralId, kindOf, LIKE, namesResource, templateOf, usualWays } from './usual-ways.ts';
-
-/** A way to call an operation. */
-export interface Candidate {
-  readonly method: Method;
-  readonly path: string;
-  /** Field of the body that has the id, if the path has none. */
-  readonly idField?: string | undefined;
-  /** True if nothing but its usual form speaks for it. */
-  readonly isGuess?: boolean;
-}
-
-/** Returns whether a candidate is the way that the package assumes. */
-export const isAssumed = (name: OperationName, { method, path, idField }: Candidate): boolean =>
-  operations[name].method === method && operations[name].path === path && idField === undefined;
-
-/** Returns how a candidate differs from the assumed request, for a contract. */
-export function settingOf(name: OperationName, { method, path }: Candidate): ServiceContract {
-  const assumed = operations[name];
-  const change = { ...(method !== assumed.method && { method }), ...(path !== assumed.path && { path }) };
-  return { operations: { [name]: change } };
-}
+import {
+  type Candidate,
+  fill,
+  hasLiteralId,
+  kindOf,
+  LIKE,
+  namesResource,
+  templateOf,
+  usualWays,
+} from './usual-ways.ts';
 
 /** Published paths that are tried for one operation. */
 const MAX_PUBLISHED = 3;

@@ -1,8 +1,18 @@
 import type { OperationName } from '../spec/operations.ts';
-import { type Candidate, type Candidates, isAssumed, settingOf } from './candidates.ts';
-import { envelopeOf, type Found, isErrorEnvelope, isMissing, type Kind, type Reply, type Row } from './evidence.ts';
+import type { Candidates } from './candidates.ts';
+import {
+  envelopeOf,
+  type Found,
+  invalidFields,
+  isErrorEnvelope,
+  isMissing,
+  type Kind,
+  type Reply,
+  type Row,
+} from './evidence.ts';
 import type { Findings } from './findings.ts';
 import { isWritePath, type Probe, type ProbeRequest } from './probe.ts';
+import { type Candidate, isAssumed, settingOf } from './usual-ways.ts';
 
 /** State that the steps of a check share. */
 export interface Session {
@@ -38,10 +48,12 @@ interface Search<T> {
   evidence(value: T): string;
 }
 
-/** Result of a search: what was found, and the response that ended it. */
+/** Result of a search. */
 export interface SearchResult<T> {
   readonly found?: T;
-  /** Also set if a create has ended the search, because it may have had an effect. */
+  /** Fields of the body of a create that the service refuses, at the right path. */
+  readonly refused?: readonly string[];
+  /** Response that has ended the search: also that to a create which may have had an effect. */
   readonly reply?: Reply;
 }
 
@@ -66,13 +78,19 @@ export async function findPath<T>(
       notePlace(session, name, match);
       return { found: match.value, reply };
     }
+    const isCreate = /\.(?:create|reserve)$/.test(name);
+    const refused = isCreate ? invalidFields(reply) : [];
+    if (refused.length > 0) {
+      noteWay(session, name, candidate, 'A 422 names fields of the body.');
+      return { refused, reply };
+    }
     const refusal = refusalOf(session, reply, candidate);
     if (refusal) candidates.miss();
     if (isAssumed(name, candidate)) {
       isRefused = refusal === 'missing';
       unclear = reasonOf(reply);
     }
-    if (!refusal && /\.(?:create|reserve)$/.test(name)) {
+    if (!refusal && isCreate) {
       findings.unclear(id, reasonOf(reply));
       return { reply };
     }

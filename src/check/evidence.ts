@@ -146,9 +146,9 @@ export function fingerprint({ status, format, body }: Reply): string {
 /** Returns whether a status says that a path, or the method for it, does not exist. */
 export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
-/** Returns the fields that a 422 names; `undefined` if it is not one of the documented form. */
-export function invalidFields({ status, body }: Reply): readonly string[] | undefined {
-  if (status !== 422 || !isObject(body) || !isObject(body.errors)) return undefined;
+/** Returns the fields that a 422 of the documented form names. */
+export function invalidFields({ status, body }: Reply): readonly string[] {
+  if (status !== 422 || !isObject(body) || !isObject(body.errors)) return [];
   return Object.keys(body.errors).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
 }
 
@@ -168,23 +168,13 @@ const OFFSETS: readonly number[] = [
 /** Largest difference between the clocks of a service. */
 const MAX_SKEW_MS = 10 * MINUTE;
 
-/** The format of timestamps in resources: the documented one, another one of ISO 8601, or none of both. */
-export function timestampFormat(value: unknown): 'documented' | 'iso' | undefined {
-  if (typeof value !== 'string') return undefined;
-  if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)) return 'documented';
-  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/.test(value) ? 'iso' : undefined;
-}
-
-/** Returns a documented timestamp in milliseconds, read as UTC; `NaN` for anything else. */
-const wallTime = (value: unknown): number =>
-  timestampFormat(value) === 'documented' ? Date.parse(`${String(value).replace(' ', 'T')}Z`) : Number.NaN;
-
 /**
  * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
  * created; `undefined` if it is that of no zone.
  */
 export function zoneOffset(createdAt: unknown, at: number): number | undefined {
-  const difference = wallTime(createdAt) - at;
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/.exec(String(createdAt)) ?? [];
+  const difference = Date.parse(`${day}T${time}Z`) - at;
   const distance = (offset: number): number => Math.abs(difference - offset * MINUTE);
   const nearest = OFFSETS.reduce((best, offset) => (distance(offset) < distance(best) ? offset : best));
   return distance(nearest) <= MAX_SKEW_MS ? nearest : undefined;

@@ -31,36 +31,24 @@ export const JUDGED: readonly OperationName[] = Object.keys(operations)
   .filter(isOperationName)
   .filter((name) => !NOT_JUDGED.test(name));
 
-const isWrite = (name: OperationName): boolean => operations[name].method !== 'GET';
+const pathIds = (isWrite: boolean): string[] =>
+  JUDGED.filter((name) => (operations[name].method !== 'GET') === isWrite).map((name) => `path:${name}`);
 
-/** Lowest level at which each assumption can be confirmed. */
-const CHECKED_AT: Readonly<Record<string, CheckLevel>> = {
-  service: 'read',
-  ...Object.fromEntries(JUDGED.map((name) => [`path:${name}`, isWrite(name) ? 'write' : 'read'] as const)),
-  paging: 'read',
-  'page-size': 'read',
-  'waits.via': 'read',
-  statuses: 'read',
-  'usage.yearmonth': 'read',
-  'usage.build_budget': 'read',
-  'errors.401': 'read',
-  'errors.404': 'read',
-  'errors.409': 'write',
-  'errors.422': 'read',
-  'request-id-header': 'read',
-  'time-zone': 'write',
-  'body:projects.create': 'write',
-  'body:audiences.create': 'write',
-  'body:lookalikes.create': 'write',
-  'body:activations.create': 'write',
-  'idempotency:projects.create': 'write',
-  'idempotency:audiences.create': 'build',
-  'uploads.reservation': 'write',
-  'uploads.put': 'write',
-  'results.download': 'read',
-  'oauth.protected-resource': 'read',
-  'oauth.authorization-server': 'read',
-  mcp: 'read',
+/** Assumptions by the lowest level that can confirm them. */
+const CHECKED_AT: Readonly<Record<CheckLevel, readonly string[]>> = {
+  read: [
+    'service',
+    ...pathIds(false),
+    ...['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'],
+    ...['errors.401', 'errors.404', 'errors.422', 'request-id-header', 'results.download'],
+    ...['oauth.protected-resource', 'oauth.authorization-server', 'mcp'],
+  ],
+  write: [
+    ...pathIds(true),
+    ...['body:projects.create', 'body:audiences.create', 'body:lookalikes.create', 'body:activations.create'],
+    ...['idempotency:projects.create', 'errors.409', 'time-zone', 'uploads.reservation', 'uploads.put'],
+  ],
+  build: ['idempotency:audiences.create'],
 };
 
 /** Why other assumptions are never checked. */
@@ -78,16 +66,18 @@ const RANK: readonly CheckLevel[] = ['read', 'write', 'build'];
 export const includes = (level: CheckLevel, other: CheckLevel): boolean => RANK.indexOf(level) >= RANK.indexOf(other);
 
 /** Returns the lowest level that can check an assumption. */
-export const levelOf = (id: string): CheckLevel => CHECKED_AT[id] ?? 'read';
+export const levelOf = (id: string): CheckLevel => RANK.find((level) => CHECKED_AT[level].includes(id)) ?? 'read';
 
 /** Collects what a check finds out: at first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
 
   constructor(level: CheckLevel) {
-    for (const [id, needs] of Object.entries(CHECKED_AT)) {
-      if (includes(level, needs)) this.set(id, 'not-checked', 'Nothing in the account shows it.');
-      else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${needs}.`, needs });
+    for (const needs of RANK) {
+      for (const id of CHECKED_AT[needs]) {
+        if (includes(level, needs)) this.set(id, 'not-checked', 'Nothing in the account shows it.');
+        else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${needs}.`, needs });
+      }
     }
     for (const [id, reason] of Object.entries(NEVER_CHECKED)) this.set(id, 'not-checked', reason);
   }

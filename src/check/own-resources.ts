@@ -1,5 +1,5 @@
 import { findPath, noteNotFound, notePlace, read, type SearchResult, type Session } from './check-session.ts';
-import { envelopeOf, invalidFields, isMissing, type Reply, type Row, resourceIn, rowsIn } from './evidence.ts';
+import { envelopeOf, isMissing, type Reply, type Row, resourceIn, rowsIn } from './evidence.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 
 /** Time for which a create can be repeated under its key: an hour less than the service keeps it. */
@@ -7,12 +7,6 @@ const REPEAT_WINDOW_MS = 23 * 3_600_000;
 
 /** Namespaces in which a check creates something, on purpose or because a service accepts what it must refuse. */
 export type Creatable = JournalEntry['kind'];
-
-/** Result of a create: a resource, or the fields that were refused. */
-interface Created {
-  readonly resource?: Row;
-  readonly refused?: readonly string[];
-}
 
 /** Creates resources and deletes them, so that a killed check leaves nothing that the next one could not delete. */
 export class OwnResources {
@@ -34,19 +28,14 @@ export class OwnResources {
   }
 
   /** Tries the candidates of a create. An unknown outcome is resolved by the same key at the same path, never another one. */
-  async create(kind: Creatable, body: unknown, why: string): Promise<SearchResult<Created>> {
-    const result = await findPath<Created>(this.#session, `${kind}.create`, {
+  async create(kind: Creatable, body: unknown, why: string): Promise<SearchResult<Row>> {
+    const result = await findPath(this.#session, `${kind}.create`, {
       send: async ({ path }) => {
         await this.#keep({ kind, path, key: crypto.randomUUID(), body, at: this.#session.probe.now, ids: [] });
         return this.repeat(why);
       },
-      judge: (reply) => {
-        const resource = resourceIn(envelopeOf(reply));
-        if (resource) return { place: resource.place, value: { resource: resource.value } };
-        const refused = invalidFields(reply) ?? [];
-        return refused.length > 0 ? { place: 'data', value: { refused } } : undefined;
-      },
-      evidence: ({ resource }) => (resource ? 'The response has what was created.' : 'A 422 names fields of the body.'),
+      judge: (reply) => resourceIn(envelopeOf(reply)),
+      evidence: () => 'The response has what was created.',
     });
     // Kept only if something exists, or may exist.
     const { status = 404 } = result.reply ?? {};

@@ -1,8 +1,8 @@
 import type { Paging } from '../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
-import type { Candidate } from './candidates.ts';
 import { read, type Session } from './check-session.ts';
 import { envelopeOf, type Found, KINDS, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
+import type { Candidate } from './usual-ways.ts';
 
 /** How lists are paged, as the package assumes. */
 export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };
@@ -26,13 +26,15 @@ const CURSOR_PLACES: readonly string[] = [
 /** Sizes of pages to try if the documented one is refused. */
 const SMALLER_PAGES: readonly number[] = [50, 25, 10];
 
-/** Pages that are read in search of old rows. */
-const MAX_PAGES = 4;
+const NEEDS_ROWS = 'Needs a list with more than 100 rows.';
 
 interface Page {
   readonly reply: Reply;
   readonly rows: readonly Row[];
 }
+
+/** A way to page whose size of pages can be set. */
+type SizedPaging = Paging & { readonly size: string };
 
 /** A list that is paged: reads a page by its query. */
 type PageReader = (query: Readonly<Record<string, string | number>>, why: string) => Promise<Page>;
@@ -44,8 +46,7 @@ export async function checkPaging(session: Session, expected: Paging = ASSUMED_P
   const list = kind && candidates.working(`${kind}.list`);
   if (!list) {
     findings.unclear('paging', 'Needs a list with two rows.');
-    findings.unclear('page-size', 'Needs a list with more than 100 rows.');
-    return;
+    return findings.unclear('page-size', NEEDS_ROWS);
   }
   session.onStep('Paging');
   const rows = session.rows.get(kind) ?? [];
@@ -53,15 +54,15 @@ export async function checkPaging(session: Session, expected: Paging = ASSUMED_P
   const first = await findSize(readPage, expected);
   if (!first)
     return findings.set('paging', 'differs', 'No parameter that was tried sets the number of rows of a page.');
-  const { size } = first;
   const paging = await findPaging(readPage, first, expected, rows[1]);
   if (!paging) return findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.');
-  const isAssumed = paging.style === 'page' && paging.param === ASSUMED_PAGING.param && size === ASSUMED_PAGING.size;
   const evidence = 'A page of one row, and the next page has the second row of the list.';
-  findings.set('paging', isAssumed ? 'confirmed' : 'differs', evidence, isAssumed ? undefined : { paging });
-  const all = await checkPageSize(session, readPage, { ...paging, size });
+  if (paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page')
+    findings.set('paging', 'confirmed', evidence);
+  else findings.set('paging', 'differs', evidence, { paging });
+  const page = await checkPageSize(session, readPage, paging);
   // Further rows are older ones.
-  if (all.length > rows.length) session.rows.set(kind, all);
+  if (page.length > rows.length) session.rows.set(kind, page);
 }
 
 function pageReader(session: Session, list: Candidate): PageReader {
@@ -71,16 +72,11 @@ function pageReader(session: Session, list: Candidate): PageReader {
   };
 }
 
-/** A page of one row, with the parameter that has made it one. */
-interface FirstPage {
-  readonly size: string;
-  readonly reply: Reply;
-}
-
-async function findSize(readPage: PageReader, expected: Paging): Promise<FirstPage | undefined> {
+/** Returns a page of one row, and the parameter that has made it one. */
+async function findSize(readPage: PageReader, expected: Paging): Promise<(Page & { size: string }) | undefined> {
   for (const size of new Set([...(expected.size ? [expected.size] : []), ...SIZES])) {
-    const { rows, reply } = await readPage({ [size]: 1 }, `a page of one row by ${size}`);
-    if (rows.length === 1) return { size, reply };
+    const page = await readPage({ [size]: 1 }, `a page of one row by ${size}`);
+    if (page.rows.length === 1) return { ...page, size };
   }
   return undefined;
 }
@@ -88,38 +84,28 @@ async function findSize(readPage: PageReader, expected: Paging): Promise<FirstPa
 /** Returns the way by which the second page of one row has the second row of the list. */
 async function findPaging(
   readPage: PageReader,
-  { size, reply }: FirstPage,
+  { size, ...first }: Page & { size: string },
   { style, param }: Paging,
   second: Row | undefined,
-): Promise<Paging | undefined> {
-  const cursor = cursorIn(reply);
-  const ways: readonly Paging[] = [
+): Promise<SizedPaging | undefined> {
+  const cursor = cursorIn(first.reply);
+  const ways: readonly SizedPaging[] = [
     ...(style === 'cursor' ? [] : [{ style, param, size }]),
     ...(cursor?.params ?? []).map((param) => ({ style: 'cursor', param, size, next: cursor?.place }) as const),
     ...PAGES.map((param) => ({ style: 'page', param, size }) as const),
     ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
   ];
   for (const way of ways) {
-    const query = nextQuery(way, { pages: 1, count: 1, last: reply, asked: 1 });
-    const next = query && (await readPage(query, `the next page by ${way.param}`));
-    if (next?.rows.length === 1 && next.rows[0]?.id === second?.id) return way;
+    const { rows } = await readPage(queryAfter(way, first, 1), `the next page by ${way.param}`);
+    if (rows.length === 1 && rows[0]?.id === second?.id) return way;
   }
   return undefined;
 }
 
-/** What was read of a list. */
-interface Progress {
-  readonly pages: number;
-  readonly count: number;
-  readonly last: Reply;
-  /** Rows that were requested of each page. */
-  readonly asked: number;
-}
-
-/** Returns the query of the next page; `undefined` if the last one has no cursor. */
-function nextQuery({ style, param, size = '' }: Paging, { pages, count, last, asked }: Progress) {
-  const position = { page: pages + 1, offset: count, cursor: cursorIn(last)?.value }[style];
-  return position === undefined ? undefined : { [size]: asked, [param]: position };
+/** Returns the query of the second page, after the first one. */
+function queryAfter({ style, param, size }: SizedPaging, { reply, rows }: Page, asked: number) {
+  const position = { page: 2, offset: rows.length, cursor: cursorIn(reply)?.value ?? '' }[style];
+  return { [size]: asked, [param]: position };
 }
 
 /** Returns the cursor of the next page, where it is, and the parameters that may take it. */
@@ -137,34 +123,30 @@ function cursorIn({ body }: Reply): (Found<string> & { readonly params: readonly
   return undefined;
 }
 
-/** Finds out whether a page may have as many rows as documented. Returns the rows of the first pages. */
+/** Finds out whether a page may have as many rows as documented. Returns the rows of the largest one. */
 async function checkPageSize(
   { findings }: Session,
   readPage: PageReader,
-  paging: Paging & { readonly size: string },
+  paging: SizedPaging,
 ): Promise<readonly Row[]> {
-  const ask = (rows: number): Promise<Page> => readPage({ [paging.size]: rows }, `a page of ${rows} rows`);
+  let asked = RESOURCE_PAGE_CAP;
+  const ask = (): Promise<Page> => readPage({ [paging.size]: asked }, `a page of ${asked} rows`);
   const noteLess = (maxSize: number, evidence: string): void =>
     findings.set('page-size', 'differs', evidence, { paging: { ...paging, maxSize } });
-  let asked = RESOURCE_PAGE_CAP;
-  let page = await ask(asked);
+  let page = await ask();
   for (const smaller of SMALLER_PAGES) {
     if (page.reply.status !== 422 && page.reply.status !== 400) break;
     asked = smaller;
-    page = await ask(asked);
+    page = await ask();
   }
-  const full = page.rows.length;
-  if (full >= RESOURCE_PAGE_CAP) findings.set('page-size', 'confirmed', `A page has ${RESOURCE_PAGE_CAP} rows.`);
-  else if (full > 0 && asked < RESOURCE_PAGE_CAP) noteLess(asked, 'A larger page is refused.');
-  const all: Row[] = [...page.rows];
-  for (let pages = 1; pages < MAX_PAGES && full > 0 && page.rows.length === full; pages++) {
-    const next = nextQuery(paging, { pages, count: all.length, last: page.reply, asked });
-    if (!next) break;
-    page = await readPage(next, 'a further page, in search of old rows');
-    all.push(...page.rows);
-    if (pages === 1 && page.rows.length > 0 && full < asked)
-      noteLess(full, 'A page has fewer rows than requested, and more follow.');
+  const { length } = page.rows;
+  if (length >= RESOURCE_PAGE_CAP) findings.set('page-size', 'confirmed', `A page has ${RESOURCE_PAGE_CAP} rows.`);
+  else if (length > 0 && asked < RESOURCE_PAGE_CAP) noteLess(asked, 'A larger page is refused.');
+  else if (length > 0) {
+    const { rows } = await readPage(queryAfter(paging, page, asked), 'the page after one with fewer rows');
+    if (rows.some(({ id }) => page.rows.every((row) => row.id !== id)))
+      noteLess(length, 'A page has fewer rows than requested, and more follow.');
   }
-  findings.unclear('page-size', 'Needs a list with more than 100 rows.');
-  return all;
+  findings.unclear('page-size', NEEDS_ROWS);
+  return page.rows;
 }

@@ -1,6 +1,5 @@
 import { type OperationName, operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
-import type { Candidate } from './candidates.ts';
 import {
   findPath,
   madeUpName,
@@ -29,6 +28,7 @@ import {
 } from './evidence.ts';
 import { STOPPED, Stop } from './probe.ts';
 import { noteBudget } from './usage-steps.ts';
+import type { Candidate } from './usual-ways.ts';
 
 const WEBHOOKS = operations['webhooks.list'].path;
 const USAGE = operations['usage.get'].path;
@@ -67,7 +67,7 @@ function stopAfter(replies: readonly Reply[]): Stop {
 function noteDocumented(session: Session, name: OperationName, reply: Reply, match: Found<unknown> | undefined): void {
   const { findings, candidates } = session;
   const id = `path:${name}`;
-  if (match || invalidFields(reply)?.includes('yearmonth')) {
+  if (match || invalidFields(reply).includes('yearmonth')) {
     findings.set(id, 'confirmed', match ? 'Responds as documented.' : 'A 422 names the month, which is missing.');
     candidates.works(name, operations[name]);
     if (match) notePlace(session, name, match);

@@ -34,7 +34,7 @@ export async function checkUsage(session: Session): Promise<void> {
     const evidence = `A past month as ${format} succeeds, a future one is refused.`;
     if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
     else findings.set('usage.yearmonth', 'differs', evidence, queryIn(format));
-    const isAsAssumed = isErrorEnvelope(future) && (invalidFields(future) ?? []).length > 0;
+    const isAsAssumed = isErrorEnvelope(future) && invalidFields(future).length > 0;
     const sentence = ['A future month', 'gets 422, and `errors` names the parameter'] as const;
     return noteReply(session, 'errors.422', future, isAsAssumed, sentence);
   }

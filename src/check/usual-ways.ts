@@ -1,7 +1,28 @@
+import type { ServiceContract } from '../spec/contract.ts';
 import { API, type Method, type OperationName, operations } from '../spec/operations.ts';
-import type { Candidate } from './candidates.ts';
 import { JUDGED } from './findings.ts';
 import { isWritePath } from './probe.ts';
+
+/** A way to call an operation. */
+export interface Candidate {
+  readonly method: Method;
+  readonly path: string;
+  /** Field of the body that has the id, if the path has none. */
+  readonly idField?: string | undefined;
+  /** True if nothing but its usual form speaks for it. */
+  readonly isGuess?: boolean;
+}
+
+/** Returns whether a candidate is the way that the package assumes. */
+export const isAssumed = (name: OperationName, { method, path, idField }: Candidate): boolean =>
+  operations[name].method === method && operations[name].path === path && idField === undefined;
+
+/** Returns how a candidate differs from the assumed request, for a contract. */
+export function settingOf(name: OperationName, { method, path }: Candidate): ServiceContract {
+  const assumed = operations[name];
+  const change = { ...(method !== assumed.method && { method }), ...(path !== assumed.path && { path }) };
+  return { operations: { [name]: change } };
+}
 
 /** Usual ways by the assumed one, likely ones first, after the name of the resource; a word at the end is the field of the id. */
 const USUAL: Readonly<Record<string, readonly string[]>> = {

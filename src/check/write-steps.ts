@@ -9,7 +9,6 @@ import {
   type Row,
   reportIn,
   resourceIn,
-  timestampFormat,
   zoneName,
   zoneOffset,
 } from './evidence.ts';
@@ -75,11 +74,11 @@ async function createAndDelete(
   [body, why]: readonly [body: object, why: string],
   look: (created: Row, reply: Reply) => Promise<void>,
 ): Promise<boolean> {
-  const { found, reply } = await own.create(kind, body, why);
-  if (found?.refused) noteFields(session, kind, found.refused);
-  if (!found?.resource || !reply) return own.isClean;
+  const { found, refused, reply } = await own.create(kind, body, why);
+  if (refused) noteFields(session, kind, refused);
+  if (!found || !reply) return own.isClean;
   try {
-    await look(found.resource, reply);
+    await look(found, reply);
   } finally {
     await own.deleteAll();
   }
@@ -152,9 +151,7 @@ function noteZone({ findings }: Session, { created_at }: Row, { at }: Reply): vo
   const id = 'time-zone';
   const minutes = zoneOffset(created_at, at);
   const evidence = 'An offset, by something just created; daylight saving time cannot be seen.';
-  const override = `operations: { '…': { data: (data) => ({ ...data, created_at: /* Y-m-d H:i:s */ … }) } }`;
-  if (timestampFormat(created_at) === 'iso') findings.set(id, 'differs', 'Timestamps are those of ISO 8601.', override);
-  else if (minutes === undefined) findings.unclear(id, 'What was created has no usable `created_at`.');
+  if (minutes === undefined) findings.unclear(id, 'What was created has no `created_at` of the form `Y-m-d H:i:s`.');
   else if (minutes === 0) findings.set(id, 'confirmed', 'The time of something just created is that of UTC.');
   else findings.set(id, 'differs', evidence, { serverTimeZone: zoneName(minutes) });
 }

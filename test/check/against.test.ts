@@ -74,10 +74,10 @@ describe('compare', () => {
       { id: 'path:schedules.list', was: 'GET /api/v2/schedules/index', is: 'refused' },
       { id: 'page-size', was: 'as documented', is: '50' },
       { id: 'waits.via', was: 'list', is: 'get' },
-      { id: 'errors.409', was: 'as assumed', is: expect.stringContaining('200') },
       { id: 'request-id-header', was: 'x-request-id', is: 'x-correlation-id' },
-      { id: 'time-zone', was: 'UTC', is: 'Etc/GMT-1' },
       { id: 'idempotency:projects.create', was: 'retry: idempotency-key', is: 'retry: never' },
+      { id: 'errors.409', was: 'as assumed', is: expect.stringContaining('200') },
+      { id: 'time-zone', was: 'UTC', is: 'Etc/GMT-1' },
     ]);
   });
 
