@@ -16,7 +16,7 @@ import {
 /** Published paths that are tried for one operation. */
 const MAX_PUBLISHED = 3;
 
-/** What a check knows about the ways to call operations, and the order in which it tries them. */
+/** The ways to call operations that a check knows, and the order in which it tries them. */
 export class Candidates {
   readonly #maxMisses: number;
   readonly #expected: ServiceContract['operations'];

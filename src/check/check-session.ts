@@ -50,7 +50,7 @@ interface Search<T> {
 
 /** Result of a search. */
 export interface SearchResult<T> {
-  readonly found?: T;
+  readonly value?: T;
   /** Fields of the body of a create that the service refuses, at the right path. */
   readonly refused?: readonly string[];
   /** Response that has ended the search: also that to a create which may have had an effect. */
@@ -76,7 +76,7 @@ export async function findPath<T>(
     if (match) {
       noteWay(session, name, candidate, evidence(match.value));
       notePlace(session, name, match);
-      return { found: match.value, reply };
+      return { value: match.value, reply };
     }
     const isCreate = /\.(?:create|reserve)$/.test(name);
     const refused = isCreate ? invalidFields(reply) : [];
@@ -154,7 +154,7 @@ export function noteReply(
   id: string,
   reply: Reply,
   isAsAssumed: boolean,
-  /** What the response is to, and how it is if it is as assumed: a sentence. */
+  /** Subject and predicate of a sentence about the response that is assumed. */
   [subject, verb]: readonly [subject: string, verb: string],
   override?: string,
 ): void {

@@ -113,7 +113,7 @@ export class OwnResources {
   async #delete(id: number): Promise<boolean> {
     const { probe } = this.#session;
     const wasListed = await this.#isListed(id);
-    const { found = false } = await findPath(this.#session, `${this.#space}.delete`, {
+    const { value: isDeleted = false } = await findPath(this.#session, `${this.#space}.delete`, {
       send: ({ method, path, idField }) =>
         probe.send({
           method,
@@ -129,8 +129,8 @@ export class OwnResources {
       },
       evidence: () => 'What was created is gone.',
     });
-    if (found) await this.#forget(id);
-    return found;
+    if (isDeleted) await this.#forget(id);
+    return isDeleted;
   }
 
   /** Returns whether the list has a resource. */

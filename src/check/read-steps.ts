@@ -95,7 +95,7 @@ export async function checkRefusals(session: Session): Promise<void> {
 export async function checkLists(session: Session): Promise<void> {
   for (const kind of KINDS) {
     session.onStep(`List of ${kind}`);
-    const { found } = await findPath(session, `${kind}.list`, {
+    const { value: rows } = await findPath(session, `${kind}.list`, {
       send: read(session, `list of ${kind}`),
       async judge(reply, candidate): Promise<Found<readonly Row[]> | undefined> {
         const list = rowsIn(envelopeOf(reply));
@@ -110,7 +110,7 @@ export async function checkLists(session: Session): Promise<void> {
           ? 'An empty list, and a made-up path beside it is refused.'
           : 'A list of rows with integer ids and fields of this kind.',
     });
-    if (found) session.rows.set(kind, found);
+    if (rows) session.rows.set(kind, rows);
   }
 }
 
@@ -144,7 +144,7 @@ async function checkGet(
   if (!first) return undefined;
   session.onStep(`One of ${kind}`);
   let { id } = first;
-  const { found } = await findPath(session, name, {
+  const { value } = await findPath(session, name, {
     async send(candidate) {
       id = first.id;
       const reply = await read(session, `one of ${kind}`, { id })(candidate);
@@ -158,7 +158,7 @@ async function checkGet(
     },
     evidence: () => 'The response has the id of a row of the list.',
   });
-  return found;
+  return value;
 }
 
 /** The documented error of an id that does not exist. */

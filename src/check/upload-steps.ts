@@ -13,7 +13,7 @@ export async function checkUpload(session: Session): Promise<void> {
   const id = 'uploads.reservation';
   session.onStep('An upload of 4 bytes');
   const body = { kind: 'cohort', size: 4 };
-  const { found: reservation, refused } = await findPath(session, 'uploads.reserve', {
+  const { value: reservation, refused } = await findPath(session, 'uploads.reserve', {
     send: ({ path }) => probe.send({ method: 'POST', path, body, why: 'reserve an upload of 4 bytes' }),
     judge: (reply) => objectIn(envelopeOf(reply), isReservation),
     evidence: () => 'The response has a presigned URL.',

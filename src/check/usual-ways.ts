@@ -56,7 +56,7 @@ export function fill(template: string, name: OperationName): string {
   return template.replaceAll('{resources}', plural).replaceAll('{resource}', singular).replaceAll('{verb}', verb);
 }
 
-/** Returns a text with the names of its resource as parameters. */
+/** Returns a string with the names of its resource as parameters. */
 export function templateOf(text: string, name: OperationName): string {
   const { plural, singular } = nounsOf(name);
   return text

@@ -66,19 +66,19 @@ const refusedBodies = (): readonly (readonly [Exclude<Creatable, 'projects'>, ob
 /** Returns a name for something that the check creates. */
 const ownName = (): string => `audience-${madeUpName().replace('-', ' ')}`;
 
-/** Creates something, has a look at it, and deletes it. Returns whether it was deleted, or nothing was created. */
+/** Creates something, inspects it, and deletes it. Returns whether it was deleted, or nothing was created. */
 async function createAndDelete(
   session: Session,
   own: OwnResources,
   kind: Creatable,
   [body, why]: readonly [body: object, why: string],
-  look: (created: Row, reply: Reply) => Promise<void>,
+  inspect: (created: Row, reply: Reply) => Promise<void>,
 ): Promise<boolean> {
-  const { found, refused, reply } = await own.create(kind, body, why);
+  const { value: created, refused, reply } = await own.create(kind, body, why);
   if (refused) noteFields(session, kind, refused);
-  if (!found || !reply) return own.isClean;
+  if (!created || !reply) return own.isClean;
   try {
-    await look(found, reply);
+    await inspect(created, reply);
   } finally {
     await own.deleteAll();
   }
@@ -142,7 +142,7 @@ async function readOwn(session: Session, kind: 'projects' | 'audiences', created
     judge: (reply: Reply) => resourceIn(envelopeOf(reply), id),
     evidence: () => 'The response has the id of what was created.',
   };
-  const shown = get ? search.judge(await search.send(get))?.value : (await findPath(session, name, search)).found;
+  const shown = get ? search.judge(await search.send(get))?.value : (await findPath(session, name, search)).value;
   return { ...created, ...shown };
 }
 
