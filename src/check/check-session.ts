@@ -1,5 +1,5 @@
 import type { OperationName } from '../spec/operations.ts';
-import type { Candidates } from './candidates.ts';
+import { type Candidate, type Candidates, isAssumed, settingOf } from './candidates.ts';
 import {
   envelopeOf,
   type Found,
@@ -12,7 +12,6 @@ import {
 } from './evidence.ts';
 import type { Findings } from './findings.ts';
 import { isWritePath, type Probe, type ProbeRequest } from './probe.ts';
-import { type Candidate, isAssumed, settingOf } from './usual-ways.ts';
 
 /** State that the steps of a check share. */
 export interface Session {

@@ -11,8 +11,7 @@ import { OwnResources } from './own-resources.ts';
 import { checkPaging } from './paging-steps.ts';
 import { type Clock, Probe, type RequestLimits, type RequestNotice, Stop } from './probe.ts';
 import { checkDocument, checkOptions, noteUntried } from './publication.ts';
-import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals } from './read-steps.ts';
-import { checkUsage } from './usage-steps.ts';
+import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals, checkUsage } from './read-steps.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -122,7 +121,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     level,
     findings: findings.all,
     contract: findings.contractOf(level, probe.now),
-    requests: { ...probe.sent },
+    requests: probe.sent,
     ...(stopped && { stopped }),
     ...(isLeft && { left: LEFT }),
   };

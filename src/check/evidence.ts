@@ -21,15 +21,7 @@ export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'sched
 export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
 
 /** Documented fields that several kinds have. */
-const SHARED: readonly string[] = [
-  'name',
-  'status',
-  'source_audience',
-  'created_by',
-  'project',
-  'created_at',
-  'updated_at',
-];
+const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
 
 /** Documented fields that one kind has. Those of projects and schedules are not documented. */
 const OWN: Readonly<Record<Kind, readonly string[]>> = {
@@ -156,37 +148,30 @@ export function invalidFields({ status, body }: Reply): readonly string[] {
 export const isErrorEnvelope = ({ status, body }: Reply): boolean =>
   isObject(body) && body.status === 'error' && body.code === status && typeof body.message === 'string';
 
-const MINUTE = 60_000;
-const HOUR = 60;
+const QUARTER_MS = 15 * 60_000;
 
-/** Minutes by which time zones are ahead of UTC. */
-const OFFSETS: readonly number[] = [
-  ...Array.from({ length: 27 }, (_, index) => (index - 12) * HOUR),
-  ...[-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75, 13.75].map((hours) => hours * HOUR),
-];
-
-/** Largest difference between the clocks of a service. */
-const MAX_SKEW_MS = 10 * MINUTE;
+/** Minutes by which the zones that are not on the half hour are ahead of UTC: Nepal, Eucla, the Chatham Islands. */
+const ODD_OFFSETS: readonly number[] = [345, 525, 765, 825];
+const MAX_OFFSET = 840;
 
 /**
  * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
- * created; `undefined` if it is that of no zone.
+ * created, to the quarter hour, as clocks differ; `undefined` if it is that of no zone.
  */
 export function zoneOffset(createdAt: unknown, at: number): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/.exec(String(createdAt)) ?? [];
-  const difference = Date.parse(`${day}T${time}Z`) - at;
-  const distance = (offset: number): number => Math.abs(difference - offset * MINUTE);
-  const nearest = OFFSETS.reduce((best, offset) => (distance(offset) < distance(best) ? offset : best));
-  return distance(nearest) <= MAX_SKEW_MS ? nearest : undefined;
+  const minutes = Math.round((Date.parse(`${day}T${time}Z`) - at) / QUARTER_MS) * 15 || 0;
+  const isZone = minutes % 30 === 0 || ODD_OFFSETS.includes(minutes);
+  return time && isZone && Math.abs(minutes) <= MAX_OFFSET ? minutes : undefined;
 }
 
 /** Returns the name of a time zone with a fixed offset. */
 export function zoneName(minutes: number): string {
   if (minutes === 0) return 'UTC';
   // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
-  if (minutes % HOUR === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / HOUR)}`;
+  if (minutes % 60 === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`;
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / HOUR)}:${two(Math.abs(minutes) % HOUR)}`;
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }
 
 /** Reads a body: its format, and its value if it is JSON. */

@@ -23,13 +23,10 @@ export interface Finding {
   readonly needs?: CheckLevel;
 }
 
-/** Operations whose paths the check does not judge: the credential exchange, and MCP, which has its own finding. */
-const NOT_JUDGED = /^auth\.|^mcp\.send$/;
-
-/** Operations whose paths are judged. */
+/** Operations whose paths are judged: not the credential exchange, and not MCP, which has its own finding. */
 export const JUDGED: readonly OperationName[] = Object.keys(operations)
   .filter(isOperationName)
-  .filter((name) => !NOT_JUDGED.test(name));
+  .filter((name) => operations[name].token === 'general');
 
 const pathIds = (isWrite: boolean): string[] =>
   JUDGED.filter((name) => (operations[name].method !== 'GET') === isWrite).map((name) => `path:${name}`);

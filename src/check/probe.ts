@@ -103,21 +103,20 @@ export class Probe {
   /** Milliseconds by which the clock of the service is ahead. */
   #ahead = 0;
   #refusals = 0;
-  #trial: ProbeRequest | undefined;
-  /** Number of requests so far. */
-  readonly sent = { read: 0, write: 0 };
   /** Headers of the successful responses of the API so far. */
   readonly successes: Headers[] = [];
   /** Response to a path that certainly does not exist. */
   unknown: Reply | undefined;
+  /** Documented read that shows whether the service still responds. */
+  trial: ProbeRequest | undefined;
 
   constructor(options: ProbeOptions) {
     this.#options = options;
   }
 
-  /** Sets the documented read that shows whether the service still responds. */
-  set trial(request: ProbeRequest) {
-    this.#trial = request;
+  /** Number of requests so far. */
+  get sent(): RequestLimits {
+    return { read: this.#sentAt.read.length, write: this.#sentAt.write.length };
   }
 
   /** Time of the service's clock, as far as it is known; else that of this machine. */
@@ -157,9 +156,9 @@ export class Probe {
     const print = fingerprint(reply);
     const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
     const isStrange = isDenied && !this.isLikeUnknown(reply) && !this.#cleared.has(print);
-    if (++this.#refusals % REFUSALS_BEFORE_TRIAL !== 0 && !isStrange) return;
-    if (!this.#trial) return;
-    const trial = await this.#attempt(this.#trial);
+    const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || isStrange;
+    if (!isTried || !this.trial) return;
+    const trial = await this.#attempt(this.trial);
     this.#cleared.add(print);
     if (trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
     const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
@@ -190,15 +189,13 @@ export class Probe {
     if (method !== 'GET' && id !== undefined && !this.#own.has(id))
       throw new Error(`${method} ${path} has a foreign id.`);
     const limit = bucket === 'write' && !isCleanup ? limits.write - CLEANUP_RESERVE : limits[bucket];
-    if (this.sent[bucket] >= limit)
-      throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
-    signal?.throwIfAborted();
     const times = this.#sentAt[bucket];
+    if (times.length >= limit) throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
+    signal?.throwIfAborted();
     const oldest = times.at(-HALF_LIMITS[bucket]);
     const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - clock.now();
     if (wait > 0) await clock.sleep(wait, signal);
     times.push(clock.now());
-    this.sent[bucket]++;
     // A presigned URL is a secret.
     onRequest({ method, path: path.startsWith('/') ? path : '<URL of storage>', why });
   }
@@ -232,9 +229,8 @@ export class Probe {
       const reply = { status, headers, ...readBody(text), redirect, at: this.now };
       if (envelopeOf(reply)) this.successes.push(headers);
       return reply;
-    } catch (error) {
+    } catch {
       signal?.throwIfAborted();
-      if (error instanceof Stop) throw error;
       return { status: 0, headers: new Headers(), ...readBody(''), at: this.now };
     } finally {
       ended.abort();

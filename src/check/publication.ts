@@ -1,9 +1,9 @@
 import { type Method, operations } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
+import { type Candidate, isAssumed, operationAt, settingOf } from './candidates.ts';
 import { madeUpName, type Session } from './check-session.ts';
 import { KINDS } from './evidence.ts';
 import { JUDGED } from './findings.ts';
-import { type Candidate, isAssumed, operationAt, settingOf } from './usual-ways.ts';
 
 /** Where services publish their OpenAPI document. */
 const DOCUMENTS: readonly string[] = ['/openapi.json', '/api/v2/openapi.json'];

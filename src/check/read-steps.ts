@@ -1,5 +1,6 @@
 import { type OperationName, operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
+import type { Candidate } from './candidates.ts';
 import {
   findPath,
   madeUpName,
@@ -17,6 +18,7 @@ import {
   type Found,
   fits,
   invalidFields,
+  isErrorEnvelope,
   isMissing,
   KINDS,
   type Kind,
@@ -27,8 +29,6 @@ import {
   rowsIn,
 } from './evidence.ts';
 import { STOPPED, Stop } from './probe.ts';
-import { noteBudget } from './usage-steps.ts';
-import type { Candidate } from './usual-ways.ts';
 
 const WEBHOOKS = operations['webhooks.list'].path;
 const USAGE = operations['usage.get'].path;
@@ -75,6 +75,18 @@ function noteDocumented(session: Session, name: OperationName, reply: Reply, mat
   else findings.unclear(id, reasonOf(reply));
 }
 
+const BUDGET = `operations: { 'usage.get': { data: (usage) => ({ ...usage, build_budget: { hour: { limit: …, used: … }, day: { limit: …, used: … } } }) } }`;
+
+/** Notes whether a build budget has the assumed fields. */
+function noteBudget({ findings }: Session, budget: unknown): void {
+  const isWindow = (value: unknown): boolean =>
+    isObject(value) && Number.isInteger(value.limit) && Number.isInteger(value.used);
+  const id = 'usage.build_budget';
+  if (isObject(budget) && isWindow(budget.hour) && isWindow(budget.day))
+    findings.set(id, 'confirmed', '`hour` and `day` have `limit` and `used`.');
+  else findings.set(id, 'differs', '`hour` and `day`, each with `limit` and `used`, are missing.', BUDGET);
+}
+
 /** A path that certainly does not exist, and a request without a token. */
 export async function checkRefusals(session: Session): Promise<void> {
   const { probe, candidates } = session;
@@ -90,6 +102,49 @@ export async function checkRefusals(session: Session): Promise<void> {
   const sentence = ['A request without a token', 'is refused with 401 and a message'] as const;
   noteReply(session, 'errors.401', denied, isAsAssumed, sentence);
 }
+
+/** Formats of months, the assumed one first. */
+const MONTH_FORMATS: Readonly<Record<string, (year: string, month: string) => string>> = {
+  'YYYY-MM': (year, month) => `${year}-${month}`,
+  YYYYMM: (year, month) => `${year}${month}`,
+  'YYYY-MM-DD': (year, month) => `${year}-${month}-01`,
+  'MM-YYYY': (year, month) => `${month}-${year}`,
+};
+
+/** The usage report of a month: its format, and the error of a wrong one. */
+export async function checkUsage(session: Session): Promise<void> {
+  const { probe, findings, candidates } = session;
+  if (!candidates.working('usage.get')) return;
+  session.onStep('Usage report');
+  const ask = (shift: number, format: string, why: string): Promise<Reply> => {
+    const date = new Date(probe.now);
+    date.setUTCMonth(date.getUTCMonth() + shift, 1);
+    const [year = '', month = ''] = date.toISOString().split('-');
+    const yearmonth = MONTH_FORMATS[format]?.(year, month) ?? '';
+    return probe.send({ method: 'GET', path: USAGE, query: { yearmonth }, why });
+  };
+  for (const format of Object.keys(MONTH_FORMATS)) {
+    const past = await ask(-1, format, `a past month as ${format}`);
+    if (isRefusal(past)) continue;
+    if (!envelopeOf(past)) return findings.unclear('usage.yearmonth', reasonOf(past));
+    const future = await ask(2, format, `a future month as ${format}`);
+    if (envelopeOf(future))
+      return findings.unclear('usage.yearmonth', 'The service accepts a future month: it may ignore the parameter.');
+    if (!isRefusal(future)) return findings.unclear('usage.yearmonth', reasonOf(future));
+    const evidence = `A past month as ${format} succeeds, a future one is refused.`;
+    if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
+    else findings.set('usage.yearmonth', 'differs', evidence, queryIn(format));
+    const isAsAssumed = isErrorEnvelope(future) && invalidFields(future).length > 0;
+    const sentence = ['A future month', 'gets 422, and `errors` names the parameter'] as const;
+    return noteReply(session, 'errors.422', future, isAsAssumed, sentence);
+  }
+  findings.set('usage.yearmonth', 'differs', 'A past month is refused in every form that was tried.', queryIn('…'));
+}
+
+const isRefusal = ({ status }: Reply): boolean => status === 400 || status === 404 || status === 422;
+
+const queryIn = (format: string): string =>
+  `operations: { 'usage.get': { query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: /* ${format} */ yearmonth }) } }`;
 
 /** The lists, by rows with the fields of their kind. */
 export async function checkLists(session: Session): Promise<void> {
