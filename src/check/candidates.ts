@@ -1,5 +1,6 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { API, type Method, type OperationName, operations } from '../spec/operations.ts';
+import type { Reply } from './evidence.ts';
 import { JUDGED } from './findings.ts';
 import { isWritePath } from './probe.ts';
 
@@ -96,19 +97,21 @@ const hasLiteralId = (path: string): boolean => /\/\d+(?:\/|$)/.test(path);
  * or by its name, which has no other words. What is called in vain must not do anything else.
  */
 export function operationAt(method: Method, path: string, label: string): OperationName | undefined {
-  const countIds = (template: string): number => template.split('{').length;
-  const isOfForm = (name: OperationName): boolean =>
-    (operations[name].method === 'GET') === (method === 'GET') && countIds(operations[name].path) === countIds(path);
   const isUsual = (name: OperationName): boolean =>
     usualWays(name).some((way) => {
       const end = way.path.slice(API.length);
       const prefix = path.slice(0, -end.length);
       const isWay = way.method === method && way.idField === undefined && path.endsWith(end);
-      return isWay && !/\{|\/\d+(?:\/|$)/.test(prefix) && !isWritePath(prefix);
+      return isWay && !prefix.includes('{') && !hasLiteralId(prefix) && !isWritePath(prefix);
     });
   const isAt = (name: OperationName): boolean =>
     operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === path;
-  const isNamed = (name: OperationName): boolean => isOfForm(name) && wordsOf(name) === wordsOf(label);
+  const countIds = (template: string): number => template.split('{').length;
+  const isNamed = (name: OperationName): boolean => {
+    const assumed = operations[name];
+    const isOfForm = (assumed.method === 'GET') === (method === 'GET') && countIds(assumed.path) === countIds(path);
+    return isOfForm && wordsOf(name) === wordsOf(label);
+  };
   return JUDGED.find(isAt) ?? JUDGED.find(isUsual) ?? JUDGED.find(isNamed);
 }
 
@@ -148,9 +151,11 @@ export class Candidates {
     this.#published.set(name, [{ method, path }, ...(this.#published.get(name) ?? [])].slice(0, MAX_PUBLISHED));
   }
 
-  /** Adds the target of a redirect, if it names the resource. */
-  redirect(name: OperationName, { method }: Candidate, path: string): void {
-    if (namesResource(name, path)) this.publish(name, method, path);
+  /** Adds the target of a redirect, which is not followed, if it names the resource. */
+  redirect(name: OperationName, { method }: Candidate, { status, redirect = '' }: Reply): void {
+    // 301 to 303 change a POST to a GET.
+    const isSame = method === 'GET' || status === 307 || status === 308;
+    if (isSame && namesResource(name, redirect)) this.publish(name, method, redirect);
   }
 
   /** Counts a refused candidate. */
@@ -177,21 +182,19 @@ export class Candidates {
     return this.#working.get(name);
   }
 
-  /** Returns what the service publishes for an operation. */
-  publishedFor(name: OperationName): Candidate | undefined {
-    return this.#published.get(name)?.[0];
-  }
-
   /**
-   * Returns the way to call an operation that all other resources have; `undefined` if they differ, or it was tried in
-   * vain, or the list of its resource is elsewhere.
+   * Returns a way to call an operation that was not tried: a published one, or else that of all other resources, unless
+   * they differ, or the list of this one is elsewhere.
    */
-  analogyFor(name: OperationName): Candidate | undefined {
+  untried(name: OperationName): { readonly way: Candidate; readonly isPublished: boolean } | undefined {
+    if (this.#tried.has(name)) return undefined;
+    const [published] = this.#published.get(name) ?? [];
+    if (published) return { way: published, isPublished: true };
     const [convention, ...others] = this.#conventional(name);
     // What has no list is made of audiences.
     const list = JUDGED.find((other) => other === name.replace(/\.\w+$/, '.list')) ?? 'audiences.list';
-    const isElsewhere = this.#tried.has(name) || !this.#working.has(list);
-    return isElsewhere || others.length > 0 || convention?.idField ? undefined : convention;
+    const isOpen = this.#working.has(list) && others.length === 0;
+    return convention && isOpen && !convention.idField ? { way: convention, isPublished: false } : undefined;
   }
 
   /** Yields the ways to call an operation, in the order to try them: what is found meanwhile is tried next. */

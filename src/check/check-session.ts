@@ -11,7 +11,7 @@ import {
   type Row,
 } from './evidence.ts';
 import type { Findings } from './findings.ts';
-import { isWritePath, type Probe, type ProbeRequest } from './probe.ts';
+import type { Probe, ProbeRequest } from './probe.ts';
 
 /** State that the steps of a check share. */
 export interface Session {
@@ -67,6 +67,7 @@ export async function findPath<T>(
 ): Promise<SearchResult<T>> {
   const { candidates, findings } = session;
   const id = `path:${name}`;
+  const path = pathOf(name);
   let isRefused = false;
   let unclear = 'Nothing in the account shows it.';
   for (const candidate of candidates.of(name)) {
@@ -93,15 +94,10 @@ export async function findPath<T>(
       findings.unclear(id, reasonOf(reply));
       return { reply };
     }
-    if (isSafeRedirect(reply, candidate)) candidates.redirect(name, candidate, reply.redirect);
+    candidates.redirect(name, candidate, reply);
   }
   if (isRefused)
-    findings.set(
-      id,
-      'differs',
-      'The assumed request is refused as unknown, and none of the others works.',
-      pathOf(name),
-    );
+    findings.set(id, 'differs', 'The assumed request is refused as unknown, and none of the others works.', path);
   else findings.unclear(id, unclear);
   return {};
 }
@@ -120,14 +116,6 @@ function refusalOf({ probe }: Session, reply: Reply, { method, path }: Candidate
   if (status < 200 || status >= 400 || envelopeOf(reply)) return undefined;
   // A page instead of a response to a create: nothing was created.
   return method === 'GET' || format === 'html' ? 'missing' : undefined;
-}
-
-/** Returns whether a redirect on the service's own origin may be called; it is not followed. */
-function isSafeRedirect(reply: Reply, { method, path }: Candidate): reply is Reply & { readonly redirect: string } {
-  const { status, redirect } = reply;
-  if (redirect === undefined || redirect === path) return false;
-  // 301 to 303 change a POST to a GET.
-  return method === 'GET' ? !isWritePath(redirect) : status === 307 || status === 308;
 }
 
 /** Returns why a response shows nothing about a path. */

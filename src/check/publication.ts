@@ -1,4 +1,4 @@
-import { type Method, operations } from '../spec/operations.ts';
+import { type Method, type OperationName, operations } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { type Candidate, isAssumed, operationAt, settingOf } from './candidates.ts';
 import { madeUpName, type Session } from './check-session.ts';
@@ -83,24 +83,16 @@ export async function checkOptions(session: Session): Promise<void> {
   }
 }
 
-/** Notes paths that are published, or follow from those of other resources. What was tried in vain does not follow. */
+/** Notes paths that are published, or follow from those of other resources, and were not called. */
 export function noteUntried(session: Session): void {
   const { findings, candidates } = session;
   for (const name of JUDGED) {
-    if (findings.stateOf(`path:${name}`) !== 'not-checked' || candidates.working(name)) continue;
-    const published = candidates.publishedFor(name);
-    const analogous = candidates.analogyFor(name);
-    if (published) noteLikely(session, name, published, 'The service publishes it; it was not called.');
-    else if (analogous)
-      noteLikely(session, name, analogous, 'Follows from the paths of other resources; it was not called.');
+    const untried = findings.stateOf(`path:${name}`) === 'not-checked' ? candidates.untried(name) : undefined;
+    const reason = untried?.isPublished ? 'The service publishes it' : 'Follows from the paths of other resources';
+    if (untried) noteLikely(session, name, untried.way, `${reason}; it was not called.`);
   }
 }
 
-function noteLikely(
-  { findings }: Session,
-  name: (typeof JUDGED)[number],
-  candidate: Candidate,
-  evidence: string,
-): void {
-  findings.set(`path:${name}`, 'likely', evidence, isAssumed(name, candidate) ? undefined : settingOf(name, candidate));
+function noteLikely({ findings }: Session, name: OperationName, way: Candidate, evidence: string): void {
+  findings.set(`path:${name}`, 'likely', evidence, isAssumed(name, way) ? undefined : settingOf(name, way));
 }
