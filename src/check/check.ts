@@ -1,5 +1,4 @@
 import type { ServiceContract } from '../spec/contract.ts';
-import { sleep } from '../util/abort.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { Candidates } from './candidates.ts';
 import type { Session } from './check-session.ts';
@@ -9,7 +8,7 @@ import { checkRows, checkStatuses } from './list-facts.ts';
 import { checkDiscovery, checkMcp, checkRequestId, checkResults } from './outer-steps.ts';
 import { OwnResources } from './own-resources.ts';
 import { checkPaging } from './paging-steps.ts';
-import { type Clock, Probe, type RequestLimits, type RequestNotice, Stop } from './probe.ts';
+import { Probe, type ProbeOptions, type RequestLimits, Stop } from './probe.ts';
 import { checkDocument, checkOptions, noteUntried } from './publication.ts';
 import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals, checkUsage } from './read-steps.ts';
 import { checkWrites } from './write-steps.ts';
@@ -22,36 +21,18 @@ export const REQUEST_LIMITS: Readonly<Record<CheckLevel, RequestLimits>> = {
 };
 
 const MAX_MISSES = 12;
-const REQUEST_TIMEOUT_MS = 30_000;
-
-/** Progress of a check. */
-export type CheckEvent =
-  | { readonly type: 'step'; readonly text: string }
-  | ({ readonly type: 'request' } & RequestNotice)
-  | { readonly type: 'pause'; readonly ms: number };
 
 /** Options of {@link checkService}. */
-export interface CheckOptions {
-  readonly baseUrl: string;
+export interface CheckOptions extends ProbeOptions {
   /** Allows `http:` beyond this machine. @default false */
   readonly allowInsecure?: boolean | undefined;
-  readonly token: string;
-  /** Token of the MCP endpoint, whose first messages are sent then. */
-  readonly mcpToken?: string | undefined;
   readonly level: CheckLevel;
-  readonly fetch?: typeof fetch | undefined;
-  /** @default the clock of this machine */
-  readonly clock?: Clock | undefined;
   /** Keeps what the check is about to create. @default memory: what is left after a kill is not known */
   readonly journal?: Journal | undefined;
-  /** Milliseconds to wait for a response. @default 30_000 */
-  readonly requestTimeout?: number | undefined;
   /** Refused paths after which no more are guessed. @default 12 */
   readonly maxMisses?: number | undefined;
   /** Differences that an earlier check has found, which are tried first. */
   readonly expected?: ServiceContract | undefined;
-  readonly signal?: AbortSignal | undefined;
-  onProgress?(event: CheckEvent): void;
 }
 
 /** Result of a check. */
@@ -71,30 +52,16 @@ export interface CheckReport {
 const LEFT =
   'Something named `audience-check …` may be left of a check. Run it with --write, which deletes it, or delete it in the console.';
 
-const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, signal) };
-
 /**
  * Finds out which assumptions about a service hold. Reads only, unless the level permits more.
  *
  * @throws the reason of the signal, if it aborts.
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
-  const { token, mcpToken, level, maxMisses = MAX_MISSES, expected, signal, onProgress } = options;
-  const { journal = memoryJournal() } = options;
+  const { level, maxMisses = MAX_MISSES, expected, signal, onProgress, journal = memoryJournal() } = options;
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecure ?? false);
   const findings = new Findings(level);
-  const probe = new Probe({
-    baseUrl,
-    token,
-    mcpToken,
-    fetch: options.fetch ?? fetch,
-    clock: options.clock ?? REAL_CLOCK,
-    signal,
-    limits: REQUEST_LIMITS[level],
-    timeout: options.requestTimeout ?? REQUEST_TIMEOUT_MS,
-    onRequest: (notice) => onProgress?.({ type: 'request', ...notice }),
-    onPause: (ms) => onProgress?.({ type: 'pause', ms }),
-  });
+  const probe = new Probe({ ...options, baseUrl }, REQUEST_LIMITS[level]);
   const session: Session = {
     probe,
     findings,
