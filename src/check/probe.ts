@@ -107,7 +107,6 @@ export class Probe {
   readonly #clock: Clock;
   readonly #sentAt = { read: [] as number[], write: [] as number[] };
   readonly #own = new Set<number>([0]);
-  readonly #cleared = new Set<string>();
   #throttles = 0;
   /** Milliseconds by which the clock of the service is ahead. */
   #ahead = 0;
@@ -164,13 +163,10 @@ export class Probe {
 
   /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
   async #countRefusal({ path, token = 'general' }: ProbeRequest, reply: Reply): Promise<void> {
-    const print = fingerprint(reply);
     const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
-    const isStrange = isDenied && !this.isLikeUnknown(reply) && !this.#cleared.has(print);
-    const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || isStrange;
+    const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || (isDenied && !this.isLikeUnknown(reply));
     if (!isTried || !this.trial) return;
     const trial = await this.#attempt(this.trial);
-    this.#cleared.add(print);
     if (trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
     const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
     throw new Stop(reason, STOPPED.cutShort, true);

@@ -89,12 +89,12 @@ function noteBudget({ findings }: Session, budget: unknown): void {
 
 /** A path that certainly does not exist, and a request without a token. */
 export async function checkRefusals(session: Session): Promise<void> {
-  const { probe, candidates } = session;
+  const { probe } = session;
   const path = `/api/v2/${madeUpName()}/index`;
   probe.unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
   const denied = await probe.send({
     method: 'GET',
-    path: candidates.working('webhooks.list') ? WEBHOOKS : USAGE,
+    path: probe.trial?.path ?? WEBHOOKS,
     token: 'none',
     why: 'a documented read without a token',
   });

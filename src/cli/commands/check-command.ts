@@ -84,10 +84,10 @@ async function runCheck(
   const account = await context.account();
   const { baseUrl, fetch, allowInsecure = context.flags.allowInsecure } = account;
   const token = await tokenOf(account, signal);
-  const path = journalPath(baseUrl, token);
   // A sandbox in this process ends with it.
-  const journal = fetch ? memoryJournal() : fileJournal(path);
-  const release = fetch || level === 'read' ? undefined : await reserveJournal(path);
+  const path = fetch ? undefined : journalPath(baseUrl, token);
+  const journal = path === undefined ? memoryJournal() : fileJournal(path);
+  const release = path === undefined || level === 'read' ? undefined : await reserveJournal(path);
   try {
     return await checkService({
       baseUrl,
