@@ -60,9 +60,7 @@ function fill(template: string, name: OperationName): string {
 /** Returns a string with the names of its resource as parameters. */
 function templateOf(text: string, name: OperationName): string {
   const { plural, singular } = nounsOf(name);
-  return text
-    .replaceAll(new RegExp(`(?<![a-z])${plural}(?![a-z])`, 'g'), '{resources}')
-    .replaceAll(new RegExp(`(?<![a-z])${singular}(?![a-z])`, 'g'), '{resource}');
+  return text.replaceAll(plural, '{resources}').replaceAll(singular, '{resource}');
 }
 
 /** Returns whether a path has the name of the resource of an operation. */

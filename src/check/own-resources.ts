@@ -37,9 +37,9 @@ export class OwnResources {
       judge: (reply) => resourceIn(envelopeOf(reply)),
       evidence: () => 'The response has what was created.',
     });
-    // Kept only if something exists, or may exist.
+    // Kept only if something exists, or may exist: a 409 says that the key was used.
     const { status = 404 } = result.reply ?? {};
-    if (status >= 300 && status < 500) await this.#keep(undefined);
+    if (status >= 300 && status < 500 && status !== 409) await this.#keep(undefined);
     return result;
   }
 

@@ -1,7 +1,6 @@
 import type { Paging } from '../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
-import type { Candidate } from './candidates.ts';
-import { read, type Session } from './check-session.ts';
+import { read, reasonOf, type Session } from './check-session.ts';
 import { envelopeOf, type Found, KINDS, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
 
 /** How lists are paged, as the package assumes. */
@@ -50,12 +49,18 @@ export async function checkPaging(session: Session, expected: Paging = ASSUMED_P
   }
   session.onStep('Paging');
   const rows = session.rows.get(kind) ?? [];
-  const readPage = pageReader(session, list);
+  let failure: Reply | undefined;
+  const readPage: PageReader = async (query, why) => {
+    const reply = await read(session, why, { query })(list);
+    if (reply.status === 0 || reply.status === 401 || reply.status === 403 || reply.status >= 500) failure = reply;
+    return { reply, rows: rowsIn(envelopeOf(reply))?.value ?? [] };
+  };
+  const noteNone = (evidence: string): void =>
+    failure ? findings.unclear('paging', reasonOf(failure)) : findings.set('paging', 'differs', evidence);
   const first = await findSize(readPage, expected);
-  if (!first)
-    return findings.set('paging', 'differs', 'No parameter that was tried sets the number of rows of a page.');
+  if (!first) return noteNone('No parameter that was tried sets the number of rows of a page.');
   const paging = await findPaging(readPage, first, expected, rows[1]);
-  if (!paging) return findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.');
+  if (!paging) return noteNone('No parameter that was tried leads to the next page.');
   const evidence = 'A page of one row, and the next page has the second row of the list.';
   if (paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page')
     findings.set('paging', 'confirmed', evidence);
@@ -63,13 +68,6 @@ export async function checkPaging(session: Session, expected: Paging = ASSUMED_P
   const page = await checkPageSize(session, readPage, paging);
   // Further rows are older ones.
   if (page.length > rows.length) session.rows.set(kind, page);
-}
-
-function pageReader(session: Session, list: Candidate): PageReader {
-  return async (query, why) => {
-    const reply = await read(session, why, { query })(list);
-    return { reply, rows: rowsIn(envelopeOf(reply))?.value ?? [] };
-  };
 }
 
 /** Returns a page of one row, and the parameter that has made it one. */
