@@ -3,6 +3,7 @@ import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
 import { noteReply, read, reasonOf, type Session } from './check-session.ts';
 import { envelopeOf, type Reply, type Row, resourceIn } from './evidence.ts';
+import { statusOf } from './list-facts.ts';
 import { publishTools } from './publication.ts';
 
 const DISCOVERY: Readonly<Record<string, readonly string[]>> = {
@@ -66,7 +67,7 @@ function resultOf({ status, text }: Reply, id: number): unknown {
 export async function checkResults(session: Session): Promise<void> {
   const { probe, findings, rows, resources, candidates } = session;
   const id = 'results.download';
-  const isCompleted = ({ status }: Row): boolean => isObject(status) && status.id === COMPLETED;
+  const isCompleted = (row: Row): boolean => statusOf(row)?.id === COMPLETED;
   const shown = resources.get('activations');
   const listed = rows.get('activations')?.find(isCompleted);
   const get = candidates.working('activations.get');

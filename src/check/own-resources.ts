@@ -66,15 +66,11 @@ export class OwnResources {
     for (const id of this.#entry?.ids ?? []) if (!(await this.#delete(id))) return;
   }
 
-  /**
-   * Deletes what a killed check has left. If its id is not known, the create is repeated under its key to learn it.
-   *
-   * @returns whether nothing is left.
-   */
-  async recover(): Promise<boolean> {
+  /** Deletes what a killed check has left. If its id is not known, the create is repeated under its key to learn it. */
+  async recover(): Promise<void> {
     const { probe, onStep } = this.#session;
     const entry = await this.#journal.load();
-    if (!entry) return true;
+    if (!entry) return;
     onStep('What an earlier check has left');
     this.#entry = entry;
     for (const id of entry.ids) probe.own(id);
@@ -82,7 +78,6 @@ export class OwnResources {
     // The check may have been killed after a delete.
     for (const id of this.#entry?.ids ?? []) if (await this.#isRefused(id)) await this.#forget(id);
     await this.deleteAll();
-    return this.isClean;
   }
 
   async #learnId({ at }: JournalEntry): Promise<void> {

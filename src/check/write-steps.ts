@@ -37,14 +37,14 @@ const BODY_FIELDS: Readonly<Record<Creatable, readonly string[]>> = {
 /** The checks that write: what they create is deleted again, and if that fails, nothing more is created. */
 export async function checkWrites(session: Session, own: OwnResources, level: CheckLevel): Promise<void> {
   const { findings } = session;
-  let isClean = await own.recover();
-  if (isClean) {
-    isClean = await checkProject(session, own);
+  await own.recover();
+  if (own.isClean) {
+    await checkProject(session, own);
     await checkUpload(session);
   }
-  for (const [kind, body] of refusedBodies()) isClean = isClean && (await checkRefused(session, own, kind, body));
-  if (isClean && includes(level, 'build')) return checkBuild(session, own);
-  for (const { id, needs } of isClean ? [] : findings.all)
+  for (const [kind, body] of refusedBodies()) if (own.isClean) await checkRefused(session, own, kind, body);
+  if (own.isClean && includes(level, 'build')) return checkBuild(session, own);
+  for (const { id, needs } of own.isClean ? [] : findings.all)
     if (levelOf(id) !== 'read' && !needs)
       findings.unclear(id, 'Something that was created cannot be deleted, so nothing more is created.');
 }
@@ -66,23 +66,22 @@ const refusedBodies = (): readonly (readonly [Exclude<Creatable, 'projects'>, ob
 /** Returns a name for something that the check creates. */
 const ownName = (): string => `audience-${madeUpName().replace('-', ' ')}`;
 
-/** Creates something, inspects it, and deletes it. Returns whether it was deleted, or nothing was created. */
+/** Creates something, inspects it, and deletes it. */
 async function createAndDelete(
   session: Session,
   own: OwnResources,
   kind: Creatable,
   [body, why]: readonly [body: object, why: string],
   inspect: (created: Row, reply: Reply) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const { value: created, refused, reply } = await own.create(kind, body, why);
   if (refused) noteFields(session, kind, refused);
-  if (!created || !reply) return own.isClean;
+  if (!created || !reply) return;
   try {
     await inspect(created, reply);
   } finally {
     await own.deleteAll();
   }
-  return own.isClean;
 }
 
 /** Notes whether the fields that a 422 names are those of the assumed body. */
@@ -98,7 +97,7 @@ const bodyOf = (kind: Creatable, fields: string): string =>
   `operations: { '${kind}.create': { body: (body) => ({ ...body, /* ${fields} */ }) } }`;
 
 /** A project: create, the same key again, the key with another body, read, list, delete. */
-function checkProject(session: Session, own: OwnResources): Promise<boolean> {
+function checkProject(session: Session, own: OwnResources): Promise<void> {
   const { findings } = session;
   session.onStep('A project: create, repeat, read, delete');
   const name = ownName();
@@ -162,16 +161,15 @@ async function checkRefused(
   own: OwnResources,
   kind: Exclude<Creatable, 'projects'>,
   body: object,
-): Promise<boolean> {
+): Promise<void> {
   const { findings } = session;
   const id = `body:${kind}.create`;
   session.onStep(`A create of ${kind} that breaks two rules`);
   const why = 'a body that breaks two documented rules';
-  const isClean = await createAndDelete(session, own, kind, [body, why], async () =>
+  await createAndDelete(session, own, kind, [body, why], async () =>
     findings.set(id, 'differs', 'The service accepts a body that breaks two documented rules.'),
   );
   findings.unclear(id, 'The create was not reached.');
-  return isClean;
 }
 
 const isLink = (value: unknown): value is string =>
