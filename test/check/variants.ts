@@ -317,6 +317,23 @@ const readVariants: readonly Variant[] = [
     expected: { statuses: PUBLISHED },
   },
   {
+    name: 'a report that fails for a future month',
+    level: 'read',
+    service: {
+      traits: [
+        answers(({ query }) => ((query.get('yearmonth') ?? '') > '2026-12' ? page(500, 'Server Error') : undefined)),
+      ],
+    },
+    // A failure is not a refusal.
+    expected: expectAll('not-checked', 'usage.yearmonth', 'errors.422'),
+  },
+  {
+    name: 'second pages that fail',
+    level: 'read',
+    service: { traits: [answers(({ query }) => (query.has('page') ? page(502, 'Bad Gateway') : undefined))] },
+    expected: expectAll('not-checked', 'paging', 'page-size'),
+  },
+  {
     name: 'months as 202611',
     level: 'read',
     service: { traits: [compactMonths] },
