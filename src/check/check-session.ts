@@ -25,14 +25,8 @@ export interface Session {
   onStep(text: string): void;
 }
 
-/** Length of a random name in hex digits. */
-const NAME_BYTES = 8;
-
 /** Returns a name that nothing in the account or in the paths of the service has. */
-export function madeUpName(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(NAME_BYTES));
-  return `check-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}
+export const madeUpName = (): string => `check-${crypto.randomUUID().replaceAll('-', '')}`;
 
 /** An id that no resource has. */
 export const NO_ID = 2_147_483_646;
