@@ -188,11 +188,12 @@ export class Candidates {
     if (this.#tried.has(name)) return undefined;
     const [published] = this.#published.get(name) ?? [];
     if (published) return { way: published, isPublished: true };
-    const [convention, ...others] = this.#conventional(name);
+    const model = LIKE[name];
+    const [way, ...others] = model ? [this.#working.get(model)] : this.#conventional(name);
     // What has no list is made of audiences.
     const list = JUDGED.find((other) => other === name.replace(/\.\w+$/, '.list')) ?? 'audiences.list';
     const isOpen = this.#working.has(list) && others.length === 0;
-    return convention && isOpen && !convention.idField ? { way: convention, isPublished: false } : undefined;
+    return way && isOpen && !way.idField ? { way, isPublished: false } : undefined;
   }
 
   /** Yields the ways to call an operation, in the order to try them: what is found meanwhile is tried next. */

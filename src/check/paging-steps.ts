@@ -55,8 +55,11 @@ export async function checkPaging(session: Session, expected: Paging = ASSUMED_P
     if (reply.status === 0 || reply.status === 401 || reply.status === 403 || reply.status >= 500) failure = reply;
     return { reply, rows: rowsIn(envelopeOf(reply))?.value ?? [] };
   };
-  const noteNone = (evidence: string): void =>
-    failure ? findings.unclear('paging', reasonOf(failure)) : findings.set('paging', 'differs', evidence);
+  const noteNone = (evidence: string): void => {
+    if (failure) findings.unclear('paging', reasonOf(failure));
+    else findings.set('paging', 'differs', evidence);
+    findings.unclear('page-size', 'Needs a list whose pages can be read.');
+  };
   const first = await findSize(readPage, expected);
   if (!first) return noteNone('No parameter that was tried sets the number of rows of a page.');
   const paging = await findPaging(readPage, first, expected, rows[1]);
