@@ -78,20 +78,20 @@ const CONTRACT = {
     assumed:
       '`name`, `project_id`, `dataset`, `cohort_id`, `filters`, all optional; an entry of `dataset` has all three fields of the audience object',
     override: '`operations: { "audiences.create": { body } }`',
-    check: '`--write`: fields that a 422 names; likely if published',
+    check: '`--write`: fields that a 422 names',
   },
   lookalikeBody: {
     about: 'Body of a lookalike create, `config.target_size` aside',
     assumed: '`name`, `source_audience_id`; the latter and `config` are required',
     override: '`operations: { "lookalikes.create": { body } }`',
-    check: '`--write`: fields that a 422 names; likely if published',
+    check: '`--write`: fields that a 422 names',
   },
   activationBody: {
     about: 'Body of an activation create, the refused fields aside',
     assumed:
       '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; `audience_id` is required',
     override: '`operations: { "activations.create": { body } }`',
-    check: '`--write`: fields that a 422 names; likely if published',
+    check: '`--write`: fields that a 422 names',
   },
   cohortBody: {
     about: 'Body of a cohort create',

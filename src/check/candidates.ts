@@ -1,5 +1,7 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { API, type Method, type OperationName, operations } from '../spec/operations.ts';
+import type { Reply } from './evidence.ts';
+import { JUDGED } from './findings.ts';
 import { isWritePath } from './probe.ts';
 
 /** A way to call an operation. */
@@ -7,218 +9,231 @@ export interface Candidate {
   readonly method: Method;
   readonly path: string;
   /** Field of the body that has the id, if the path has none. */
-  readonly idField?: string;
-  readonly source: 'expected' | 'published' | 'convention' | 'assumed' | 'guess';
+  readonly idField?: string | undefined;
+  /** True if nothing but its usual form speaks for it. */
+  readonly isGuess?: boolean;
 }
-
-/** Kinds of operations that follow one convention. */
-export type Action = 'list' | 'get' | 'create' | 'delete';
-
-/** Names of a resource in paths. */
-interface Nouns {
-  readonly plural: string;
-  readonly singular: string;
-}
-
-const nounsOf = (name: OperationName): Nouns => {
-  const [plural = ''] = name.split('.');
-  return { plural, singular: plural.replace(/s$/, '') };
-};
-
-const actionOf = (name: OperationName): Action | undefined => {
-  // A reservation is a create of an upload.
-  const action = name === 'uploads.reserve' ? 'create' : name.split('.')[1];
-  return action === 'list' || action === 'get' || action === 'create' || action === 'delete' ? action : undefined;
-};
-
-/** Operations whose paths follow no convention: they are documented, or the resource is another one. */
-const APART: readonly OperationName[] = ['usage.get', 'webhooks.list', 'reference.list'];
-
-/** Guesses of each action, likely ones first: paths below the prefix, with the names of the resource in them. */
-const GUESSES: Readonly<Record<Action, readonly string[]>> = {
-  list: [
-    'GET {resources}',
-    'GET {resource}/index',
-    'GET {resources}/list',
-    'GET {resource}',
-    'GET {resource}/list',
-    'GET {resources}/all',
-  ],
-  get: [
-    'GET {resource}/{id}',
-    'GET {resources}/show/{id}',
-    'GET {resource}/show/{id}',
-    'GET {resources}/{id}/show',
-    'GET {resources}/get/{id}',
-    'GET {resource}/get/{id}',
-    'GET {resource}/{id}/show',
-    'GET {resources}/view/{id}',
-    'GET {resources}/details/{id}',
-  ],
-  create: [
-    'POST {resources}',
-    'POST {resource}/create',
-    'POST {resources}/store',
-    'POST {resource}',
-    'POST {resource}/store',
-    'POST {resources}/add',
-    'POST {resources}/new',
-  ],
-  // A field after the path is that of the body which has the id.
-  delete: [
-    'DELETE {resources}/{id}',
-    'POST {resources}/delete/{id}',
-    'POST {resource}/{id}/delete',
-    'DELETE {resource}/{id}',
-    'POST {resource}/delete/{id}',
-    'POST {resources}/delete id',
-    'POST {resources}/delete {resource}_id',
-    'DELETE {resources}/delete/{id}',
-    'DELETE {resources}/{id}/delete',
-    'POST {resources}/{id}/destroy',
-    'POST {resource}/delete id',
-    'POST {resource}/delete {resource}_id',
-  ],
-};
-
-/** Further guesses for the reservation of an upload. */
-const RESERVATIONS: readonly string[] = ['POST {resources}/reserve', 'POST {resources}/presign'];
-
-const fill = (template: string, { plural, singular }: Nouns): string =>
-  template.replaceAll('{resources}', plural).replaceAll('{resource}', singular);
-
-/** Returns a path with the names of its resource as parameters; `undefined` if it has none of them. */
-function templateOf(path: string, { plural, singular }: Nouns): string | undefined {
-  const template = path
-    .replaceAll(new RegExp(`(?<![a-z])${plural}(?![a-z])`, 'g'), '{resources}')
-    .replaceAll(new RegExp(`(?<![a-z])${singular}(?![a-z])`, 'g'), '{resource}');
-  return template === path ? undefined : template;
-}
-
-/** Returns whether a path has a number as a segment: it may be an id of the account. */
-export const hasLiteralId = (path: string): boolean => /\/\d+(?:\/|$)/.test(path);
-
-/** Returns whether a path has the name of the resource of an operation. */
-export const namesResource = (name: OperationName, path: string): boolean =>
-  templateOf(path, nounsOf(name)) !== undefined;
-
-/** Published paths that are tried for one operation. */
-const MAX_PUBLISHED = 3;
-
-/** The order in which the ways to call an operation are tried: published, conventional, assumed, then guessed ones. */
-export class Candidates {
-  readonly #expected: ServiceContract['operations'];
-  readonly #published = new Map<OperationName, Candidate[]>();
-  readonly #conventions = new Map<Action, Candidate[]>();
-  readonly #exhausted = new Set<Action>();
-  /** Way to read an audience, by which lookalikes are read, too. */
-  #lookalikes: Candidate | undefined;
-
-  /** @param expected Differences that an earlier check has found. */
-  constructor(expected: ServiceContract['operations']) {
-    this.#expected = expected;
-  }
-
-  /** Adds a path that the service publishes. */
-  publish(name: OperationName, method: Method, path: string): void {
-    if (method === 'GET' ? isWritePath(path) : hasLiteralId(path)) return;
-    const all = [...(this.#published.get(name) ?? []), { method, path, source: 'published' as const }];
-    // The path with the fewest segments is the most general one.
-    all.sort((one, other) => one.path.split('/').length - other.path.split('/').length);
-    this.#published.set(name, all.slice(0, MAX_PUBLISHED));
-  }
-
-  /** Returns what the service publishes for an operation. */
-  publishedFor(name: OperationName): Candidate | undefined {
-    return this.#published.get(name)?.[0];
-  }
-
-  /** Adds the convention of a path that works, for other resources. */
-  learn(name: OperationName, { method, path, idField }: Candidate): void {
-    if (name === 'audiences.get') this.#lookalikes = { method, path, source: 'convention' };
-    const action = actionOf(name);
-    const template = templateOf(path, nounsOf(name));
-    if (!action || !template || APART.includes(name)) return;
-    const field = idField && (templateOf(idField, nounsOf(name)) ?? idField);
-    const convention: Candidate = { method, path: template, source: 'convention', ...(field && { idField: field }) };
-    const others = (this.#conventions.get(action) ?? []).filter(({ path }) => path !== template);
-    this.#conventions.set(action, [convention, ...others]);
-  }
-
-  /** Returns the way to call an operation that all other resources have; `undefined` if they differ, or none is known. */
-  analogyFor(name: OperationName): Candidate | undefined {
-    if (name === 'lookalikes.get') return this.#lookalikes;
-    const ways = this.#conventionsFor(name);
-    return ways.length === 1 ? ways[0] : undefined;
-  }
-
-  /** Returns the ways that other resources have shown, the last one first. */
-  #conventionsFor(name: OperationName): Candidate[] {
-    const action = actionOf(name);
-    if (!action || APART.includes(name)) return [];
-    const nouns = nounsOf(name);
-    return (this.#conventions.get(action) ?? []).map(({ idField, ...convention }) => ({
-      ...convention,
-      path: fill(convention.path, nouns),
-      ...(idField && { idField: fill(idField, nouns) }),
-    }));
-  }
-
-  /** Ends guesses of an action: every guess has failed for one resource. */
-  exhaust(name: OperationName): void {
-    const action = actionOf(name);
-    if (action) this.#exhausted.add(action);
-  }
-
-  /** Returns the ways to call an operation, in the order to try them. */
-  of(name: OperationName): readonly Candidate[] {
-    const { method, path } = operations[name];
-    const expected = this.#expected?.[name];
-    const isLookalike = name === 'lookalikes.get';
-    const all: Candidate[] = [
-      ...(expected
-        ? [{ method: expected.method ?? method, path: expected.path ?? path, source: 'expected' } as const]
-        : []),
-      ...(this.#published.get(name) ?? []),
-      ...(isLookalike ? [this.#lookalikes].filter((way) => way !== undefined) : this.#conventionsFor(name)),
-      { method, path, source: 'assumed' },
-      ...(isLookalike ? this.#conventionsFor(name) : []),
-      ...this.#guesses(name),
-    ];
-    const seen = new Set<string>();
-    return all.flatMap((candidate) => {
-      const key = `${candidate.method} ${candidate.path} ${candidate.idField ?? ''}`;
-      if (seen.has(key)) return [];
-      seen.add(key);
-      return [{ ...candidate, ...(isAssumed(name, candidate) && { source: 'assumed' as const }) }];
-    });
-  }
-
-  #guesses(name: OperationName): Candidate[] {
-    const action = actionOf(name);
-    if (!action || this.#exhausted.has(action) || APART.includes(name) || name === 'lookalikes.get') return [];
-    const nouns = nounsOf(name);
-    const learned = [...this.#conventions.values()].flat().map(({ path }) => path);
-    const prefix = learned.map((path) => /^(.*?\/)\{resources?\}/.exec(path)?.[1]).find(Boolean) ?? `${API}/`;
-    const isSingular = (template: string): boolean => /\{resource\}(?!_)/.test(template);
-    const prefersSingular = learned.filter(isSingular).length * 2 > learned.length;
-    const templates = [...GUESSES[action], ...(name === 'uploads.reserve' ? RESERVATIONS : [])];
-    // A stable sort: within the two groups, the order stays.
-    if (prefersSingular) templates.sort((a, b) => Number(isSingular(b)) - Number(isSingular(a)));
-    return templates.map((template) => {
-      const [method = '', path = '', idField] = template.split(' ').map((part) => fill(part, nouns));
-      return {
-        method: methodOf(method),
-        path: `${fill(prefix, nouns)}${path}`,
-        ...(idField !== undefined && { idField }),
-        source: 'guess' as const,
-      };
-    });
-  }
-}
-
-const methodOf = (text: string): Method => (text === 'GET' || text === 'DELETE' ? text : 'POST');
 
 /** Returns whether a candidate is the way that the package assumes. */
 export const isAssumed = (name: OperationName, { method, path, idField }: Candidate): boolean =>
   operations[name].method === method && operations[name].path === path && idField === undefined;
+
+/** Returns how a candidate differs from the assumed request, for a contract. */
+export function settingOf(name: OperationName, { method, path }: Candidate): ServiceContract {
+  const assumed = operations[name];
+  const change = { ...(method !== assumed.method && { method }), ...(path !== assumed.path && { path }) };
+  return { operations: { [name]: change } };
+}
+
+/** Usual ways by the assumed one, likely ones first, after the name of the resource; a word at the end is the field of the id. */
+const USUAL: Readonly<Record<string, readonly string[]>> = {
+  'GET {resources}/index': ['GET ', 'GET /index', 'GET /list', 'GET /all'],
+  'GET {resources}/{id}': ['GET /{id}', 'GET /show/{id}', 'GET /{id}/show', 'GET /get/{id}', 'GET /view/{id}'],
+  'POST {resources}/create': ['POST ', 'POST /{verb}', 'POST /store', 'POST /add', 'POST /new'],
+  'POST {resources}/{id}/delete': [
+    'DELETE /{id}',
+    'POST /delete/{id}',
+    'POST /{id}/delete',
+    'POST /delete id',
+    'POST /delete {resource}_id',
+    'DELETE /{id}/delete',
+    'DELETE /delete/{id}',
+    'POST /{id}/destroy',
+  ],
+};
+
+/** Operations that are called as another one. */
+const LIKE: Partial<Record<OperationName, OperationName>> = { 'lookalikes.get': 'audiences.get' };
+
+/** Returns the names of the resource of an operation in paths. */
+function nounsOf(name: OperationName): { plural: string; singular: string; verb: string } {
+  const [plural = '', verb = ''] = name.split('.');
+  return { plural, singular: plural.replace(/s$/, ''), verb };
+}
+
+/** Returns a template with the names of a resource. */
+function fill(template: string, name: OperationName): string {
+  const { plural, singular, verb } = nounsOf(name);
+  return template.replaceAll('{resources}', plural).replaceAll('{resource}', singular).replaceAll('{verb}', verb);
+}
+
+/** Returns a string with the names of its resource as parameters. */
+function templateOf(text: string, name: OperationName): string {
+  const { plural, singular } = nounsOf(name);
+  return text.replaceAll(plural, '{resources}').replaceAll(singular, '{resource}');
+}
+
+/** Returns whether a path has the name of the resource of an operation. */
+const namesResource = (name: OperationName, path: string): boolean => templateOf(path, name) !== path;
+
+/** Returns what the operations that follow one convention have in common: the assumed way, without the resource. */
+function kindOf(name: OperationName): string {
+  const model = LIKE[name] ?? name;
+  const { method, path } = operations[model];
+  return `${method} ${templateOf(path, model).replace(`${API}/`, '')}`;
+}
+
+/** Returns the usual ways to call an operation, below {@link API}. */
+function usualWays(name: OperationName, isSingular = false): Candidate[] {
+  const nouns = isSingular ? ['{resource}', '{resources}'] : ['{resources}', '{resource}'];
+  const shapes = (USUAL[kindOf(name)] ?? []).map((shape) => shape.split(' '));
+  return shapes.flatMap(([method = '', end = '', idField]) =>
+    nouns.map((noun) => ({
+      method: method === 'GET' || method === 'DELETE' ? method : 'POST',
+      path: fill(`${API}/${noun}${end}`, name),
+      idField: idField && fill(idField, name),
+      isGuess: true,
+    })),
+  );
+}
+
+/** Returns whether a path has a number as a segment: it may be an id of the account. */
+const hasLiteralId = (path: string): boolean => /\/\d+(?:\/|$)/.test(path);
+
+/**
+ * Returns the operation that a published one certainly is: by its path, which is the assumed one or ends in a usual way,
+ * or by its name, which has no other words. What is called in vain must not do anything else.
+ */
+export function operationAt(method: Method, path: string, label: string): OperationName | undefined {
+  const isUsual = (name: OperationName): boolean =>
+    usualWays(name).some((way) => {
+      const end = way.path.slice(API.length);
+      const prefix = path.slice(0, -end.length);
+      const isWay = way.method === method && way.idField === undefined && path.endsWith(end);
+      return isWay && !prefix.includes('{') && !hasLiteralId(prefix) && !isWritePath(prefix);
+    });
+  const isAt = (name: OperationName): boolean =>
+    operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === path;
+  const countIds = (template: string): number => template.split('{').length;
+  const isNamed = (name: OperationName): boolean => {
+    const assumed = operations[name];
+    const isOfForm = (assumed.method === 'GET') === (method === 'GET') && countIds(assumed.path) === countIds(path);
+    return isOfForm && wordsOf(name) === wordsOf(label);
+  };
+  return JUDGED.find(isAt) ?? JUDGED.find(isUsual) ?? JUDGED.find(isNamed);
+}
+
+/** Returns the words of a name in the singular, sorted. */
+const wordsOf = (name: string): string =>
+  (name.replace(/([a-z])([A-Z])/g, '$1 $2').match(/[a-z]+/gi) ?? [])
+    .map((word) => word.toLowerCase().replace(/s$/, ''))
+    .sort()
+    .join(' ');
+
+/** Published paths that are tried for one operation. */
+const MAX_PUBLISHED = 3;
+
+/** The ways to call operations that a check knows, and the order in which it tries them. */
+export class Candidates {
+  readonly #maxMisses: number;
+  readonly #expected: ServiceContract['operations'];
+  readonly #published = new Map<OperationName, Candidate[]>();
+  /** Ways that have worked for one resource, as templates by the kind of operation, the last one first. */
+  readonly #conventions = new Map<string, Candidate[]>();
+  readonly #working = new Map<OperationName, Candidate>();
+  readonly #tried = new Set<OperationName>();
+  #misses = 0;
+
+  /**
+   * @param maxMisses Refused candidates after which no more are guessed.
+   * @param expected Differences that an earlier check has found.
+   */
+  constructor(maxMisses: number, expected: ServiceContract['operations']) {
+    this.#maxMisses = maxMisses;
+    this.#expected = expected;
+  }
+
+  /** Adds a path that the service publishes, or redirects to. */
+  publish(name: OperationName, method: Method, path: string): void {
+    if (method === 'GET' ? isWritePath(path) : hasLiteralId(path)) return;
+    this.#published.set(name, [{ method, path }, ...(this.#published.get(name) ?? [])].slice(0, MAX_PUBLISHED));
+  }
+
+  /** Adds the target of a redirect, which is not followed, if it names the resource. */
+  redirect(name: OperationName, { method }: Candidate, { status, redirect = '' }: Reply): void {
+    // 301 to 303 change a POST to a GET.
+    const isSame = method === 'GET' || status === 307 || status === 308;
+    if (isSame && namesResource(name, redirect)) this.publish(name, method, redirect);
+  }
+
+  /** Counts a refused candidate. */
+  miss(): void {
+    this.#misses++;
+  }
+
+  /** Keeps a way that works. */
+  works(name: OperationName, candidate: Candidate): void {
+    this.#working.set(name, candidate);
+    this.learn(name, candidate);
+  }
+
+  /** Adds the convention of a way, for other resources. */
+  learn(name: OperationName, { method, path, idField }: Candidate): void {
+    if (operations[name].documented || !namesResource(name, path)) return;
+    const convention = { method, path: templateOf(path, name), idField: idField && templateOf(idField, name) };
+    const others = (this.#conventions.get(kindOf(name)) ?? []).filter(({ path }) => path !== convention.path);
+    this.#conventions.set(kindOf(name), [convention, ...others]);
+  }
+
+  /** Returns the way to call an operation that a response has confirmed. */
+  working(name: OperationName): Candidate | undefined {
+    return this.#working.get(name);
+  }
+
+  /**
+   * Returns a way to call an operation that was not tried: a published one, or else that of all other resources, unless
+   * they differ, or the list of this one is elsewhere.
+   */
+  untried(name: OperationName): { readonly way: Candidate; readonly isPublished: boolean } | undefined {
+    if (this.#tried.has(name)) return undefined;
+    const [published] = this.#published.get(name) ?? [];
+    if (published) return { way: published, isPublished: true };
+    const model = LIKE[name];
+    const [way, ...others] = model ? [this.#working.get(model)] : this.#conventional(name);
+    // What has no list is made of audiences.
+    const list = JUDGED.find((other) => other === name.replace(/\.\w+$/, '.list')) ?? 'audiences.list';
+    const isOpen = this.#working.has(list) && others.length === 0;
+    return way && isOpen && !way.idField ? { way, isPublished: false } : undefined;
+  }
+
+  /** Yields the ways to call an operation, in the order to try them: what is found meanwhile is tried next. */
+  *of(name: OperationName): Generator<Candidate> {
+    this.#tried.add(name);
+    const seen = new Set<string>();
+    const keyOf = ({ method, path, idField }: Candidate): string => `${method} ${path} ${idField ?? ''}`;
+    for (;;) {
+      const next = this.#all(name).find((candidate) => !seen.has(keyOf(candidate)));
+      if (!next || (next.isGuess && this.#misses >= this.#maxMisses)) return;
+      seen.add(keyOf(next));
+      yield next;
+    }
+  }
+
+  #all(name: OperationName): Candidate[] {
+    const { method, path } = operations[name];
+    const expected = this.#expected?.[name];
+    const isSingular = [...this.#conventions.values()].flat().some(({ path }) => path.includes('{resource}'));
+    return [
+      ...(expected ? [{ method: expected.method ?? method, path: expected.path ?? path }] : []),
+      ...(this.#published.get(name) ?? []),
+      ...this.#conventional(name),
+      { method, path },
+      ...usualWays(name, isSingular),
+    ];
+  }
+
+  /** Returns the ways that other resources have shown, the last one first. */
+  #conventional(name: OperationName): Candidate[] {
+    const model = LIKE[name];
+    const modelled = model && this.#working.get(model);
+    const conventions = this.#conventions.get(kindOf(name)) ?? [];
+    return [
+      ...(modelled ? [modelled] : []),
+      ...conventions.map(({ method, path, idField }) => ({
+        method,
+        path: fill(path, name),
+        idField: idField && fill(idField, name),
+      })),
+    ];
+  }
+}

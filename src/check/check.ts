@@ -1,5 +1,4 @@
 import type { ServiceContract } from '../spec/contract.ts';
-import { sleep } from '../util/abort.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { Candidates } from './candidates.ts';
 import type { Session } from './check-session.ts';
@@ -7,12 +6,11 @@ import { type CheckLevel, type Finding, Findings, includes } from './findings.ts
 import { type Journal, memoryJournal } from './journal.ts';
 import { checkRows, checkStatuses } from './list-facts.ts';
 import { checkDiscovery, checkMcp, checkRequestId, checkResults } from './outer-steps.ts';
-import { LEFT } from './own-resources.ts';
+import { OwnResources } from './own-resources.ts';
 import { checkPaging } from './paging-steps.ts';
-import { type Clock, Probe, type RequestLimits, type RequestNotice, Stop } from './probe.ts';
-import { checkOptions, noteAnalogies, readDocument } from './publication.ts';
-import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals } from './read-steps.ts';
-import { checkBudget, checkUsage } from './usage-steps.ts';
+import { Probe, type ProbeOptions, type RequestLimits, Stop } from './probe.ts';
+import { checkDocument, checkOptions, noteUntried } from './publication.ts';
+import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals, checkUsage } from './read-steps.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -23,36 +21,18 @@ export const REQUEST_LIMITS: Readonly<Record<CheckLevel, RequestLimits>> = {
 };
 
 const MAX_MISSES = 12;
-const REQUEST_TIMEOUT_MS = 30_000;
-
-/** Progress of a check. */
-export type CheckEvent =
-  | { readonly type: 'step'; readonly text: string }
-  | ({ readonly type: 'request' } & RequestNotice)
-  | { readonly type: 'pause'; readonly ms: number };
 
 /** Options of {@link checkService}. */
-export interface CheckOptions {
-  readonly baseUrl: string;
+export interface CheckOptions extends ProbeOptions {
   /** Allows `http:` beyond this machine. @default false */
   readonly allowInsecure?: boolean | undefined;
-  readonly token: string;
-  /** Token of the MCP endpoint, whose first messages are sent then. */
-  readonly mcpToken?: string | undefined;
   readonly level: CheckLevel;
-  readonly fetch?: typeof fetch | undefined;
-  /** @default the clock of this machine */
-  readonly clock?: Clock | undefined;
   /** Keeps what the check is about to create. @default memory: what is left after a kill is not known */
   readonly journal?: Journal | undefined;
-  /** Milliseconds to wait for a response. @default 30_000 */
-  readonly requestTimeout?: number | undefined;
   /** Refused paths after which no more are guessed. @default 12 */
   readonly maxMisses?: number | undefined;
   /** Differences that an earlier check has found, which are tried first. */
   readonly expected?: ServiceContract | undefined;
-  readonly signal?: AbortSignal | undefined;
-  onProgress?(event: CheckEvent): void;
 }
 
 /** Result of a check. */
@@ -68,7 +48,9 @@ export interface CheckReport {
   readonly left?: string;
 }
 
-const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, signal) };
+/** Says what to do about something that a check has left. */
+const LEFT =
+  'Something named `audience-check …` may be left of a check. Run it with --write, which deletes it, or delete it in the console.';
 
 /**
  * Finds out which assumptions about a service hold. Reads only, unless the level permits more.
@@ -76,41 +58,23 @@ const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(
  * @throws the reason of the signal, if it aborts.
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
-  const { token, mcpToken, level, maxMisses = MAX_MISSES, expected, signal, onProgress } = options;
-  const { journal = memoryJournal() } = options;
+  const { level, maxMisses = MAX_MISSES, expected, signal, onProgress, journal = memoryJournal() } = options;
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecure ?? false);
   const findings = new Findings(level);
-  const probe = new Probe({
-    baseUrl,
-    token,
-    mcpToken,
-    fetch: options.fetch ?? fetch,
-    clock: options.clock ?? REAL_CLOCK,
-    signal,
-    limits: REQUEST_LIMITS[level],
-    timeout: options.requestTimeout ?? REQUEST_TIMEOUT_MS,
-    onRequest: (notice) => onProgress?.({ type: 'request', ...notice }),
-    onPause: (ms) => onProgress?.({ type: 'pause', ms }),
-  });
+  const probe = new Probe({ ...options, baseUrl }, REQUEST_LIMITS[level]);
   const session: Session = {
     probe,
     findings,
-    candidates: new Candidates(expected?.operations),
-    basePath: new URL(baseUrl).pathname.replace(/\/+$/, ''),
-    maxMisses,
+    candidates: new Candidates(maxMisses, expected?.operations),
     rows: new Map(),
     resources: new Map(),
-    working: new Map(),
-    tried: new Set(),
-    misses: 0,
-    hasListsEverywhere: false,
     onStep: (text) => onProgress?.({ type: 'step', text }),
   };
+  const own = new OwnResources(session, journal);
   let stopped: CheckReport['stopped'];
   try {
     await checkReads(session, options);
-    if (includes(level, 'write')) await checkWrites(session, level, journal);
-    else if (await journal.load()) session.left = LEFT;
+    if (includes(level, 'write')) await checkWrites(session, own, level);
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof Stop)) throw error;
@@ -118,15 +82,15 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     findings.stop(error.message, error.isBlocked);
   }
   checkRequestId(session);
-  if (!stopped) noteAnalogies(session);
-  const { left } = session;
+  if (!stopped) noteUntried(session);
+  const isLeft = own.hasLost || (await journal.load()) !== undefined;
   return {
     level,
     findings: findings.all,
     contract: findings.contractOf(level, probe.now),
-    requests: { ...probe.sent },
+    requests: probe.sent,
     ...(stopped && { stopped }),
-    ...(left !== undefined && { left }),
+    ...(isLeft && { left: LEFT }),
   };
 }
 
@@ -134,7 +98,7 @@ async function checkReads(session: Session, { mcpToken, expected }: CheckOptions
   await checkDocumentedReads(session);
   await checkRefusals(session);
   await checkDiscovery(session);
-  await readDocument(session);
+  await checkDocument(session);
   await checkMcp(session, mcpToken !== undefined);
   await checkUsage(session);
   await checkLists(session);
@@ -144,6 +108,5 @@ async function checkReads(session: Session, { mcpToken, expected }: CheckOptions
   checkRows(session);
   checkStatuses(session);
   await checkResults(session);
-  await checkBudget(session);
   await checkOptions(session);
 }

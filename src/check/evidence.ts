@@ -21,15 +21,7 @@ export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'sched
 export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
 
 /** Documented fields that several kinds have. */
-const SHARED: readonly string[] = [
-  'name',
-  'status',
-  'source_audience',
-  'created_by',
-  'project',
-  'created_at',
-  'updated_at',
-];
+const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
 
 /** Documented fields that one kind has. Those of projects and schedules are not documented. */
 const OWN: Readonly<Record<Kind, readonly string[]>> = {
@@ -57,7 +49,7 @@ const PLACES: readonly string[] = [
 ];
 
 /** Returns the envelope of a success; `undefined` for any other response. */
-export function envelopeOf({ status, body }: Reply): JsonObject | undefined {
+export function envelopeOf({ status = 0, body }: Partial<Reply> = {}): JsonObject | undefined {
   return status >= 200 && status < 300 && isObject(body) && body.status === 'success' ? body : undefined;
 }
 
@@ -67,14 +59,13 @@ export interface Found<T> {
   readonly value: T;
 }
 
-/** Returns the values at the places of an envelope, outer ones first. */
-function* valuesIn(envelope: JsonObject): Generator<Found<unknown>> {
+/** Returns the values below some keys of an envelope, outer ones first. */
+export function* valuesIn(envelope: unknown, keys: readonly string[] = PLACES): Generator<Found<unknown>> {
   const children = (value: unknown, place: string): Found<unknown>[] =>
     isObject(value)
-      ? PLACES.filter((key) => Object.hasOwn(value, key)).map((key) => ({
-          place: place ? `${place}.${key}` : key,
-          value: value[key],
-        }))
+      ? keys
+          .filter((key) => Object.hasOwn(value, key))
+          .map((key) => ({ place: place ? `${place}.${key}` : key, value: value[key] }))
       : [];
   let level = children(envelope, '');
   for (let depth = 0; depth < 3; depth++) {
@@ -88,34 +79,39 @@ export type Row = JsonObject & { readonly id: number };
 
 const isRow = (value: unknown): value is Row => isObject(value) && Number.isInteger(value.id);
 
-/** Returns the rows of a list and their place; of several arrays, the first one with rows. */
+/** Returns the rows of a list and their place; of several arrays, the first one with rows. Empty ones show no place. */
 export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {
-  let empty: Found<readonly Row[]> | undefined;
-  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+  let isEmpty = false;
+  for (const { place, value } of valuesIn(envelope)) {
     if (!Array.isArray(value) || !value.every(isRow)) continue;
     if (value.length > 0) return { place, value };
-    empty ??= { place, value };
+    isEmpty = true;
   }
-  return empty;
+  return isEmpty ? { place: 'data', value: [] } : undefined;
 }
 
-/** Returns the resource of an envelope and its place; an array of one counts as its element. */
-export function resourceIn(envelope: JsonObject | undefined, id?: number): Found<Row> | undefined {
-  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
+/** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
+export function objectIn<T extends JsonObject>(
+  envelope: JsonObject | undefined,
+  test: (value: JsonObject) => value is T,
+): Found<T> | undefined {
+  for (const { place, value } of valuesIn(envelope)) {
     const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    if (isRow(only) && (id === undefined || only.id === id)) return { place, value: only };
+    if (isObject(only) && test(only)) return { place, value: only };
   }
   return undefined;
 }
 
-/** Returns the object of an envelope that has one of some fields, and its place. */
-export function objectWith(envelope: JsonObject | undefined, fields: readonly string[]): Found<JsonObject> | undefined {
-  for (const { place, value } of envelope ? valuesIn(envelope) : []) {
-    const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    if (isObject(only) && fields.some((field) => Object.hasOwn(only, field))) return { place, value: only };
-  }
-  return undefined;
-}
+/** Returns the resource of an envelope and its place. */
+export const resourceIn = (envelope: JsonObject | undefined, id?: number): Found<Row> | undefined =>
+  objectIn(envelope, (value): value is Row => isRow(value) && (id === undefined || value.id === id));
+
+/** Usage report of a month. */
+type Report = JsonObject & { readonly build_budget: unknown };
+
+/** Returns the usage report of an envelope and its place. */
+export const reportIn = (envelope: JsonObject | undefined): Found<Report> | undefined =>
+  objectIn(envelope, (value): value is Report => Object.hasOwn(value, 'build_budget'));
 
 /** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
 export function fits(kind: Kind, row: Row): boolean {
@@ -142,9 +138,9 @@ export function fingerprint({ status, format, body }: Reply): string {
 /** Returns whether a status says that a path, or the method for it, does not exist. */
 export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
-/** Returns the fields that a 422 names; `undefined` if it is not one of the documented form. */
-export function invalidFields({ status, body }: Reply): readonly string[] | undefined {
-  if (status !== 422 || !isObject(body) || !isObject(body.errors)) return undefined;
+/** Returns the fields that a 422 of the documented form names. */
+export function invalidFields({ status, body }: Reply): readonly string[] {
+  if (status !== 422 || !isObject(body) || !isObject(body.errors)) return [];
   return Object.keys(body.errors).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
 }
 
@@ -152,63 +148,31 @@ export function invalidFields({ status, body }: Reply): readonly string[] | unde
 export const isErrorEnvelope = ({ status, body }: Reply): boolean =>
   isObject(body) && body.status === 'error' && body.code === status && typeof body.message === 'string';
 
-const MINUTE = 60_000;
-const HOUR = 60;
+const QUARTER_MS = 15 * 60_000;
 
-/** Minutes by which time zones are ahead of UTC. */
-const OFFSETS: readonly number[] = [
-  ...Array.from({ length: 27 }, (_, index) => (index - 12) * HOUR),
-  ...[-9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75, 13.75].map((hours) => hours * HOUR),
-];
-
-/** Largest difference between the clocks of a service. */
-const MAX_SKEW_MS = 10 * MINUTE;
-
-/** The format of timestamps in resources: the documented one, another one of ISO 8601, or none of both. */
-export function timestampFormat(value: unknown): 'documented' | 'iso' | undefined {
-  if (typeof value !== 'string') return undefined;
-  if (/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(value)) return 'documented';
-  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/.test(value) ? 'iso' : undefined;
-}
-
-/** Returns a documented timestamp in milliseconds, read as UTC; `NaN` for anything else. */
-export const wallTime = (value: unknown): number =>
-  timestampFormat(value) === 'documented' ? Date.parse(`${String(value).replace(' ', 'T')}Z`) : Number.NaN;
+/** Minutes by which the zones that are not on the half hour are ahead of UTC: Nepal, Eucla, the Chatham Islands. */
+const ODD_OFFSETS: readonly number[] = [345, 525, 765, 825];
+const MAX_OFFSET = 840;
 
 /**
  * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
- * created; `undefined` if it is that of no zone.
+ * created, to the quarter hour, as clocks differ; `undefined` if it is that of no zone.
  */
 export function zoneOffset(createdAt: unknown, at: number): number | undefined {
-  const difference = wallTime(createdAt) - at;
-  const distance = (offset: number): number => Math.abs(difference - offset * MINUTE);
-  const nearest = OFFSETS.reduce((best, offset) => (distance(offset) < distance(best) ? offset : best));
-  return distance(nearest) <= MAX_SKEW_MS ? nearest : undefined;
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/.exec(String(createdAt)) ?? [];
+  const minutes = Math.round((Date.parse(`${day}T${time}Z`) - at) / QUARTER_MS) * 15 || 0;
+  const isZone = minutes % 30 === 0 || ODD_OFFSETS.includes(minutes);
+  return time && isZone && Math.abs(minutes) <= MAX_OFFSET ? minutes : undefined;
 }
 
 /** Returns the name of a time zone with a fixed offset. */
 export function zoneName(minutes: number): string {
   if (minutes === 0) return 'UTC';
   // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
-  if (minutes % HOUR === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / HOUR)}`;
+  if (minutes % 60 === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`;
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / HOUR)}:${two(Math.abs(minutes) % HOUR)}`;
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }
-
-/** Words of field names that the report may show. Other names may be those of the account. */
-const FIELD_WORDS: ReadonlySet<string> = new Set(
-  (
-    'hour hourly day daily month limit limits used count counts remaining left max maximum build builds budget quota window per ' +
-    'current total retry after seconds upload uploads url uri href put signed presigned id reference key token expires expiry at ' +
-    'expiration method headers fields file name path link type size kind status'
-  ).split(' '),
-);
-
-/** Returns the names of the fields of an object that the report may show, sorted. */
-export const shownFields = (object: object): readonly string[] =>
-  Object.keys(object)
-    .filter((key) => key.split(/_|(?<=[a-z])(?=[A-Z])/).every((word) => FIELD_WORDS.has(word.toLowerCase())))
-    .sort();
 
 /** Reads a body: its format, and its value if it is JSON. */
 export function readBody(text: string): Pick<Reply, 'body' | 'text' | 'format'> {

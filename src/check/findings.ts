@@ -1,14 +1,12 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { isOperationName, type OperationName, operations } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
 
 /** State of an assumption. */
 export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
 
 /** How much a check may do: read, also create and delete a project, also build an audience. */
 export type CheckLevel = 'read' | 'write' | 'build';
-
-/** A JSON value. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** Result of checking one assumption. */
 export interface Finding {
@@ -17,57 +15,46 @@ export interface Finding {
   readonly state: FindingState;
   /** Why, in the words of the check; holds nothing of the account. */
   readonly evidence: string;
-  /** The service's own way, in the form that a contract has. */
-  readonly value?: JsonValue;
+  /** The service's own way, as the part of a contract that adapts the package. */
+  readonly setting?: ServiceContract;
   /** Code that adapts the package, if data cannot. */
   readonly override?: string;
   /** Lowest level that can check it, if this one cannot. */
   readonly needs?: CheckLevel;
 }
 
-/** Operations whose paths the check does not judge: the credential exchange, and MCP, which has its own finding. */
-const NOT_JUDGED = /^auth\.|^mcp\.send$/;
-
-/** Operations whose paths are judged. */
+/** Operations whose paths are judged: not the credential exchange, and not MCP, which has its own finding. */
 export const JUDGED: readonly OperationName[] = Object.keys(operations)
   .filter(isOperationName)
-  .filter((name) => !NOT_JUDGED.test(name));
+  .filter((name) => operations[name].token === 'general');
 
-const isWrite = (name: OperationName): boolean => operations[name].method !== 'GET';
+const pathIds = (isWrite: boolean): string[] =>
+  JUDGED.filter((name) => (operations[name].method !== 'GET') === isWrite).map((name) => `path:${name}`);
 
-/** Lowest level at which each assumption can be confirmed, or why it never is. */
-const CHECKED_AT: Readonly<Record<string, CheckLevel | readonly [never: string]>> = {
-  service: 'read',
-  ...Object.fromEntries(JUDGED.map((name) => [`path:${name}`, isWrite(name) ? 'write' : 'read'] as const)),
-  paging: 'read',
-  'page-size': 'read',
-  'waits.via': 'read',
-  statuses: 'read',
-  'usage.yearmonth': 'read',
-  'usage.build_budget': 'read',
-  'errors.401': 'read',
-  'errors.404': 'read',
-  'errors.409': 'write',
-  'errors.422': 'read',
-  'request-id-header': 'read',
-  'time-zone': 'write',
-  'body:projects.create': 'write',
-  'body:audiences.create': 'write',
-  'body:lookalikes.create': 'write',
-  'body:activations.create': 'write',
-  'idempotency:projects.create': 'write',
-  'idempotency:audiences.create': 'build',
-  'uploads.reservation': 'write',
-  'uploads.put': 'write',
-  'results.download': 'read',
-  'oauth.protected-resource': 'read',
-  'oauth.authorization-server': 'read',
-  mcp: 'read',
-  auth: ['The check never logs in, and never issues or revokes tokens.'],
-  cancel: ['The check starts no lookalike that it could cancel.'],
-  'upload-sizes': ['The check uploads 4 bytes, never a file of the largest size.'],
-  'retry-header': ['No response can be provoked that must not be retried.'],
-  'budget-exhausted': ['The check never uses up the build budget.'],
+/** Assumptions by the lowest level that can confirm them. */
+const CHECKED_AT: Readonly<Record<CheckLevel, readonly string[]>> = {
+  read: [
+    'service',
+    ...pathIds(false),
+    ...['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'],
+    ...['errors.401', 'errors.404', 'errors.422', 'request-id-header', 'results.download'],
+    ...['oauth.protected-resource', 'oauth.authorization-server', 'mcp'],
+  ],
+  write: [
+    ...pathIds(true),
+    ...['body:projects.create', 'body:audiences.create', 'body:lookalikes.create', 'body:activations.create'],
+    ...['idempotency:projects.create', 'errors.409', 'time-zone', 'uploads.reservation', 'uploads.put'],
+  ],
+  build: ['idempotency:audiences.create'],
+};
+
+/** Why other assumptions are never checked. */
+const NEVER_CHECKED: Readonly<Record<string, string>> = {
+  auth: 'The check never logs in, and never issues or revokes tokens.',
+  cancel: 'The check starts no lookalike that it could cancel.',
+  'upload-sizes': 'The check uploads 4 bytes, never a file of the largest size.',
+  'retry-header': 'No response can be provoked that must not be retried.',
+  'budget-exhausted': 'The check never uses up the build budget.',
 };
 
 const RANK: readonly CheckLevel[] = ['read', 'write', 'build'];
@@ -75,27 +62,21 @@ const RANK: readonly CheckLevel[] = ['read', 'write', 'build'];
 /** Returns whether a level includes another one. */
 export const includes = (level: CheckLevel, other: CheckLevel): boolean => RANK.indexOf(level) >= RANK.indexOf(other);
 
-/** Returns the lowest level at which an assumption can be checked; `undefined` if it never is. */
-export function levelOf(id: string): CheckLevel | undefined {
-  const level = CHECKED_AT[id] ?? 'read';
-  return typeof level === 'string' ? level : undefined;
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Operations = NonNullable<ServiceContract['operations']>;
+/** Returns the lowest level that can check an assumption. */
+export const levelOf = (id: string): CheckLevel => RANK.find((level) => CHECKED_AT[level].includes(id)) ?? 'read';
 
 /** Collects what a check finds out: at first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
-  /** The differences, as a contract. */
-  readonly contract: Mutable<ServiceContract> = {};
 
   constructor(level: CheckLevel) {
-    for (const [id, at] of Object.entries(CHECKED_AT)) {
-      if (typeof at !== 'string') this.set(id, 'not-checked', at[0]);
-      else if (includes(level, at)) this.set(id, 'not-checked', 'Nothing in the account shows it.');
-      else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${at}.`, needs: at });
+    for (const needs of RANK) {
+      for (const id of CHECKED_AT[needs]) {
+        if (includes(level, needs)) this.set(id, 'not-checked', 'Nothing in the account shows it.');
+        else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${needs}.`, needs });
+      }
     }
+    for (const [id, reason] of Object.entries(NEVER_CHECKED)) this.set(id, 'not-checked', reason);
   }
 
   get all(): readonly Finding[] {
@@ -106,9 +87,11 @@ export class Findings {
     return this.#byId.get(id)?.state ?? 'not-checked';
   }
 
-  set(id: string, state: FindingState, evidence: string, value?: JsonValue, override?: string): void {
-    const details = { ...(value !== undefined && { value }), ...(override !== undefined && { override }) };
-    this.#byId.set(id, { id, state, evidence, ...details });
+  /** @param adaptation Setting that adapts the package, or code to complete and paste. */
+  set(id: string, state: FindingState, evidence: string, adaptation?: ServiceContract | string): void {
+    const isCode = typeof adaptation === 'string';
+    const adapted = adaptation && (isCode ? { override: adaptation } : { setting: adaptation });
+    this.#byId.set(id, { id, state, evidence, ...adapted });
   }
 
   /** Notes why an assumption could not be checked, unless more is known. */
@@ -116,24 +99,16 @@ export class Findings {
     if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
   }
 
-  /** Adds to the contract how an operation differs. */
-  override(name: OperationName, change: Operations[OperationName]): void {
-    this.contract.operations = {
-      ...this.contract.operations,
-      [name]: { ...this.contract.operations?.[name], ...change },
-    };
-  }
-
   /** Notes that the check has ended early. A service that blocks it refuses everything: refusals alone prove nothing. */
   stop(reason: string, isBlocked: boolean): void {
-    for (const { id, state, value, needs } of this.#byId.values()) {
-      const isDoubtful = isBlocked && state === 'differs' && value === undefined;
-      const isOpen = state === 'not-checked' && !needs && levelOf(id) !== undefined;
+    for (const { id, state, setting, needs } of this.all) {
+      const isDoubtful = isBlocked && state === 'differs' && !setting;
+      const isOpen = state === 'not-checked' && !needs && !NEVER_CHECKED[id];
       if (isDoubtful || isOpen) this.set(id, 'not-checked', `The check ended early: ${reason}`);
     }
   }
 
-  /** Returns the differences as a contract, with what was confirmed and what is likely. */
+  /** Returns the settings as one contract, with what was confirmed and what is likely. */
   contractOf(level: CheckLevel, at: number): ServiceContract {
     const idsOf = (wanted: FindingState): string[] =>
       this.all.filter(({ state }) => state === wanted).map(({ id }) => id);
@@ -143,6 +118,16 @@ export class Findings {
       confirmed: idsOf('confirmed'),
       likely: idsOf('likely'),
     };
-    return { ...this.contract, checked };
+    return merge(...this.all.map(({ setting = {} }) => setting), { checked });
   }
+}
+
+/** Merges objects, and the objects in them. */
+function merge(...objects: readonly object[]): object {
+  const merged: Record<string, unknown> = {};
+  for (const [key, value] of objects.flatMap((object) => Object.entries(object))) {
+    const earlier = merged[key];
+    merged[key] = isObject(earlier) && isObject(value) ? merge(earlier, value) : value;
+  }
+  return merged;
 }

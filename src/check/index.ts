@@ -1,5 +1,6 @@
 export { type Change, type Comparison, compare } from './against.ts';
-export { type CheckEvent, type CheckOptions, type CheckReport, checkService, REQUEST_LIMITS } from './check.ts';
+export { type CheckOptions, type CheckReport, checkService, REQUEST_LIMITS } from './check.ts';
 export type { CheckLevel, Finding, FindingState } from './findings.ts';
 export { fileJournal, type Journal, type JournalEntry, memoryJournal } from './journal.ts';
+export type { CheckEvent } from './probe.ts';
 export { linesOf, type ReportRow, rowsOf } from './report.ts';

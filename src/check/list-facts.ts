@@ -1,13 +1,16 @@
-import type { ServiceContract } from '../spec/contract.ts';
 import { type JobKind, type Progress, progressOf } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 import type { Session } from './check-session.ts';
-import { KINDS, type Kind, type Row, wallTime } from './evidence.ts';
+import type { Kind, Row } from './evidence.ts';
 
 /** Kinds with jobs, by their namespace. */
-const JOBS: Partial<Record<Kind, JobKind>> = { audiences: 'audience', activations: 'activation', cohorts: 'cohort' };
+const JOBS: readonly (readonly [Kind, JobKind])[] = [
+  ['audiences', 'audience'],
+  ['activations', 'activation'],
+  ['cohorts', 'cohort'],
+];
 
-/** Time without a change after which a status is probably final. */
+/** Time without a change after which a status is probably final. The zone of its timestamp does not matter. */
 const UNCHANGED_MS = 7 * 86_400_000;
 
 /** Names of statuses, by what they probably mean. */
@@ -18,69 +21,46 @@ const MEANINGS: readonly (readonly [RegExp, Progress])[] = [
   [/info|review|attention|hold|needs|action/i, 'needs-info'],
 ];
 
-interface Status {
-  readonly id: number;
-  readonly name: string;
-}
-
-function statusOf({ status }: Row): Status | undefined {
-  if (!isObject(status) || typeof status.id !== 'number') return undefined;
-  return { id: status.id, name: typeof status.name === 'string' ? status.name : '' };
+/** Returns the id and the name of the status of a resource; `undefined` if it has none. */
+export function statusOf({ status }: Row): { readonly id: number; readonly name: string } | undefined {
+  return isObject(status) && typeof status.id === 'number' ? { id: status.id, name: String(status.name) } : undefined;
 }
 
 /** Rows of lists for waits: whether they have the status that the GET has. */
 export function checkRows({ findings, rows, resources }: Session): void {
-  let compared = 0;
-  for (const [kind, resource] of resources) {
-    const row = rows.get(kind)?.find(({ id }) => id === resource.id);
-    if (!JOBS[kind] || !row || !statusOf(resource)) continue;
-    compared++;
-    if (statusOf(row)) continue;
-    findings.set('waits.via', 'differs', `Rows of ${kind} have no status, single ones have.`, 'get');
-    findings.contract.waits = { via: 'get' };
-    return;
+  const pairs = JOBS.flatMap(([kind]) => {
+    const resource = resources.get(kind);
+    const row = rows.get(kind)?.find(({ id }) => id === resource?.id);
+    return resource && row && statusOf(resource) ? [{ kind, row }] : [];
+  });
+  const without = pairs.find(({ row }) => !statusOf(row));
+  if (pairs.length === 0) findings.unclear('waits.via', 'Needs a list with a row, and the same resource alone.');
+  else if (!without) findings.set('waits.via', 'confirmed', 'Rows have the status that single resources have.');
+  else {
+    const evidence = `Rows of ${without.kind} have no status, single ones have.`;
+    findings.set('waits.via', 'differs', evidence, { waits: { via: 'get' } });
   }
-  if (compared > 0) findings.set('waits.via', 'confirmed', 'Rows have the status that single resources have.');
-  else findings.unclear('waits.via', 'Needs a list with a row, and the same resource alone.');
 }
 
 /** Final statuses: resources that have not changed for 7 days have probably ended. */
 export function checkStatuses({ findings, rows, probe }: Session): void {
-  const ended = new Map<string, Status>();
+  const statuses: Record<string, Progress> = {};
   let old = 0;
-  for (const kind of KINDS) {
-    const job = JOBS[kind];
-    for (const row of (job && rows.get(kind)) || []) {
+  for (const [kind, job] of JOBS) {
+    for (const row of rows.get(kind) ?? []) {
       const status = statusOf(row);
-      const changedAt = timeOf(row.updated_at);
-      if (!job || !status || !(probe.now - changedAt > UNCHANGED_MS)) continue;
+      if (!status || !(probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS)) continue;
       old++;
-      const jobKind = row.is_lookalike === true ? 'lookalike' : job;
-      if (progressOf(jobKind, { ...row, status }) === 'running') ended.set(`${job} ${status.id}`, status);
+      if (progressOf(row.is_lookalike === true ? 'lookalike' : job, { ...row, status }) !== 'running') continue;
+      statuses[`${job} ${status.id}`] = MEANINGS.find(([pattern]) => pattern.test(status.name))?.[1] ?? 'failed';
     }
   }
-  if (old === 0) {
-    findings.unclear('statuses', 'Needs rows that have not changed for 7 days.');
-    return;
-  }
-  if (ended.size === 0) {
+  if (old === 0) findings.unclear('statuses', 'Needs rows that have not changed for 7 days.');
+  else if (Object.keys(statuses).length === 0)
     findings.set('statuses', 'likely', 'All rows that have not changed for 7 days have a status that is final.');
-    return;
+  else {
+    const evidence =
+      'Rows have not changed for 7 days and have another status, so it is probably final. What it means is a guess by its name.';
+    findings.set('statuses', 'differs', evidence, { statuses });
   }
-  const statuses: Record<string, Progress> = {};
-  for (const [key, { name }] of [...ended].sort())
-    statuses[key] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
-  findings.set(
-    'statuses',
-    'differs',
-    'Rows have not changed for 7 days and have another status, so it is probably final. What it means is a guess by its name.',
-    statuses,
-  );
-  findings.contract.statuses = statuses satisfies ServiceContract['statuses'];
-}
-
-/** Returns a time in milliseconds; `NaN` if it is none. */
-function timeOf(value: unknown): number {
-  const wall = wallTime(value);
-  return Number.isNaN(wall) && typeof value === 'string' ? Date.parse(value) : wall;
 }

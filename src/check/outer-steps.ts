@@ -1,9 +1,10 @@
 import { COMPLETED } from '../spec/job-status.ts';
 import { operations } from '../spec/operations.ts';
-import { isObject } from '../util/json.ts';
-import { read, reasonOf, type Session } from './check-session.ts';
+import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import { noteReply, read, reasonOf, type Session } from './check-session.ts';
 import { envelopeOf, type Reply, type Row, resourceIn } from './evidence.ts';
-import { messagesIn, publishTools } from './publication.ts';
+import { statusOf } from './list-facts.ts';
+import { publishTools } from './publication.ts';
 
 const DISCOVERY: Readonly<Record<string, readonly string[]>> = {
   'oauth-protected-resource': ['resource', 'authorization_servers'],
@@ -11,26 +12,20 @@ const DISCOVERY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The two discovery documents of OAuth. */
-export async function checkDiscovery({ probe, findings, onStep }: Session): Promise<void> {
-  onStep('OAuth discovery');
+export async function checkDiscovery(session: Session): Promise<void> {
+  session.onStep('OAuth discovery');
   for (const [document, fields] of Object.entries(DISCOVERY)) {
-    const id = document.replace('-', '.');
     const path = `/.well-known/${document}`;
-    const reply = await probe.send({ method: 'GET', path, token: 'none', why: 'a discovery document of OAuth' });
-    const { body } = reply;
-    const isReadable = reply.status === 200 && isObject(body);
-    const missing = isReadable ? fields.filter((field) => body[field] === undefined) : fields;
-    if (missing.length === 0) findings.set(id, 'confirmed', 'Public JSON with the fields of its RFC.');
-    else if (isReadable) findings.set(id, 'differs', `These fields are missing: ${missing.join(', ')}.`);
-    else if (reply.status === 0 || reply.status >= 500) findings.unclear(id, reasonOf(reply));
-    else {
-      findings.set(id, 'differs', `The document was not found (${reply.status}).`);
-    }
+    const why = 'a discovery document of OAuth';
+    const reply = await session.probe.send({ method: 'GET', path, token: 'none', why });
+    const { status, body } = reply;
+    const isAsAssumed = status === 200 && isObject(body) && fields.every((field) => body[field] !== undefined);
+    const sentence = ['A read without a token', `returns JSON with ${fields.join(', ')}`] as const;
+    noteReply(session, document.replace('-', '.'), reply, isAsAssumed, sentence);
   }
 }
 
 const PROTOCOL = '2025-06-18';
-const MCP = operations['mcp.send'].path;
 
 /** The MCP endpoint: its first messages and its tools, of which none is called. */
 export async function checkMcp(session: Session, hasToken: boolean): Promise<void> {
@@ -38,70 +33,60 @@ export async function checkMcp(session: Session, hasToken: boolean): Promise<voi
   if (!hasToken) return findings.unclear('mcp', 'Needs AUDIENCE_MCP_TOKEN.');
   session.onStep('MCP endpoint');
   let headers: Record<string, string> = { accept: 'application/json, text/event-stream' };
-  const call = (method: string, params: unknown, id?: number): Promise<Reply> =>
-    probe.send({
-      method: 'POST',
-      path: MCP,
-      token: 'mcp',
-      headers,
-      body: { jsonrpc: '2.0', ...(id !== undefined && { id }), method, ...(params !== undefined && { params }) },
-      why: `MCP message ${method}`,
-    });
+  const call = (method: string, rest: object): Promise<Reply> => {
+    const { path } = operations['mcp.send'];
+    const body = { jsonrpc: '2.0', method, ...rest };
+    return probe.send({ method: 'POST', path, token: 'mcp', headers, body, why: `MCP message ${method}` });
+  };
   const clientInfo = { name: 'audience-activation', version: '0' };
-  const first = await call('initialize', { protocolVersion: PROTOCOL, capabilities: {}, clientInfo }, 1);
-  const result = resultOf(first, 1);
-  if (!isObject(result)) {
-    const isOther = first.status >= 200 && first.status < 500 && first.status !== 401 && first.status !== 403;
-    if (isOther) findings.set('mcp', 'differs', `The endpoint does not start a session (${first.status}).`);
-    else findings.unclear('mcp', reasonOf(first));
-    return;
-  }
-  findings.set('mcp', 'confirmed', 'The endpoint responds to `initialize`.');
-  const { protocolVersion } = result;
-  const sessionId = first.headers.get('mcp-session-id');
+  const params = { protocolVersion: PROTOCOL, capabilities: {}, clientInfo };
+  const reply = await call('initialize', { id: 1, params });
+  const result = resultOf(reply, 1);
+  if (reply.status === 401 || reply.status === 403) return findings.unclear('mcp', reasonOf(reply));
+  noteReply(session, 'mcp', reply, isObject(result), ['The message `initialize`', 'starts a session']);
+  if (!isObject(result)) return;
+  const sessionId = reply.headers.get('mcp-session-id');
   headers = {
     ...headers,
-    ...(typeof protocolVersion === 'string' && { 'mcp-protocol-version': protocolVersion }),
+    'mcp-protocol-version': String(result.protocolVersion ?? PROTOCOL),
     ...(sessionId !== null && { 'mcp-session-id': sessionId }),
   };
-  await call('notifications/initialized', undefined);
-  const list = resultOf(await call('tools/list', {}, 2), 2);
+  await call('notifications/initialized', {});
+  const list = resultOf(await call('tools/list', { id: 2, params: {} }), 2);
   if (isObject(list) && Array.isArray(list.tools)) publishTools(session, list.tools);
 }
 
-const resultOf = ({ status, text }: Reply, id: number): unknown =>
-  status >= 200 && status < 300 ? messagesIn(text).find((message) => message.id === id)?.result : undefined;
+/** Returns the result in a response of the MCP endpoint: JSON, or an event stream. */
+function resultOf({ status, text }: Reply, id: number): unknown {
+  const events = text.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice('data:'.length)] : []));
+  const messages: readonly JsonObject[] = (events.length > 0 ? events : [text]).map(parseJson).filter(isObject);
+  return status >= 200 && status < 300 ? messages.find((message) => message.id === id)?.result : undefined;
+}
 
 /** Results of an activation: one byte, without a token. */
 export async function checkResults(session: Session): Promise<void> {
-  const { findings, rows, resources, working } = session;
-  const isCompleted = ({ status }: Row): boolean => isObject(status) && status.id === COMPLETED;
+  const { probe, findings, rows, resources, candidates } = session;
+  const id = 'results.download';
+  const isCompleted = (row: Row): boolean => statusOf(row)?.id === COMPLETED;
   const shown = resources.get('activations');
-  const listed = (rows.get('activations') ?? []).find(isCompleted);
+  const listed = rows.get('activations')?.find(isCompleted);
+  const get = candidates.working('activations.get');
   let activation = shown && isCompleted(shown) ? shown : undefined;
-  const candidate = working.get('activations.get');
-  if (!activation && listed && candidate) {
+  if (!activation && listed && get) {
     session.onStep('Results of an activation');
-    const reply = await read(session, 'a completed activation', { id: listed.id })(candidate);
+    const reply = await read(session, 'a completed activation', { id: listed.id })(get);
     activation = resourceIn(envelopeOf(reply), listed.id)?.value;
   }
   const uri = activation && uriIn(activation);
-  if (uri === undefined) return findings.unclear('results.download', 'Needs a completed activation with results.');
+  if (uri === undefined) return findings.unclear(id, 'Needs a completed activation with results.');
   if (!/^https?:\/\//.test(uri) || !URL.canParse(uri))
-    return findings.set('results.download', 'differs', 'The URI of a result is not a link of http or https.');
-  const range = { range: 'bytes=0-0' };
-  const reply = await session.probe.send({
-    method: 'GET',
-    path: uri,
-    headers: range,
-    token: 'none',
-    why: 'one byte of a result',
-  });
-  if (reply.status === 200 || reply.status === 206)
-    findings.set('results.download', 'confirmed', 'A result is readable without a token.');
-  else if (reply.status === 401 || reply.status === 403)
-    findings.set('results.download', 'differs', `A result is refused without a token (${reply.status}).`, reply.status);
-  else findings.unclear('results.download', reasonOf(reply));
+    return findings.set(id, 'differs', 'The URI of a result is not a link of http or https.');
+  const headers = { range: 'bytes=0-0' };
+  const reply = await probe.send({ method: 'GET', path: uri, headers, token: 'none', why: 'one byte of a result' });
+  const { status } = reply;
+  // Such as a 404 of a result that has expired.
+  if (status >= 400 && status !== 401 && status !== 403) return findings.unclear(id, reasonOf(reply));
+  noteReply(session, id, reply, status === 200 || status === 206, ['A read without a token', 'returns a result']);
 }
 
 function uriIn({ datastreams }: Row): string | undefined {
@@ -117,15 +102,16 @@ const ID_HEADER =
   /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
 
 /** The header with the request id: it has another value in each response. */
-export function checkRequestId({ probe, findings }: Session): void {
-  const isUnique = (values: readonly string[]): boolean =>
-    values.length >= 2 && values.length >= probe.successes && new Set(values).size === values.length;
-  const names = [...probe.headers].filter(([, values]) => isUnique(values)).map(([name]) => name);
+export function checkRequestId({ probe: { successes }, findings }: Session): void {
+  const id = 'request-id-header';
+  const isUnique = (name: string): boolean => {
+    const values = new Set(successes.map((headers) => headers.get(name)));
+    return successes.length > 1 && values.size === successes.length && !values.has(null);
+  };
+  const names = [...(successes[0]?.keys() ?? [])].filter(isUnique);
   const evidence = 'Each successful response has another value in it.';
   const other = names.find((name) => ID_HEADER.test(name));
-  if (names.includes('x-request-id')) findings.set('request-id-header', 'confirmed', evidence);
-  else if (other !== undefined) {
-    findings.set('request-id-header', 'differs', evidence, other);
-    findings.contract.requestIdHeader = other;
-  } else findings.unclear('request-id-header', 'No header of the responses looks like a request id.');
+  if (names.includes('x-request-id')) findings.set(id, 'confirmed', evidence);
+  else if (other !== undefined) findings.set(id, 'differs', evidence, { requestIdHeader: other });
+  else findings.unclear(id, 'No header of the responses looks like a request id.');
 }

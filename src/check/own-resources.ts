@@ -1,14 +1,5 @@
-import { type Attempts, noteNotFound, read, type Session, tryCandidates } from './check-session.ts';
-import {
-  envelopeOf,
-  type Found,
-  invalidFields,
-  isMissing,
-  type Reply,
-  type Row,
-  resourceIn,
-  rowsIn,
-} from './evidence.ts';
+import { findPath, noteNotFound, notePlace, read, type SearchResult, type Session } from './check-session.ts';
+import { envelopeOf, isMissing, type Reply, type Row, resourceIn, rowsIn } from './evidence.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 
 /** Time for which a create can be repeated under its key: an hour less than the service keeps it. */
@@ -17,52 +8,39 @@ const REPEAT_WINDOW_MS = 23 * 3_600_000;
 /** Namespaces in which a check creates something, on purpose or because a service accepts what it must refuse. */
 export type Creatable = JournalEntry['kind'];
 
-/** Result of a create: a resource, or the fields that were refused. */
-export interface CreateResult {
-  readonly resource?: Found<Row>;
-  readonly refused?: readonly string[];
-}
-
 /** Creates resources and deletes them, so that a killed check leaves nothing that the next one could not delete. */
 export class OwnResources {
   readonly #session: Session;
   readonly #journal: Journal;
-  /** Ids that the lists have shown. */
-  readonly #listed = new Set<number>();
   /** Present entry of the journal. */
   #entry: JournalEntry | undefined;
+  /** True if something may exist whose id can no longer be learned. */
+  hasLost = false;
 
   constructor(session: Session, journal: Journal) {
     this.#session = session;
     this.#journal = journal;
   }
 
-  /** Returns the ids of what exists. */
-  get ids(): readonly number[] {
-    return this.#entry?.ids ?? [];
+  /** True if nothing exists that the check has created, and nothing may exist. */
+  get isClean(): boolean {
+    return this.#entry === undefined;
   }
 
   /** Tries the candidates of a create. An unknown outcome is resolved by the same key at the same path, never another one. */
-  async create(kind: Creatable, body: unknown, why: string): Promise<Attempts<CreateResult>> {
-    const name = `${kind}.create` as const;
-    const attempts = await tryCandidates<CreateResult>(this.#session, name, {
+  async create(kind: Creatable, body: unknown, why: string): Promise<SearchResult<Row>> {
+    const result = await findPath(this.#session, `${kind}.create`, {
       send: async ({ path }) => {
         await this.#keep({ kind, path, key: crypto.randomUUID(), body, at: this.#session.probe.now, ids: [] });
         return this.repeat(why);
       },
-      judge: async (reply) => {
-        const resource = resourceIn(envelopeOf(reply));
-        if (resource) return { resource };
-        const refused = invalidFields(reply);
-        return refused && refused.length > 0 ? { refused } : undefined;
-      },
+      judge: (reply) => resourceIn(envelopeOf(reply)),
+      evidence: () => 'The response has what was created.',
     });
-    const { match, ended } = attempts;
-    // Kept only if something exists, or may exist.
-    const isUncertain =
-      ended && (ended.status === 0 || ended.status >= 500 || (ended.status >= 200 && ended.status < 300));
-    if (!match?.result.resource && !isUncertain) await this.#keep(undefined);
-    return attempts;
+    // Kept only if something exists, or may exist: a 409 says that the key was used.
+    const { status = 404 } = result.reply ?? {};
+    if (status >= 300 && status < 500 && status !== 409) await this.#keep(undefined);
+    return result;
   }
 
   /** Sends the create of the journal again, under its key; with another body, to see the conflict. */
@@ -83,57 +61,30 @@ export class OwnResources {
     return reply;
   }
 
-  /** Deletes everything that was created; returns the result for the path of deletes. */
-  async deleteAll(): Promise<Attempts<Reply> | undefined> {
-    let result: Attempts<Reply> | undefined;
-    const entry = this.#entry;
-    if (!entry) return undefined;
-    const space = spaceOf(entry);
-    for (const id of entry.ids) {
-      if (!this.#listed.has(id)) await this.readList(space, id);
-      result = await this.#delete(space, id);
-      if (!result.match) break;
-      await this.#forget(id);
-    }
-    return result;
+  /** Deletes everything that was created, until a delete fails. */
+  async deleteAll(): Promise<void> {
+    for (const id of this.#entry?.ids ?? []) if (!(await this.#delete(id))) return;
   }
 
-  /**
-   * Deletes what a killed check has left. If its id is not known, the create is repeated under its key to learn it.
-   *
-   * @returns whether nothing is left.
-   */
-  async recover(): Promise<boolean> {
-    const { probe } = this.#session;
-    this.#entry = await this.#journal.load();
-    if (!this.#entry) return true;
-    this.#session.onStep('What an earlier check has left');
-    for (const id of this.#entry.ids) probe.own(id);
-    if (this.#entry.ids.length === 0) {
-      const isTooLate = probe.now - this.#entry.at > REPEAT_WINDOW_MS;
-      const reply = isTooLate ? undefined : await this.repeat('the create of an earlier check, to learn its id');
-      if (!reply || isMissing(reply.status) || reply.status === 422) {
-        if (!reply) this.#session.left = LEFT;
-        await this.#keep(undefined);
-        return true;
-      }
-      if (this.#entry.ids.length === 0) return false;
-    }
+  /** Deletes what a killed check has left. If its id is not known, the create is repeated under its key to learn it. */
+  async recover(): Promise<void> {
+    const { probe, onStep } = this.#session;
+    const entry = await this.#journal.load();
+    if (!entry) return;
+    onStep('What an earlier check has left');
+    this.#entry = entry;
+    for (const id of entry.ids) probe.own(id);
+    if (entry.ids.length === 0) await this.#learnId(entry);
     // The check may have been killed after a delete.
-    for (const id of this.#entry.ids) if (await this.#isGone(spaceOf(this.#entry), id)) await this.#forget(id);
+    for (const id of this.#entry?.ids ?? []) if (await this.#isRefused(id)) await this.#forget(id);
     await this.deleteAll();
-    return this.#entry === undefined;
   }
 
-  /** Says what is left, if something is. */
-  noteLeft(): void {
-    if (this.#entry) this.#session.left = LEFT;
-  }
-
-  /** Removes the id of something that is deleted. */
-  async #forget(id: number): Promise<void> {
-    const ids = this.ids.filter((other) => other !== id);
-    await this.#keep(this.#entry && ids.length > 0 ? { ...this.#entry, ids } : undefined);
+  async #learnId({ at }: JournalEntry): Promise<void> {
+    this.hasLost = this.#session.probe.now - at > REPEAT_WINDOW_MS;
+    if (this.hasLost) return this.#keep(undefined);
+    const reply = await this.repeat('the create of an earlier check, to learn its id');
+    if (isMissing(reply.status) || reply.status === 422) await this.#keep(undefined);
   }
 
   async #keep(entry: JournalEntry | undefined): Promise<void> {
@@ -141,11 +92,23 @@ export class OwnResources {
     this.#entry = entry;
   }
 
-  /** Tries the candidates of a delete until the resource is gone. */
-  #delete(space: Space, id: number): Promise<Attempts<Reply>> {
+  /** Removes the id of something that is deleted. */
+  async #forget(id: number): Promise<void> {
+    const ids = this.#entry?.ids.filter((other) => other !== id) ?? [];
+    await this.#keep(this.#entry && ids.length > 0 ? { ...this.#entry, ids } : undefined);
+  }
+
+  /** Namespace of what exists, with reads and a delete. Lookalikes are audiences once they are created. */
+  get #space() {
+    const kind = this.#entry?.kind ?? 'projects';
+    return kind === 'lookalikes' ? 'audiences' : kind;
+  }
+
+  /** Tries the candidates of a delete until the resource is gone: its GET is refused, or the list has lost it. */
+  async #delete(id: number): Promise<boolean> {
     const { probe } = this.#session;
-    return tryCandidates<Reply>(this.#session, `${space}.delete`, {
-      isRepeatable: true,
+    const wasListed = await this.#isListed(id);
+    const { value: isDeleted = false } = await findPath(this.#session, `${this.#space}.delete`, {
       send: ({ method, path, idField }) =>
         probe.send({
           method,
@@ -154,43 +117,33 @@ export class OwnResources {
           why: 'delete what the check has created',
           isCleanup: true,
         }),
-      judge: async (reply) => {
-        if (isMissing(reply.status) || (reply.status >= 400 && reply.status < 500)) return undefined;
-        const isGone = await this.#isGone(space, id);
-        return isGone ? reply : undefined;
+      judge: async ({ status }) => {
+        if (status >= 400 && status < 500) return undefined;
+        const isGone = (await this.#isRefused(id)) || (wasListed && !(await this.#isListed(id)));
+        return isGone ? { place: 'data', value: isGone } : undefined;
       },
+      evidence: () => 'What was created is gone.',
     });
+    if (isDeleted) await this.#forget(id);
+    return isDeleted;
   }
 
-  /** Reads the list of a kind, and keeps whether it has a resource: then its absence shows later that it is deleted. */
-  async readList(space: Space, id: number): Promise<Found<readonly Row[]> | undefined> {
-    const list = this.#session.working.get(`${space}.list`);
+  /** Returns whether the list has a resource. */
+  async #isListed(id: number): Promise<boolean> {
+    const name = `${this.#space}.list` as const;
+    const list = this.#session.candidates.working(name);
     const rows = list && rowsIn(envelopeOf(await read(this.#session, 'the list with what was created')(list)));
-    if (rows?.value.some((row) => row.id === id)) this.#listed.add(id);
-    else this.#listed.delete(id);
-    return rows;
+    const isListed = rows?.value.some((row) => row.id === id) ?? false;
+    if (rows && isListed) notePlace(this.#session, name, rows);
+    return isListed;
   }
 
-  /** Returns whether a deleted resource is gone: its GET is refused, or the list does not have it any longer. */
-  async #isGone(space: Space, id: number): Promise<boolean> {
-    const get = this.#session.working.get(`${space}.get`);
+  /** Returns whether the GET of a resource is refused. */
+  async #isRefused(id: number): Promise<boolean> {
+    const get = this.#session.candidates.working(`${this.#space}.get`);
     const reply = get && (await read(this.#session, 'is it deleted?', { id })(get));
-    if (reply && isMissing(reply.status)) {
-      noteNotFound(this.#session, reply);
-      return true;
-    }
-    if (!this.#listed.has(id)) return false;
-    const rows = await this.readList(space, id);
-    return rows !== undefined && !this.#listed.has(id);
+    if (!reply || !isMissing(reply.status)) return false;
+    noteNotFound(this.#session, reply);
+    return true;
   }
 }
-
-/** Namespaces with a delete in which a check may have created something. */
-type Space = 'projects' | 'audiences' | 'activations';
-
-/** Lookalikes are audiences once they are created. */
-const spaceOf = ({ kind }: JournalEntry): Space => (kind === 'lookalikes' ? 'audiences' : kind);
-
-/** Says what to do about something that a check has left. */
-export const LEFT =
-  'Something named `audience-check …` may be left of a check. Run it with --write, which deletes it, or delete it in the console.';

@@ -1,228 +1,153 @@
 import type { Paging } from '../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
-import { isObject, type JsonObject } from '../util/json.ts';
-import { read, type Session } from './check-session.ts';
-import { envelopeOf, invalidFields, KINDS, type Kind, type Reply, type Row, rowsIn } from './evidence.ts';
+import { read, reasonOf, type Session } from './check-session.ts';
+import { envelopeOf, type Found, KINDS, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
 
-const ASSUMED: Paging = { style: 'page', param: 'page', size: 'per_page' };
+/** How lists are paged, as the package assumes. */
+export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Parameters that other services have for the same. */
 const SIZES: readonly string[] = ['per_page', 'limit', 'page_size', 'perPage', 'pageSize', 'size', 'count'];
 const PAGES: readonly string[] = ['page', 'page_number', 'pageNumber', 'p'];
 const OFFSETS: readonly string[] = ['offset', 'skip', 'start'];
-const CURSORS: readonly string[] = [
-  'cursor',
-  'page_token',
-  'after',
-  'starting_after',
-  'pageToken',
-  'next_cursor',
-  'next',
-];
+const CURSORS: readonly string[] = ['cursor', 'page_token', 'after', 'starting_after', 'pageToken', 'next_cursor'];
 
-/** Keys below which an envelope has the next cursor. */
-const CURSOR_PARENTS: readonly string[] = [
-  'data',
-  'meta',
-  'pagination',
-  'paging',
-  'links',
-  'cursor',
-  'cursors',
-  'page',
-];
+/** Keys of an envelope that may hold the next cursor, and those that it may be below. */
 const CURSOR_KEYS: readonly string[] = [
   ...['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'cursor', 'next', 'next_page_url', 'after'],
   ...['end_cursor', 'endCursor'],
 ];
+const CURSOR_PLACES: readonly string[] = [
+  ...CURSOR_KEYS,
+  ...['data', 'meta', 'pagination', 'paging', 'links', 'cursors', 'page'],
+];
 
-/** Pages that are read in search of old rows. */
-const MAX_PAGES = 4;
+/** Sizes of pages to try if the documented one is refused. */
+const SMALLER_PAGES: readonly number[] = [50, 25, 10];
+
+const NEEDS_ROWS = 'Needs a list with more than 100 rows.';
 
 interface Page {
   readonly reply: Reply;
   readonly rows: readonly Row[];
 }
 
-type Query = Readonly<Record<string, string | number>>;
+/** A way to page whose size of pages can be set. */
+type SizedPaging = Paging & { readonly size: string };
+
+/** A list that is paged: reads a page by its query. */
+type PageReader = (query: Readonly<Record<string, string | number>>, why: string) => Promise<Page>;
 
 /** Finds out how lists are paged, and how many rows a page has at most. */
-export async function checkPaging(session: Session, expected: Paging | undefined): Promise<void> {
-  const { findings, rows } = session;
-  const kinds = KINDS.filter((kind) => (rows.get(kind)?.length ?? 0) >= 2);
-  const [kind] = kinds;
-  if (!kind) {
+export async function checkPaging(session: Session, expected: Paging = ASSUMED_PAGING): Promise<void> {
+  const { findings, candidates } = session;
+  const kind = KINDS.find((kind) => (session.rows.get(kind)?.length ?? 0) >= 2);
+  const list = kind && candidates.working(`${kind}.list`);
+  if (!list) {
     findings.unclear('paging', 'Needs a list with two rows.');
-    findings.unclear('page-size', 'Needs a list with more than 100 rows.');
-    return;
+    return findings.unclear('page-size', NEEDS_ROWS);
   }
   session.onStep('Paging');
-  const paging = await findPaging(session, kind, expected ?? ASSUMED);
-  if (!paging) return;
-  const isSame = paging.style === ASSUMED.style && paging.param === ASSUMED.param && paging.size === ASSUMED.size;
-  const evidence = 'A page of one row, and the next page has the second row of the list.';
-  if (isSame) findings.set('paging', 'confirmed', evidence);
-  else {
-    const { style, param, size, next } = paging;
-    findings.set(
-      'paging',
-      'differs',
-      paging.size ? evidence : 'The next page has other rows; no parameter sets its size.',
-      {
-        style,
-        param,
-        ...(size && { size }),
-        ...(next && { next }),
-      },
-    );
-    findings.contract.paging = paging;
-  }
-  await checkPageSize(session, kind, paging);
-}
-
-async function pageOf(session: Session, kind: Kind, query: Query, why: string): Promise<Page> {
-  const candidate = session.working.get(`${kind}.list`);
-  const reply = await read(session, why, { query })(candidate ?? { path: '' });
-  return { reply, rows: rowsIn(envelopeOf(reply))?.value ?? [] };
-}
-
-/** Finds the parameters of paging; `undefined` if none works. */
-async function findPaging(session: Session, kind: Kind, expected: Paging): Promise<Paging | undefined> {
-  const { findings } = session;
-  const [first, second, ...others] = session.rows.get(kind) ?? [];
-  if (!first || !second) return undefined;
-  const sizes = [...new Set([...(expected.size ? [expected.size] : []), ...SIZES])];
-  let size: string | undefined;
-  let page: Page | undefined;
-  for (const name of sizes) {
-    const attempt = await pageOf(session, kind, { [name]: 1 }, `a page of one row by ${name}`);
-    if (attempt.rows.length !== 1) continue;
-    [size, page] = [name, attempt];
-    break;
-  }
-  const length = size ? 1 : 2 + others.length;
-  const ids = new Set([first.id, ...(size ? [] : [second.id, ...others.map(({ id }) => id)])]);
-  const base: Query = size ? { [size]: 1 } : {};
-  // With a size, the second row of the list must follow; without one, only rows that the first page does not have.
-  const isNext = ({ rows }: Page): boolean =>
-    rows.length > 0 && (size ? rows.length === 1 && rows[0]?.id === second.id : rows.every(({ id }) => !ids.has(id)));
-  page ??= await pageOf(session, kind, {}, 'the first page again, in search of a cursor');
-  const cursor = cursorIn(page.reply);
-  const ways: { paging: Paging; value: string | number }[] = [
-    ...PAGES.map((param) => ({ paging: { style: 'page' as const, param }, value: 2 })),
-    ...(cursor?.params ?? []).map((param) => ({
-      paging: { style: 'cursor' as const, param, next: cursor?.place },
-      value: cursor?.value ?? '',
-    })),
-    ...OFFSETS.map((param) => ({ paging: { style: 'offset' as const, param }, value: length })),
-  ];
-  // What is expected comes first; a cursor in the response makes pages by number unlikely.
-  const rank = ({ style, param }: Paging): number => {
-    if (style === expected.style && param === expected.param) return 0;
-    return cursor && style === 'cursor' ? 1 : 2;
+  const rows = session.rows.get(kind) ?? [];
+  let failure: Reply | undefined;
+  const readPage: PageReader = async (query, why) => {
+    const reply = await read(session, why, { query })(list);
+    if (reply.status === 0 || reply.status === 401 || reply.status === 403 || reply.status >= 500) failure = reply;
+    return { reply, rows: rowsIn(envelopeOf(reply))?.value ?? [] };
   };
-  ways.sort((a, b) => rank(a.paging) - rank(b.paging));
-  for (const { paging, value } of ways) {
-    const attempt = await pageOf(session, kind, { ...base, [paging.param]: value }, `the next page by ${paging.param}`);
-    if (isNext(attempt)) return { ...paging, ...(size && { size }) };
-    const isZeroBased =
-      paging.style === 'page' && size && attempt.rows.length === 1 && attempt.rows[0]?.id === others[0]?.id;
-    if (isZeroBased) {
-      findings.set('paging', 'differs', `Pages of ${paging.param} are counted from 0.`);
-      return undefined;
-    }
+  const noteNone = (evidence: string): void => {
+    if (failure) findings.unclear('paging', reasonOf(failure));
+    else findings.set('paging', 'differs', evidence);
+    findings.unclear('page-size', 'Needs a list whose pages can be read.');
+  };
+  const first = await findSize(readPage, expected);
+  if (!first) return noteNone('No parameter that was tried sets the number of rows of a page.');
+  const paging = await findPaging(readPage, first, expected, rows[1]);
+  if (!paging) return noteNone('No parameter that was tried leads to the next page.');
+  const evidence = 'A page of one row, and the next page has the second row of the list.';
+  if (paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page')
+    findings.set('paging', 'confirmed', evidence);
+  else findings.set('paging', 'differs', evidence, { paging });
+  const page = await checkPageSize(session, readPage, paging);
+  // Further rows are older ones.
+  if (page.length > rows.length) session.rows.set(kind, page);
+}
+
+/** Returns a page of one row, and the parameter that has made it one. */
+async function findSize(readPage: PageReader, expected: Paging): Promise<(Page & { size: string }) | undefined> {
+  for (const size of new Set([...(expected.size ? [expected.size] : []), ...SIZES])) {
+    const page = await readPage({ [size]: 1 }, `a page of one row by ${size}`);
+    if (page.rows.length === 1) return { ...page, size };
   }
-  // Without a size, the first page may be the entire list if it is short.
-  if (size || others.length + 2 >= DEFAULT_PAGE)
-    findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.');
-  else findings.unclear('paging', 'The list may be too short for a second page.');
   return undefined;
 }
 
-/** Rows of a page by default (specification, "Pagination"). */
-const DEFAULT_PAGE = 25;
+/** Returns the way by which the second page of one row has the second row of the list. */
+async function findPaging(
+  readPage: PageReader,
+  { size, ...first }: Page & { size: string },
+  { style, param }: Paging,
+  second: Row | undefined,
+): Promise<SizedPaging | undefined> {
+  const cursor = cursorIn(first.reply);
+  const ways: readonly SizedPaging[] = [
+    ...(style === 'cursor' ? [] : [{ style, param, size }]),
+    ...(cursor?.params ?? []).map((param) => ({ style: 'cursor', param, size, next: cursor?.place }) as const),
+    ...PAGES.map((param) => ({ style: 'page', param, size }) as const),
+    ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
+  ];
+  for (const way of ways) {
+    const { rows } = await readPage(queryAfter(way, first, 1), `the next page by ${way.param}`);
+    if (rows.length === 1 && rows[0]?.id === second?.id) return way;
+  }
+  return undefined;
+}
+
+/** Returns the query of the second page, after the first one. */
+function queryAfter({ style, param, size }: SizedPaging, { reply, rows }: Page, asked: number) {
+  const position = { page: 2, offset: rows.length, cursor: cursorIn(reply)?.value ?? '' }[style];
+  return { [size]: asked, [param]: position };
+}
 
 /** Returns the cursor of the next page, where it is, and the parameters that may take it. */
-function cursorIn({ body }: Reply): { place: string; value: string | number; params: readonly string[] } | undefined {
-  if (!isObject(body)) return undefined;
-  const parents: (readonly [string, JsonObject])[] = [['', body]];
-  for (const key of CURSOR_PARENTS) {
-    const child = body[key];
-    if (!isObject(child)) continue;
-    parents.push([`${key}.`, child]);
-    for (const inner of CURSOR_PARENTS) {
-      const grandchild = child[inner];
-      if (isObject(grandchild)) parents.push([`${key}.${inner}.`, grandchild]);
-    }
-  }
-  for (const [prefix, parent] of parents) {
-    for (const key of CURSOR_KEYS) {
-      const value = parent[key];
-      if ((typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
-      const place = `${prefix}${key}`;
-      const address =
-        typeof value === 'string' && /[?&]\w+=/.test(value) ? new URL(value, 'http://localhost') : undefined;
-      if (!address) return { place, value, params: CURSORS };
-      for (const param of CURSORS) {
-        const cursor = address.searchParams.get(param);
-        if (cursor) return { place, value: cursor, params: [param] };
-      }
-    }
+function cursorIn({ body }: Reply): (Found<string> & { readonly params: readonly string[] }) | undefined {
+  for (const { place, value } of valuesIn(body, CURSOR_PLACES)) {
+    const isCursor = CURSOR_KEYS.includes(place.split('.').at(-1) ?? '');
+    if (!isCursor || (typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
+    const text = String(value);
+    if (!/[?&]\w+=/.test(text)) return { place, value: text, params: CURSORS };
+    // An address of the next page.
+    const { searchParams } = new URL(text, 'http://localhost');
+    const param = CURSORS.find((param) => searchParams.get(param));
+    if (param) return { place, value: searchParams.get(param) ?? '', params: [param] };
   }
   return undefined;
 }
 
-/** Finds out whether a page may have as many rows as documented, and keeps the rows for later steps. */
-async function checkPageSize(session: Session, kind: Kind, paging: Paging): Promise<void> {
-  const { findings } = session;
-  const { size } = paging;
-  if (!size) {
-    const rows = session.rows.get(kind)?.length ?? 0;
-    noteSize(session, paging, rows, 'No parameter sets the size of a page.');
-    return;
-  }
+/** Finds out whether a page may have as many rows as documented. Returns the rows of the largest one. */
+async function checkPageSize(
+  { findings }: Session,
+  readPage: PageReader,
+  paging: SizedPaging,
+): Promise<readonly Row[]> {
   let asked = RESOURCE_PAGE_CAP;
-  const ask = (rows: number): Promise<Page> => pageOf(session, kind, { [size]: rows }, `a page of ${rows} rows`);
-  let page = await ask(asked);
-  if (!envelopeOf(page.reply) && (invalidFields(page.reply)?.includes(size) || page.reply.status === 400)) {
-    let refused = asked;
-    for (asked = 1; refused - asked > 1; ) {
-      const middle = Math.floor((asked + refused) / 2);
-      const attempt = await ask(middle);
-      if (envelopeOf(attempt.reply)) [asked, page] = [middle, attempt];
-      else refused = middle;
-    }
-    noteSize(session, paging, asked, 'A larger page is refused.');
+  const ask = (): Promise<Page> => readPage({ [paging.size]: asked }, `a page of ${asked} rows`);
+  const noteLess = (maxSize: number, evidence: string): void =>
+    findings.set('page-size', 'differs', evidence, { paging: { ...paging, maxSize } });
+  let page = await ask();
+  for (const smaller of SMALLER_PAGES) {
+    if (page.reply.status !== 422 && page.reply.status !== 400) break;
+    asked = smaller;
+    page = await ask();
   }
-  if (page.rows.length >= RESOURCE_PAGE_CAP)
-    findings.set('page-size', 'confirmed', `A page has ${RESOURCE_PAGE_CAP} rows.`);
-  const all: Row[] = [...page.rows];
-  const full = page.rows.length;
-  for (let number = 2; number <= MAX_PAGES && page.rows.length === full && full > 0; number++) {
-    const next = nextQuery(paging, { size, asked, number, count: all.length, reply: page.reply });
-    if (!next) break;
-    page = await pageOf(session, kind, next, 'a further page, in search of old rows');
-    all.push(...page.rows);
-    if (number === 2 && page.rows.length > 0 && full < asked)
-      noteSize(session, paging, full, 'A page has fewer rows than requested, and more follow.');
+  const { length } = page.rows;
+  if (length >= RESOURCE_PAGE_CAP) findings.set('page-size', 'confirmed', `A page has ${RESOURCE_PAGE_CAP} rows.`);
+  else if (length > 0 && asked < RESOURCE_PAGE_CAP) noteLess(asked, 'A larger page is refused.');
+  else if (length > 0) {
+    const { rows } = await readPage(queryAfter(paging, page, asked), 'the page after one with fewer rows');
+    if (rows.some(({ id }) => page.rows.every((row) => row.id !== id)))
+      noteLess(length, 'A page has fewer rows than requested, and more follow.');
   }
-  findings.unclear('page-size', 'Needs a list with more than 100 rows.');
-  if (all.length > (session.rows.get(kind)?.length ?? 0)) session.rows.set(kind, all);
-}
-
-function noteSize({ findings }: Session, paging: Paging, maxSize: number, evidence: string): void {
-  if (maxSize === 0 || maxSize >= RESOURCE_PAGE_CAP) return;
-  findings.set('page-size', 'differs', evidence, maxSize);
-  findings.contract.paging = { ...paging, maxSize };
-}
-
-/** Returns the query of a further page. */
-function nextQuery(
-  { style, param }: Paging,
-  { size, asked, number, count, reply }: { size: string; asked: number; number: number; count: number; reply: Reply },
-): Query | undefined {
-  if (style === 'page') return { [size]: asked, [param]: number };
-  if (style === 'offset') return { [size]: asked, [param]: count };
-  const cursor = cursorIn(reply);
-  return cursor ? { [size]: asked, [param]: cursor.value } : undefined;
+  findings.unclear('page-size', NEEDS_ROWS);
+  return page.rows;
 }

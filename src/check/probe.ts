@@ -1,5 +1,6 @@
 import { RATE_LIMITS } from '../spec/limits.ts';
 import type { Method } from '../spec/operations.ts';
+import { sleep } from '../util/abort.ts';
 import { parseRetryAfter } from '../util/retry-after.ts';
 import { envelopeOf, fingerprint, type Reply, readBody } from './evidence.ts';
 
@@ -27,8 +28,11 @@ export interface ProbeRequest {
   readonly isCleanup?: boolean;
 }
 
-/** A request as users see it: without ids and values. */
-export type RequestNotice = Pick<ProbeRequest, 'method' | 'path' | 'why'>;
+/** Progress of a check. A request is shown without ids and values. */
+export type CheckEvent =
+  | { readonly type: 'step'; readonly text: string }
+  | ({ readonly type: 'request' } & Pick<ProbeRequest, 'method' | 'path' | 'why'>)
+  | { readonly type: 'pause'; readonly ms: number };
 
 /** Ends the check; what it has learned so far is reported. */
 export class Stop extends Error {
@@ -52,20 +56,23 @@ export interface RequestLimits {
   readonly write: number;
 }
 
-interface ProbeOptions {
+/** Options of a {@link Probe}. */
+export interface ProbeOptions {
   readonly baseUrl: string;
   readonly token: string;
+  /** Token of the MCP endpoint, whose first messages are sent then. */
   readonly mcpToken?: string | undefined;
-  readonly fetch: typeof fetch;
-  readonly clock: Clock;
+  readonly fetch?: typeof fetch | undefined;
+  /** @default the clock of this machine */
+  readonly clock?: Clock | undefined;
+  /** Milliseconds to wait for a response. @default 30_000 */
+  readonly requestTimeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  readonly limits: RequestLimits;
-  /** Milliseconds to wait for a response. */
-  readonly timeout: number;
-  onRequest(notice: RequestNotice): void;
-  onPause(ms: number): void;
+  onProgress?(event: CheckEvent): void;
 }
 
+const REAL_CLOCK: Clock = { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, signal) };
+const REQUEST_TIMEOUT_MS = 30_000;
 /** Interval of the limits in milliseconds, with a margin for requests that arrive closer together than they were sent. */
 const INTERVAL_MS = 61_500;
 /** Half of the limits of the service, so that other users of the token keep the rest. */
@@ -96,40 +103,40 @@ export const isWritePath = (path: string): boolean =>
 /** Sends the requests of a check: at half of the rate limits, within hard limits, and never a write with a foreign id. */
 export class Probe {
   readonly #options: ProbeOptions;
+  readonly #limits: RequestLimits;
+  readonly #clock: Clock;
   readonly #sentAt = { read: [] as number[], write: [] as number[] };
   readonly #own = new Set<number>([0]);
-  readonly #cleared = new Set<string>();
   #throttles = 0;
   /** Milliseconds by which the clock of the service is ahead. */
   #ahead = 0;
   #refusals = 0;
-  #trial: ProbeRequest | undefined;
-  /** Number of requests so far. */
-  readonly sent = { read: 0, write: 0 };
-  /** Headers of successful responses: their values by name. */
-  readonly headers = new Map<string, string[]>();
-  /** Successful responses of the API so far. */
-  successes = 0;
-  /** Fingerprints of refusals of paths that certainly do not exist. */
-  readonly unknown = new Set<string>();
+  /** Headers of the successful responses of the API so far. */
+  readonly successes: Headers[] = [];
+  /** Response to a path that certainly does not exist. */
+  unknown: Reply | undefined;
+  /** Documented read that shows whether the service still responds. */
+  trial: ProbeRequest | undefined;
 
-  constructor(options: ProbeOptions) {
+  constructor(options: ProbeOptions, limits: RequestLimits) {
     this.#options = options;
+    this.#limits = limits;
+    this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** Sets the documented read that shows whether the service still responds. */
-  set trial(request: ProbeRequest) {
-    this.#trial = request;
+  /** Number of requests so far. */
+  get sent(): RequestLimits {
+    return { read: this.#sentAt.read.length, write: this.#sentAt.write.length };
   }
 
   /** Time of the service's clock, as far as it is known; else that of this machine. */
   get now(): number {
-    return this.#options.clock.now() + this.#ahead;
+    return this.#clock.now() + this.#ahead;
   }
 
   /** Waits on the clock of the check. */
   pause(ms: number): Promise<void> {
-    return this.#options.clock.sleep(ms, this.#options.signal);
+    return this.#clock.sleep(ms, this.#options.signal);
   }
 
   /** Permits an id in writes: that of a response to a create of this check. */
@@ -156,62 +163,60 @@ export class Probe {
 
   /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
   async #countRefusal({ path, token = 'general' }: ProbeRequest, reply: Reply): Promise<void> {
-    const print = fingerprint(reply);
     const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
-    const isStrange = isDenied && !this.unknown.has(print) && !this.#cleared.has(print);
-    if (++this.#refusals % REFUSALS_BEFORE_TRIAL !== 0 && !isStrange) return;
-    if (!this.#trial) return;
-    const trial = await this.#attempt(this.#trial);
-    this.#cleared.add(print);
+    const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || (isDenied && !this.isLikeUnknown(reply));
+    if (!isTried || !this.trial) return;
+    const trial = await this.#attempt(this.trial);
     if (trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
     const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
     throw new Stop(reason, STOPPED.cutShort, true);
   }
 
   async #attempt(request: ProbeRequest): Promise<Reply> {
-    const { clock, signal, onPause } = this.#options;
     for (;;) {
       await this.#permit(request);
       const reply = await this.#fetch(request);
       if (reply.status !== 429) return reply;
-      const pause = parseRetryAfter(reply.headers, clock.now()) ?? DEFAULT_PAUSE_MS;
+      const pause = parseRetryAfter(reply.headers, this.#clock.now()) ?? DEFAULT_PAUSE_MS;
       if (pause > MAX_PAUSE_MS || ++this.#throttles > MAX_THROTTLES)
         throw new Stop('The service limits the rate for longer than two minutes (429).', STOPPED.limited);
-      onPause(pause);
-      await clock.sleep(pause, signal);
+      this.#options.onProgress?.({ type: 'pause', ms: pause });
+      await this.pause(pause);
     }
   }
 
   /** Waits until the pace permits the request, and counts it. */
   async #permit({ method, path, id, isCleanup, why }: ProbeRequest): Promise<void> {
-    const { clock, signal, limits, onRequest } = this.#options;
     const bucket = method === 'GET' || method === 'OPTIONS' || path.endsWith('/mcp') ? 'read' : 'write';
     if (method === 'GET' && path.startsWith('/') && isWritePath(path))
       throw new Error(`GET ${path} is the path of a write.`);
     if (path.includes('{id}') && id === undefined) throw new Error(`${method} ${path} has no id.`);
     if (method !== 'GET' && id !== undefined && !this.#own.has(id))
       throw new Error(`${method} ${path} has a foreign id.`);
-    const limit = bucket === 'write' && !isCleanup ? limits.write - CLEANUP_RESERVE : limits[bucket];
-    if (this.sent[bucket] >= limit)
-      throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
-    signal?.throwIfAborted();
+    const limit = bucket === 'write' && !isCleanup ? this.#limits.write - CLEANUP_RESERVE : this.#limits[bucket];
     const times = this.#sentAt[bucket];
+    if (times.length >= limit) throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
+    this.#options.signal?.throwIfAborted();
     const oldest = times.at(-HALF_LIMITS[bucket]);
-    const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - clock.now();
-    if (wait > 0) await clock.sleep(wait, signal);
-    times.push(clock.now());
-    this.sent[bucket]++;
+    const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - this.#clock.now();
+    if (wait > 0) await this.pause(wait);
+    times.push(this.#clock.now());
     // A presigned URL is a secret.
-    onRequest({ method, path: path.startsWith('/') ? path : '<URL of storage>', why });
+    this.#options.onProgress?.({
+      type: 'request',
+      method,
+      path: path.startsWith('/') ? path : '<URL of storage>',
+      why,
+    });
   }
 
   async #fetch(request: ProbeRequest): Promise<Reply> {
-    const { fetch, clock, signal, timeout } = this.#options;
+    const { fetch = globalThis.fetch, signal, requestTimeout = REQUEST_TIMEOUT_MS } = this.#options;
     const { method, body } = request;
     const ended = new AbortController();
     const timer = new AbortController();
-    if (timeout < Number.POSITIVE_INFINITY)
-      clock.sleep(timeout, ended.signal).then(
+    if (requestTimeout < Number.POSITIVE_INFINITY)
+      this.#clock.sleep(requestTimeout, ended.signal).then(
         () => timer.abort(),
         () => {},
       );
@@ -230,22 +235,16 @@ export class Probe {
       if (isPartial) await response.body?.cancel();
       const date = Date.parse(headers.get('date') ?? '');
       const redirect = this.#redirectOf(headers.get('location'), request);
-      if (!Number.isNaN(date)) this.#ahead = date - clock.now();
+      if (!Number.isNaN(date)) this.#ahead = date - this.#clock.now();
       const reply = { status, headers, ...readBody(text), redirect, at: this.now };
-      if (envelopeOf(reply)) this.#noteHeaders(headers);
+      if (envelopeOf(reply)) this.successes.push(headers);
       return reply;
-    } catch (error) {
+    } catch {
       signal?.throwIfAborted();
-      if (error instanceof Stop) throw error;
       return { status: 0, headers: new Headers(), ...readBody(''), at: this.now };
     } finally {
       ended.abort();
     }
-  }
-
-  #noteHeaders(headers: Headers): void {
-    this.successes++;
-    for (const [name, value] of headers) this.headers.set(name, [...(this.headers.get(name) ?? []), value]);
   }
 
   /** Returns the path of a redirect on the service's own origin, with `{id}` for the id of the request. */
@@ -254,10 +253,20 @@ export class Probe {
     const from = this.#urlOf(request);
     if (location === null || !URL.canParse(location, from)) return undefined;
     const { origin, pathname } = new URL(location, from);
-    const url = `${origin}${pathname}`;
-    if (!url.startsWith(`${baseUrl}/`)) return undefined;
-    const segments = url.slice(baseUrl.length).split('/');
+    if (!`${origin}${pathname}`.startsWith(`${baseUrl}/`)) return undefined;
+    const segments = this.pathBelow(pathname).split('/');
     return segments.map((segment) => (segment === String(request.id) ? '{id}' : segment)).join('/');
+  }
+
+  /** Returns whether a response is that of a path that does not exist. */
+  isLikeUnknown(reply: Reply): boolean {
+    return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
+  }
+
+  /** Returns a path below the base URL. */
+  pathBelow(path: string): string {
+    const { pathname } = new URL(this.#options.baseUrl);
+    return path.startsWith(`${pathname}/`) ? path.slice(pathname.length) : path;
   }
 
   #urlOf({ path, id, query }: ProbeRequest): string {

@@ -2,28 +2,29 @@ import { type OperationName, operations } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import type { Candidate } from './candidates.ts';
 import {
-  formOf,
+  findPath,
   madeUpName,
   NO_ID,
   noteNotFound,
-  notePath,
   notePlace,
+  noteReply,
+  pathOf,
   read,
   reasonOf,
   type Session,
-  tryCandidates,
 } from './check-session.ts';
 import {
   envelopeOf,
   type Found,
-  fingerprint,
   fits,
   invalidFields,
+  isErrorEnvelope,
   isMissing,
   KINDS,
   type Kind,
-  objectWith,
+  type Reply,
   type Row,
+  reportIn,
   resourceIn,
   rowsIn,
 } from './evidence.ts';
@@ -39,95 +40,141 @@ const USAGE = operations['usage.get'].path;
  * @throws {Stop} if neither responds as documented.
  */
 export async function checkDocumentedReads(session: Session): Promise<void> {
-  const { probe, findings, working } = session;
+  const { probe, findings } = session;
   const webhooks = await probe.send({ method: 'GET', path: WEBHOOKS, why: 'documented read' });
   const usage = await probe.send({ method: 'GET', path: USAGE, why: 'documented read' });
   const list = rowsIn(envelopeOf(webhooks));
-  const report = objectWith(envelopeOf(usage), ['build_budget']);
-  const replies = [webhooks, usage];
-  if (!list && !report) {
-    const isDenied = replies.every(({ status }) => status === 401 || status === 403);
-    const isSilent = replies.every(({ status }) => status === 0);
-    if (isDenied) throw new Stop('The service refuses the token.', STOPPED.authentication);
-    throw new Stop(
-      isSilent
-        ? 'The service cannot be reached at this address.'
-        : 'Neither of the two documented reads responds as documented: the address is probably that of something else.',
-      STOPPED.unexpected,
-    );
-  }
+  const report = reportIn(envelopeOf(usage));
+  if (!list && !report) throw stopAfter([webhooks, usage]);
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
-  for (const [name, result, reply] of [
-    ['webhooks.list', list, webhooks],
-    ['usage.get', report, usage],
-  ] as const) {
-    if (result) {
-      findings.set(`path:${name}`, 'confirmed', 'Responds as documented.');
-      working.set(name, { method: 'GET', path: operations[name].path, source: 'assumed' });
-      notePlace(session, name, result);
-    } else if (invalidFields(reply)?.includes('yearmonth')) {
-      findings.set(`path:${name}`, 'confirmed', 'A 422 names the month, which is missing.');
-      working.set(name, { method: 'GET', path: operations[name].path, source: 'assumed' });
-    } else if (isMissing(reply.status)) findings.set(`path:${name}`, 'differs', `Refused with ${reply.status}.`);
-    else findings.unclear(`path:${name}`, reasonOf(reply));
-  }
+  noteDocumented(session, 'webhooks.list', webhooks, list);
+  noteDocumented(session, 'usage.get', usage, report);
+  if (report) noteBudget(session, report.value.build_budget);
   probe.trial = { method: 'GET', path: list ? WEBHOOKS : USAGE, why: 'does the service still respond?' };
+}
+
+function stopAfter(replies: readonly Reply[]): Stop {
+  if (replies.every(({ status }) => status === 401 || status === 403))
+    return new Stop('The service refuses the token.', STOPPED.authentication);
+  return new Stop(
+    replies.every(({ status }) => status === 0)
+      ? 'The service cannot be reached at this address.'
+      : 'Neither of the two documented reads responds as documented: the address is probably that of something else.',
+    STOPPED.unexpected,
+  );
+}
+
+function noteDocumented(session: Session, name: OperationName, reply: Reply, match: Found<unknown> | undefined): void {
+  const { findings, candidates } = session;
+  const id = `path:${name}`;
+  if (match || invalidFields(reply).includes('yearmonth')) {
+    findings.set(id, 'confirmed', match ? 'Responds as documented.' : 'A 422 names the month, which is missing.');
+    candidates.works(name, operations[name]);
+    if (match) notePlace(session, name, match);
+  } else if (isMissing(reply.status)) findings.set(id, 'differs', `Refused with ${reply.status}.`, pathOf(name));
+  else findings.unclear(id, reasonOf(reply));
+}
+
+const BUDGET = `operations: { 'usage.get': { data: (usage) => ({ ...usage, build_budget: { hour: { limit: …, used: … }, day: { limit: …, used: … } } }) } }`;
+
+/** Notes whether a build budget has the assumed fields. */
+function noteBudget({ findings }: Session, budget: unknown): void {
+  const isWindow = (value: unknown): boolean =>
+    isObject(value) && Number.isInteger(value.limit) && Number.isInteger(value.used);
+  const id = 'usage.build_budget';
+  if (isObject(budget) && isWindow(budget.hour) && isWindow(budget.day))
+    findings.set(id, 'confirmed', '`hour` and `day` have `limit` and `used`.');
+  else findings.set(id, 'differs', '`hour` and `day`, each with `limit` and `used`, are missing.', BUDGET);
 }
 
 /** A path that certainly does not exist, and a request without a token. */
 export async function checkRefusals(session: Session): Promise<void> {
-  const { probe, findings } = session;
+  const { probe } = session;
   const path = `/api/v2/${madeUpName()}/index`;
-  const unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
-  probe.unknown.add(fingerprint(unknown));
-  session.hasListsEverywhere = rowsIn(envelopeOf(unknown)) !== undefined;
-  const trial = session.working.has('webhooks.list') ? WEBHOOKS : USAGE;
+  probe.unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
   const denied = await probe.send({
     method: 'GET',
-    path: trial,
+    path: probe.trial?.path ?? WEBHOOKS,
     token: 'none',
     why: 'a documented read without a token',
   });
-  const isDocumented = isObject(denied.body) && typeof denied.body.message === 'string';
-  if (denied.status === 401 && isDocumented)
-    findings.set('errors.401', 'confirmed', 'A request without a token is refused with 401 and a message.');
-  else if (denied.status > 0 && denied.status < 500)
-    findings.set('errors.401', 'differs', `A request without a token gets ${formOf(denied)}.`, denied.status);
+  const isAsAssumed = denied.status === 401 && isObject(denied.body) && typeof denied.body.message === 'string';
+  const sentence = ['A request without a token', 'is refused with 401 and a message'] as const;
+  noteReply(session, 'errors.401', denied, isAsAssumed, sentence);
 }
+
+/** Formats of months, the assumed one first. */
+const MONTH_FORMATS: Readonly<Record<string, (year: string, month: string) => string>> = {
+  'YYYY-MM': (year, month) => `${year}-${month}`,
+  YYYYMM: (year, month) => `${year}${month}`,
+  'YYYY-MM-DD': (year, month) => `${year}-${month}-01`,
+  'MM-YYYY': (year, month) => `${month}-${year}`,
+};
+
+/** The usage report of a month: its format, and the error of a wrong one. */
+export async function checkUsage(session: Session): Promise<void> {
+  const { probe, findings, candidates } = session;
+  if (!candidates.working('usage.get')) return;
+  session.onStep('Usage report');
+  const ask = (shift: number, format: string, why: string): Promise<Reply> => {
+    const date = new Date(probe.now);
+    date.setUTCMonth(date.getUTCMonth() + shift, 1);
+    const [year = '', month = ''] = date.toISOString().split('-');
+    const yearmonth = MONTH_FORMATS[format]?.(year, month) ?? '';
+    return probe.send({ method: 'GET', path: USAGE, query: { yearmonth }, why });
+  };
+  for (const format of Object.keys(MONTH_FORMATS)) {
+    const past = await ask(-1, format, `a past month as ${format}`);
+    if (isRefusal(past)) continue;
+    if (!envelopeOf(past)) return findings.unclear('usage.yearmonth', reasonOf(past));
+    const future = await ask(2, format, `a future month as ${format}`);
+    if (envelopeOf(future))
+      return findings.unclear('usage.yearmonth', 'The service accepts a future month: it may ignore the parameter.');
+    if (!isRefusal(future)) return findings.unclear('usage.yearmonth', reasonOf(future));
+    const evidence = `A past month as ${format} succeeds, a future one is refused.`;
+    if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
+    else findings.set('usage.yearmonth', 'differs', evidence, queryIn(format));
+    const isAsAssumed = isErrorEnvelope(future) && invalidFields(future).length > 0;
+    const sentence = ['A future month', 'gets 422, and `errors` names the parameter'] as const;
+    return noteReply(session, 'errors.422', future, isAsAssumed, sentence);
+  }
+  findings.set('usage.yearmonth', 'differs', 'A past month is refused in every form that was tried.', queryIn('…'));
+}
+
+const isRefusal = ({ status }: Reply): boolean => status === 400 || status === 404 || status === 422;
+
+const queryIn = (format: string): string =>
+  `operations: { 'usage.get': { query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: /* ${format} */ yearmonth }) } }`;
 
 /** The lists, by rows with the fields of their kind. */
 export async function checkLists(session: Session): Promise<void> {
   for (const kind of KINDS) {
-    const name = `${kind}.list` as const;
     session.onStep(`List of ${kind}`);
-    const attempts = await tryCandidates(session, name, {
+    const { value: rows } = await findPath(session, `${kind}.list`, {
       send: read(session, `list of ${kind}`),
       async judge(reply, candidate): Promise<Found<readonly Row[]> | undefined> {
         const list = rowsIn(envelopeOf(reply));
-        if (!list) return undefined;
-        if (list.value.length > 0) return list.value.every((row) => fits(kind, row)) ? list : undefined;
-        return (await isRefusedBeside(session, candidate)) ? list : undefined;
+        const isRight =
+          list?.value.length === 0
+            ? await isRefusedBeside(session, candidate)
+            : list?.value.every((row) => fits(kind, row));
+        return isRight ? list : undefined;
       },
+      evidence: (rows) =>
+        rows.length === 0
+          ? 'An empty list, and a made-up path beside it is refused.'
+          : 'A list of rows with integer ids and fields of this kind.',
     });
-    const { match } = attempts;
-    const isEmpty = match?.result.value.length === 0;
-    const evidence = isEmpty
-      ? 'An empty list, and a made-up path beside it is refused.'
-      : 'A list of rows with integer ids and fields of this kind.';
-    notePath(session, name, attempts, evidence);
-    if (!match) continue;
-    session.rows.set(kind, match.result.value);
-    if (!isEmpty) notePlace(session, name, match.result);
+    if (rows) session.rows.set(kind, rows);
   }
 }
 
 /** Returns whether a made-up path beside an empty list is refused: some services respond so to every path. */
-async function isRefusedBeside({ probe, hasListsEverywhere }: Session, { path }: Candidate): Promise<boolean> {
-  if (hasListsEverywhere) return false;
+async function isRefusedBeside({ probe }: Session, { path }: Candidate): Promise<boolean> {
+  if (rowsIn(envelopeOf(probe.unknown))) return false;
   const beside = path.replace(/[^/]+$/, madeUpName());
   const reply = await probe.send({ method: 'GET', path: beside, why: 'a made-up path beside an empty list' });
-  if (rowsIn(envelopeOf(reply))) return false;
-  return true;
+  return rowsIn(envelopeOf(reply)) === undefined;
 }
 
 /** Single resources, by the ids of the lists. */
@@ -136,10 +183,11 @@ export async function checkGets(session: Session): Promise<void> {
     const rows = session.rows.get(kind) ?? [];
     // A lookalike may not be readable as an audience.
     const plain = rows.filter(({ is_lookalike }) => is_lookalike !== true);
-    await checkGet(session, `${kind}.get`, kind, plain.length > 0 ? plain : rows);
+    const resource = await checkGet(session, `${kind}.get`, kind, plain.length > 0 ? plain : rows);
+    if (resource) session.resources.set(kind, resource);
   }
   const lookalikes = (session.rows.get('audiences') ?? []).filter(({ is_lookalike }) => is_lookalike === true);
-  if (lookalikes.length > 0) await checkGet(session, 'lookalikes.get', 'audiences', lookalikes);
+  await checkGet(session, 'lookalikes.get', 'audiences', lookalikes);
 }
 
 async function checkGet(
@@ -147,37 +195,30 @@ async function checkGet(
   name: OperationName,
   kind: Kind,
   [first, second]: readonly Row[],
-): Promise<void> {
-  if (!first) return;
+): Promise<Row | undefined> {
+  if (!first) return undefined;
   session.onStep(`One of ${kind}`);
   let { id } = first;
-  const attempts = await tryCandidates(session, name, {
+  const { value } = await findPath(session, name, {
     async send(candidate) {
       id = first.id;
       const reply = await read(session, `one of ${kind}`, { id })(candidate);
-      if (!isMissing(reply.status) || !second || candidate.source === 'guess') return reply;
+      if (!isMissing(reply.status) || !second || candidate.isGuess) return reply;
       id = second.id;
       return read(session, `another one of ${kind}`, { id })(candidate);
     },
-    isGone: (reply) => reply.status === 404 && !session.probe.unknown.has(fingerprint(reply)),
     judge(reply) {
       const resource = resourceIn(envelopeOf(reply), id);
       return resource && fits(kind, resource.value) ? resource : undefined;
     },
+    evidence: () => 'The response has the id of a row of the list.',
   });
-  notePath(session, name, attempts, 'The response has the id of a row of the list.');
-  const { match } = attempts;
-  if (!match) return;
-  notePlace(session, name, match.result);
-  if (name !== 'lookalikes.get') session.resources.set(kind, match.result.value);
+  return value;
 }
 
 /** The documented error of an id that does not exist. */
 export async function checkNotFound(session: Session): Promise<void> {
-  const { working } = session;
   const kind = KINDS.find((kind) => session.resources.has(kind));
-  const candidate = kind && working.get(`${kind}.get`);
-  if (!candidate) return;
-  const reply = await read(session, 'an id that does not exist', { id: NO_ID })(candidate);
-  noteNotFound(session, reply);
+  const candidate = kind && session.candidates.working(`${kind}.get`);
+  if (candidate) noteNotFound(session, await read(session, 'an id that does not exist', { id: NO_ID })(candidate));
 }

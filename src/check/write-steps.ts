@@ -1,56 +1,245 @@
-import { checkBuild } from './build-steps.ts';
-import { NO_ID, type Session } from './check-session.ts';
-import { type CheckLevel, includes } from './findings.ts';
-import type { Journal } from './journal.ts';
-import { OwnResources } from './own-resources.ts';
-import { checkProject, checkRefusedCreate, ownName } from './own-steps.ts';
-import { checkUpload } from './upload-steps.ts';
+import { progressOf } from '../spec/job-status.ts';
+import { operations } from '../spec/operations.ts';
+import { isObject, type JsonObject } from '../util/json.ts';
+import { findPath, madeUpName, NO_ID, noteReply, read, reasonOf, type Session } from './check-session.ts';
+import {
+  envelopeOf,
+  isErrorEnvelope,
+  objectIn,
+  type Reply,
+  type Row,
+  reportIn,
+  resourceIn,
+  zoneName,
+  zoneOffset,
+} from './evidence.ts';
+import { type CheckLevel, includes, levelOf } from './findings.ts';
+import { statusOf } from './list-facts.ts';
+import type { Creatable, OwnResources } from './own-resources.ts';
 
-/** The checks that write: what they create is deleted again. */
-export async function checkWrites(session: Session, level: CheckLevel, journal: Journal): Promise<void> {
-  const own = new OwnResources(session, journal);
-  try {
-    await writeWith(session, own, level);
-  } finally {
-    own.noteLeft();
+const DAY = 86_400_000;
+/** Longest pause between the reads of a build; the first ones are shorter. */
+const LONGEST_POLL_MS = 60_000;
+/** Reads of a build; the others of the limit are for what follows. */
+const MAX_POLLS = 45;
+
+/** Fields of the bodies of creates, as the package assumes them, and those that the service forbids. */
+const BODY_FIELDS: Readonly<Record<Creatable, readonly string[]>> = {
+  projects: ['name'],
+  audiences: ['name', 'project_id', 'dataset', 'cohort_id', 'filters'],
+  lookalikes: ['name', 'source_audience_id', 'config'],
+  activations: [
+    ...['audience_id', 'description', 'identifier', 'project_id', 'credentials', 'filters'],
+    ...['partner_id', 'partner_name', 'pricing_model'],
+  ],
+};
+
+/** The checks that write: what they create is deleted again, and if that fails, nothing more is created. */
+export async function checkWrites(session: Session, own: OwnResources, level: CheckLevel): Promise<void> {
+  const { findings } = session;
+  await own.recover();
+  if (own.isClean) {
+    await checkProject(session, own);
+    await checkUpload(session);
   }
+  for (const [kind, body] of refusedBodies()) if (own.isClean) await checkRefused(session, own, kind, body);
+  if (own.isClean && includes(level, 'build')) return checkBuild(session, own);
+  for (const { id, needs } of own.isClean ? [] : findings.all)
+    if (levelOf(id) !== 'read' && !needs)
+      findings.unclear(id, 'Something that was created cannot be deleted, so nothing more is created.');
 }
-
-async function writeWith(session: Session, own: OwnResources, level: CheckLevel): Promise<void> {
-  if (!(await own.recover())) {
-    const reason = 'An earlier check has left something that cannot be deleted, so nothing more is created.';
-    for (const id of WRITE_FINDINGS) session.findings.unclear(id, reason);
-    return;
-  }
-  const isClean = await checkProject(session, own);
-  await checkUpload(session);
-  if (!isClean) {
-    for (const id of WRITE_FINDINGS)
-      session.findings.unclear(id, 'The project cannot be deleted, so nothing more is created.');
-    return;
-  }
-  for (const [kind, body] of Object.entries(refusedBodies())) {
-    if (!(await checkRefusedCreate(session, own, kind as keyof ReturnType<typeof refusedBodies>, body))) return;
-  }
-  if (includes(level, 'build')) await checkBuild(session, own);
-}
-
-const WRITE_FINDINGS: readonly string[] = [
-  ...['path:projects.create', 'path:projects.delete', 'body:projects.create', 'idempotency:projects.create'],
-  ...['errors.409', 'time-zone', 'path:audiences.create', 'path:lookalikes.create', 'path:activations.create'],
-  ...['body:audiences.create', 'body:lookalikes.create', 'body:activations.create', 'idempotency:audiences.create'],
-];
 
 /** Bodies that each break two documented rules, so that nothing is created. */
-function refusedBodies() {
-  const name = ownName();
-  return {
-    audiences: {
-      name,
+const refusedBodies = (): readonly (readonly [Exclude<Creatable, 'projects'>, object])[] => [
+  [
+    'audiences',
+    {
+      name: ownName(),
       project_id: NO_ID,
       dataset: [{ analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-02' }],
     },
-    lookalikes: { name, source_audience_id: NO_ID, config: { target_size: 0 } },
-    activations: { description: name, audience_id: NO_ID, partner_id: NO_ID },
-  } as const;
+  ],
+  ['lookalikes', { name: ownName(), source_audience_id: NO_ID, config: { target_size: 0 } }],
+  ['activations', { description: ownName(), audience_id: NO_ID, partner_id: NO_ID }],
+];
+
+/** Returns a name for something that the check creates. */
+const ownName = (): string => `audience-${madeUpName().replace('-', ' ')}`;
+
+/** Creates something, inspects it, and deletes it. */
+async function createAndDelete(
+  session: Session,
+  own: OwnResources,
+  kind: Creatable,
+  [body, why]: readonly [body: object, why: string],
+  inspect: (created: Row, reply: Reply) => Promise<void>,
+): Promise<void> {
+  const { value: created, refused, reply } = await own.create(kind, body, why);
+  if (refused) noteFields(session, kind, refused);
+  if (!created || !reply) return;
+  try {
+    await inspect(created, reply);
+  } finally {
+    await own.deleteAll();
+  }
+}
+
+/** Notes whether the fields that a 422 names are those of the assumed body. */
+function noteFields({ findings }: Session, kind: Creatable, refused: readonly string[]): void {
+  const id = `body:${kind}.create`;
+  const fields = [...new Set(refused.map((field) => field.split(/[.[]/)[0] ?? field))].sort();
+  const others = fields.filter((field) => !BODY_FIELDS[kind].includes(field)).join(', ');
+  if (others === '') findings.set(id, 'confirmed', `A 422 names fields of the body: ${fields.join(', ')}.`);
+  else findings.set(id, 'differs', `The service names other fields: ${others}.`, bodyOf(kind, others));
+}
+
+const bodyOf = (kind: Creatable, fields: string): string =>
+  `operations: { '${kind}.create': { body: (body) => ({ ...body, /* ${fields} */ }) } }`;
+
+/** A project: create, the same key again, the key with another body, read, list, delete. */
+function checkProject(session: Session, own: OwnResources): Promise<void> {
+  const { findings } = session;
+  session.onStep('A project: create, repeat, read, delete');
+  const name = ownName();
+  return createAndDelete(session, own, 'projects', [{ name }, 'create a project'], async (project, created) => {
+    await checkKey(session, own, 'projects', project);
+    const reply = await own.repeat('the same key with another body', { name: ownName() });
+    const isAsAssumed = reply.status === 409 && isErrorEnvelope(reply);
+    const sentence = ['A key with another body', 'gets 409 in the envelope of an error'] as const;
+    noteReply(session, 'errors.409', reply, isAsAssumed, sentence);
+    const shown = await readOwn(session, 'projects', project);
+    noteZone(session, shown, created);
+    const id = 'body:projects.create';
+    if (shown.name === name) findings.set(id, 'confirmed', 'The project has the name that was sent.');
+    else findings.set(id, 'differs', 'The project does not have the `name` that was sent.', bodyOf('projects', '…'));
+  });
+}
+
+/** The same key with the same body: the same resource again. */
+async function checkKey(
+  { findings }: Session,
+  own: OwnResources,
+  kind: 'projects' | 'audiences',
+  created: Row,
+): Promise<void> {
+  const id = `idempotency:${kind}.create`;
+  const reply = await own.repeat('the same key and body again');
+  const again = resourceIn(envelopeOf(reply))?.value.id;
+  const setting = { operations: { [`${kind}.create`]: { retry: 'never' } } } as const;
+  if (again === created.id) findings.set(id, 'confirmed', 'The same key and body return the same resource.');
+  else if (again === undefined) findings.unclear(id, reasonOf(reply));
+  else findings.set(id, 'differs', 'The same key and body create another resource.', setting);
+}
+
+/** Reads what was created. Returns it with all fields that were shown. */
+async function readOwn(session: Session, kind: 'projects' | 'audiences', created: Row): Promise<Row> {
+  const { id } = created;
+  const name = `${kind}.get` as const;
+  const get = session.candidates.working(name);
+  const search = {
+    send: read(session, 'what was created', { id }),
+    judge: (reply: Reply) => resourceIn(envelopeOf(reply), id),
+    evidence: () => 'The response has the id of what was created.',
+  };
+  const shown = get ? search.judge(await search.send(get))?.value : (await findPath(session, name, search)).value;
+  return { ...created, ...shown };
+}
+
+/** The time zone of timestamps: the time of something just created, minus the time of the response. */
+function noteZone({ findings }: Session, { created_at }: Row, { at }: Reply): void {
+  const id = 'time-zone';
+  const minutes = zoneOffset(created_at, at);
+  const evidence = 'An offset, by something just created; daylight saving time cannot be seen.';
+  if (minutes === undefined) findings.unclear(id, 'What was created has no `created_at` of the form `Y-m-d H:i:s`.');
+  else if (minutes === 0) findings.set(id, 'confirmed', 'The time of something just created is that of UTC.');
+  else findings.set(id, 'differs', evidence, { serverTimeZone: zoneName(minutes) });
+}
+
+/** A create that breaks two documented rules. */
+async function checkRefused(
+  session: Session,
+  own: OwnResources,
+  kind: Exclude<Creatable, 'projects'>,
+  body: object,
+): Promise<void> {
+  const { findings } = session;
+  const id = `body:${kind}.create`;
+  session.onStep(`A create of ${kind} that breaks two rules`);
+  const why = 'a body that breaks two documented rules';
+  await createAndDelete(session, own, kind, [body, why], async () =>
+    findings.set(id, 'differs', 'The service accepts a body that breaks two documented rules.'),
+  );
+  findings.unclear(id, 'The create was not reached.');
+}
+
+const isLink = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value);
+
+const isReservation = (value: JsonObject): value is JsonObject => Object.values(value).some(isLink);
+
+/** An upload: reserve, and a PUT of 4 bytes; never claimed, so that the service deletes it after a day. */
+async function checkUpload(session: Session): Promise<void> {
+  const { probe, findings } = session;
+  const id = 'uploads.reservation';
+  session.onStep('An upload of 4 bytes');
+  const body = { kind: 'cohort', size: 4 };
+  const { value: reservation, refused } = await findPath(session, 'uploads.reserve', {
+    send: ({ path }) => probe.send({ method: 'POST', path, body, why: 'reserve an upload of 4 bytes' }),
+    judge: (reply) => objectIn(envelopeOf(reply), isReservation),
+    evidence: () => 'The response has a presigned URL.',
+  });
+  if (refused) findings.set(id, 'differs', `The service names these fields: ${refused.join(', ')}.`);
+  if (!reservation) return;
+  const missing = ['reference', 'url', 'expires_at'].filter((field) => typeof reservation[field] !== 'string');
+  const override = `operations: { 'uploads.reserve': { data: (data) => ({ reference: data.…, url: data.…, expires_at: data.… }) } }`;
+  if (missing.length === 0) findings.set(id, 'confirmed', '`reference`, `url` and `expires_at`.');
+  else findings.set(id, 'differs', `These fields are missing: ${missing.join(', ')}.`, override);
+  const path = Object.values(reservation).find(isLink) ?? '';
+  const bytes = new Blob(['1\n2\n']);
+  const reply = await probe.send({ method: 'PUT', path, body: bytes, token: 'none', why: 'send 4 bytes' });
+  const isAccepted = reply.status >= 200 && reply.status < 300;
+  const sentence = ['A PUT without further headers', 'is accepted'] as const;
+  noteReply(session, 'uploads.put', reply, isAccepted, sentence, 'client.uploads.upload({ …, headers: { … } })');
+}
+
+/** An audience that is built to its end: create, the same key again, budget, reads, delete. */
+async function checkBuild(session: Session, own: OwnResources): Promise<void> {
+  const { findings, probe } = session;
+  session.onStep('A build of an audience');
+  const dayAt = (shift: number): string => new Date(probe.now + shift * DAY).toISOString().slice(0, 10);
+  const dataset = [{ analysis_type: 'WebDomain', start_date: dayAt(-8), end_date: dayAt(-2) }];
+  const before = await buildsOf(session);
+  const create = [{ name: ownName(), dataset }, 'create an audience'] as const;
+  await createAndDelete(session, own, 'audiences', create, async (audience, created) => {
+    await checkKey(session, own, 'audiences', audience);
+    const after = await buildsOf(session);
+    const id = 'usage.build_budget';
+    if (after > before) findings.set(id, 'confirmed', 'The count of builds has risen with a build.');
+    else if (after <= before) findings.set(id, 'differs', 'The count of builds does not rise with a build.');
+    noteZone(session, await readOwn(session, 'audiences', audience), created);
+    await waitForEnd(session, audience.id);
+  });
+  findings.unclear('idempotency:audiences.create', 'The audience was not created.');
+}
+
+/** Returns the number of builds of the last day; `NaN` if it is not known. */
+async function buildsOf({ probe }: Session): Promise<number> {
+  const { path } = operations['usage.get'];
+  const reply = await probe.send({ method: 'GET', path, why: 'the count of builds' });
+  const budget = reportIn(envelopeOf(reply))?.value.build_budget;
+  const used = isObject(budget) && isObject(budget.day) ? budget.day.used : undefined;
+  return typeof used === 'number' ? used : Number.NaN;
+}
+
+/** Reads an audience until its build has ended. A kind of status that is not known may be a final one. */
+async function waitForEnd(session: Session, id: number): Promise<void> {
+  const get = session.candidates.working('audiences.get');
+  if (!get) return;
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
+    await session.probe.pause(Math.min(5_000 * 2 ** polls, LONGEST_POLL_MS));
+    const resource = resourceIn(envelopeOf(await read(session, 'has the build ended?', { id })(get)), id)?.value;
+    const status = resource && statusOf(resource);
+    if (status && progressOf('audience', { id, status }) !== 'running') return;
+  }
+  session.findings.unclear('statuses', 'The build of the check did not end at a status that is known to be final.');
 }

@@ -103,7 +103,8 @@ async function filesOfSandboxes(): Promise<readonly { readonly path: string; rea
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Returns whether a process of this machine is running. */
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -72,12 +72,12 @@ describe('compare', () => {
     );
     expect(changes).toEqual([
       { id: 'path:schedules.list', was: 'GET /api/v2/schedules/index', is: 'refused' },
-      { id: 'idempotency:projects.create', was: 'retry: idempotency-key', is: 'retry: never' },
       { id: 'page-size', was: 'as documented', is: '50' },
       { id: 'waits.via', was: 'list', is: 'get' },
-      { id: 'time-zone', was: 'UTC', is: 'Etc/GMT-1' },
       { id: 'request-id-header', was: 'x-request-id', is: 'x-correlation-id' },
+      { id: 'idempotency:projects.create', was: 'retry: idempotency-key', is: 'retry: never' },
       { id: 'errors.409', was: 'as assumed', is: expect.stringContaining('200') },
+      { id: 'time-zone', was: 'UTC', is: 'Etc/GMT-1' },
     ]);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkService, fileJournal, type Journal, type JournalEntry, memoryJournal } from '../../src/check/index.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import type { ServiceDefinition } from './support/emulation.ts';
-import { fails } from './support/traits.ts';
+import { fails, refusesUsedKeys } from './support/traits.ts';
 import { type RunningVariant, startVariant } from './support/variant-service.ts';
 
 const entry: JournalEntry = { kind: 'projects', path: '/p', key: 'k', body: { name: 'x' }, at: 1, ids: [5] };
@@ -115,6 +115,15 @@ describe('the check after one that was killed', () => {
     const creates = service.requests.filter(({ operation }) => operation === 'projects.create');
     expect(creates.map(({ body }) => body)).not.toContainEqual(body);
     expect(creates.length).toBeGreaterThan(0);
+  });
+
+  test('says that something may be left if a create has failed, and its key was used', async () => {
+    const { service, run } = await start({ traits: [refusesUsedKeys, fails('projects.create')] });
+    const before = await projects(service);
+    const journal = memoryJournal();
+    expect((await run(journal)).left).toMatch(/may be left/);
+    expect(await projects(service)).toHaveLength(before.length + 1);
+    expect(await journal.load()).toMatchObject({ kind: 'projects', ids: [] });
   });
 
   test('keeps a create of unknown outcome until the service responds', async () => {

@@ -108,3 +108,47 @@ test('while something exists, its id is in a file that only its owner can read',
   expect((await stat(join(folder, 'config', 'checks', name))).mode & 0o777).toBe(0o600);
   expect(sandbox.log.some(({ path }) => path === '/api/v2/projects/create')).toBe(true);
 });
+
+/** Starts a check that writes, up to the delete of its project, which does not reach the service. */
+async function startStalled(scene: Scene) {
+  const stalled = Promise.withResolvers<void>();
+  let isStalled = false;
+  const proxy = await startFaultProxy(scene.url, ({ path }): Fault | undefined => {
+    if (isStalled || !path.endsWith('/delete')) return undefined;
+    isStalled = true;
+    stalled.resolve();
+    return { kind: 'late', ms: 600_000 };
+  });
+  const env = { AUDIENCE_BASE_URL: proxy.url };
+  const first = scene.start(['check', '--write', '--yes'], { env });
+  await stalled.promise;
+  return { first, env };
+}
+
+test('a second check that writes with the same token refuses, and one that reads does not', async () => {
+  const scene = await startWithProject();
+  const { first, env } = await startStalled(scene);
+  const writes = scene.sandbox.log.length;
+  const second = await scene.run(['check', '--write', '--yes', '--json'], { env });
+  expect(second).toMatchObject({ code: 8, err: expect.stringContaining('check-running') });
+  expect(scene.sandbox.log).toHaveLength(writes);
+  expect((await scene.run(['check'], { env })).code).toBe(0);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const names = await readdir(join(scene.folder, 'config', 'checks'));
+  expect(names.filter((name) => name.includes('process'))).toHaveLength(1);
+});
+
+test('what a killed check of one account has left is not forgotten by a check of another one', async () => {
+  const scene = await startWithProject();
+  const before = await namesOf(scene.sandbox, scene.account.token('login'));
+  const { first, env } = await startStalled(scene);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const bob = scene.sandbox.accounts.create({ email: 'bob@example.com', password: 'another password' });
+  const run = (token: object) => scene.run(['check', '--write', '--yes'], { env: { ...env, ...token } });
+  expect((await run({ AUDIENCE_TOKEN: bob.token('api') })).code).toBe(0);
+  expect(await namesOf(scene.sandbox, scene.account.token('login'))).toHaveLength(before.length + 1);
+  expect((await run({})).code).toBe(0);
+  expect(await namesOf(scene.sandbox, scene.account.token('login'))).toEqual(before);
+});

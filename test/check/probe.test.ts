@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { Probe, type RequestLimits, Stop } from '../../src/check/probe.ts';
+import { Probe, type ProbeOptions, type RequestLimits, Stop } from '../../src/check/probe.ts';
 
 /** A probe in virtual time, whose service responds as a function says. */
 function start(respond: (count: number) => Response = success, limits: RequestLimits = { read: 500, write: 100 }) {
   let time = Date.UTC(2026, 0, 1);
   const sent: { readonly method: string; readonly url: string; readonly time: number; readonly headers: Headers }[] =
     [];
-  const probe = new Probe({
+  const options: ProbeOptions = {
     baseUrl: 'https://api.example.com/base',
     token: 'secret',
-    limits,
-    timeout: Number.POSITIVE_INFINITY,
+    requestTimeout: Number.POSITIVE_INFINITY,
     clock: {
       now: () => time,
       async sleep(ms) {
@@ -22,9 +21,8 @@ function start(respond: (count: number) => Response = success, limits: RequestLi
       sent.push({ method, url, time, headers });
       return respond(sent.length);
     },
-    onRequest() {},
-    onPause() {},
-  });
+  };
+  const probe = new Probe(options, limits);
   const get = () => probe.send({ method: 'GET', path: '/api/v2/usage', why: 'test' });
   const post = () => probe.send({ method: 'POST', path: '/api/v2/projects/create', body: {}, why: 'test' });
   const elapsed = () => time - Date.UTC(2026, 0, 1);

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { checkService } from '../../src/check/index.ts';
+import type { OperationName } from '../../src/spec/operations.ts';
 import { json } from './support/exchange.ts';
 import { startVariant } from './support/variant-service.ts';
 
@@ -14,9 +15,13 @@ async function likelyPaths(paths: Readonly<Record<string, Readonly<Record<string
   const { baseUrl, token, fetch, clock } = service;
   const { findings } = await checkService({ baseUrl, token, level: 'read', fetch, clock });
   return Object.fromEntries(
-    findings.flatMap(({ id, state, value }) => (state === 'likely' && value ? [[id, value]] : [])),
+    findings.flatMap(({ id, state, setting }) =>
+      state === 'likely' && setting ? [[id, setting.operations?.[nameOf(id)]]] : [],
+    ),
   );
 }
+
+const nameOf = (id: string) => id.replace('path:', '') as OperationName; // of a finding about a path
 
 test.each([
   ['post', '/api/v2/acme/projects', {}, { 'path:projects.create': { path: '/api/v2/acme/projects' } }],

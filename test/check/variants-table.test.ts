@@ -45,7 +45,7 @@ function idealReport({ level, service, expected, stopped }: Variant) {
   const findings = Object.entries({ ...EXPECTED[level], ...expected }).map(([id, expectation]) => {
     const [state = 'not-checked'] = expectation === 'unfound' ? ['not-checked' as const] : [expectation].flat();
     const truth = truthOf(id, contract);
-    return { id, state, evidence: 'as it is', ...(truth && state !== 'not-checked' && { value: truth.values[0] }) };
+    return { id, state, evidence: 'as it is', ...(truth && state !== 'not-checked' && { setting: truth }) };
   });
   return { findings, contract, ...(stopped !== undefined && { stopped: { exitCode: stopped } }) };
 }

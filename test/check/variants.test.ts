@@ -70,7 +70,7 @@ describe('the settings that a check has found', () => {
     const repeats = Object.values(settings.operations ?? {}).every((operation) => operation?.retry !== 'never');
     if (repeats) expect(compare(await checkSandbox(variant, settings), settings).changes).toEqual([]);
     const isFound = ['path:audiences.list', 'paging'].every((id) =>
-      findings.some((finding) => finding.id === id && (finding.state === 'confirmed' || finding.value !== undefined)),
+      findings.some((finding) => finding.id === id && (finding.state === 'confirmed' || finding.setting !== undefined)),
     );
     if (!isFound) return;
     const running = await startVariant(variant.service);

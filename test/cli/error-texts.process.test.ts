@@ -128,12 +128,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   },
   'client-closed': 'a command closes its clients when its work has ended',
   'token-unavailable': 'the sources of tokens have codes of the command, and those of files and OAuth',
-  'callback-failed': {
-    'a contract that does not fit': {
-      args: ['usage', '--contract', 'contract.json'],
-      prepare: ({ folder }) => writeFile(join(folder, 'contract.json'), '{"operations":{"usage.get":{"data":"nope"}}}'),
-    },
-  },
+  'callback-failed': 'a command passes no functions',
   'connection-failed': {
     refused: { args: ['budget', ...ONCE], env: { AUDIENCE_BASE_URL: 'http://127.0.0.1:4' } },
     'cut off': { args: ['budget', ...ONCE], sandbox: { faults: [{ on: 'usage.get', cut: 'body' }] } },
@@ -223,6 +218,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   'response-invalid': {
     'data of another type': { args: ['budget', ...ONCE], service: succeeds(5) },
     'an id of another type': { args: ['audiences', 'get', '1', ...ONCE], service: succeeds([{ id: 'x' }]) },
+    'a contract that does not fit': {
+      args: ['usage', '--contract', 'contract.json'],
+      prepare: ({ folder }) => writeFile(join(folder, 'contract.json'), '{"operations":{"usage.get":{"data":"nope"}}}'),
+    },
     'no results': { args: ['activations', 'download', '1'], service: activationWith(null) },
     'results without a link': {
       args: ['activations', 'download', '1'],

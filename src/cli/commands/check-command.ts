@@ -1,6 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { CheckEvent, CheckLevel, CheckReport } from '../../check/index.ts';
 import {
   checkService,
@@ -13,6 +12,7 @@ import {
 } from '../../check/index.ts';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { isSameAddress } from '../account-checks.ts';
+import { journalPath, reserveJournal } from '../check-journal.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';
 import type { Account, Context, GlobalFlags } from '../context.ts';
@@ -20,7 +20,6 @@ import { readContract } from '../contract-file.ts';
 import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
-import { configFolder } from '../profiles.ts';
 import { askConfirmation } from '../prompts.ts';
 import { jsonText, paint } from '../terminal.ts';
 
@@ -44,34 +43,12 @@ const EFFECTS: Readonly<Record<CheckLevel, string>> = {
 
 /** `check`: finds out which assumptions about the service hold, and writes the differences to a file. */
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
-  const { output, signal } = context;
+  const { output } = context;
   const level = flags.build ? 'build' : flags.write ? 'write' : 'read';
   const earlier = flags.against === undefined ? undefined : await readEarlier(context.flags, flags.against);
   if (flags.plan) return printPlan(output, level, process.env.AUDIENCE_MCP_TOKEN !== undefined);
   if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
-  const account = await context.account();
-  const { baseUrl, fetch, allowInsecure = context.flags.allowInsecure } = account;
-  // A sandbox in this process ends with it.
-  const journal = fetch ? memoryJournal() : fileJournal(journalPath(baseUrl));
-  const checking = checkService({
-    baseUrl,
-    token: await tokenOf(account, signal),
-    mcpToken: mcpTokenFor(context, baseUrl),
-    level,
-    fetch,
-    allowInsecure,
-    journal,
-    requestTimeout: context.flags.requestTimeout,
-    maxMisses: flags.maxMisses,
-    expected: earlier ?? account.contract,
-    signal,
-    onProgress: progressOf(output, context.flags.verbose === true),
-  });
-  const report = await checking.catch(async (error: unknown) => {
-    if (signal.aborted && (await journal.load()))
-      output.log('warning', `Something named \`audience-check …\` is left: \`${NAME} check --write\` deletes it.`);
-    throw error;
-  });
+  const report = await runCheck(context, flags, level, earlier);
   const comparison = earlier && compare(report, earlier);
   // Before anything is printed, because the reader of the output may be gone.
   if (flags.out !== undefined && !report.stopped) await writeContract(flags.out, report.contract);
@@ -97,6 +74,45 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   return EXIT.done;
 }
 
+/** Checks the service. A check that writes reserves the journal, and says if it was interrupted and something is left. */
+async function runCheck(
+  context: Context,
+  flags: CheckFlags,
+  level: CheckLevel,
+  earlier: ServiceContract | undefined,
+): Promise<CheckReport> {
+  const { output, signal } = context;
+  const account = await context.account();
+  const { baseUrl, fetch, allowInsecure = context.flags.allowInsecure } = account;
+  const token = await tokenOf(account, signal);
+  // A sandbox in this process ends with it.
+  const path = fetch ? undefined : journalPath(baseUrl, token);
+  const journal = path === undefined ? memoryJournal() : fileJournal(path);
+  const release = path === undefined || level === 'read' ? undefined : await reserveJournal(path);
+  try {
+    return await checkService({
+      baseUrl,
+      token,
+      mcpToken: mcpTokenFor(context, baseUrl),
+      level,
+      fetch,
+      allowInsecure,
+      journal,
+      requestTimeout: context.flags.requestTimeout,
+      maxMisses: flags.maxMisses,
+      expected: earlier ?? account.contract,
+      signal,
+      onProgress: progressOf(output, context.flags.verbose === true),
+    });
+  } catch (error) {
+    if (signal.aborted && (await journal.load()))
+      output.log('warning', `Something named \`audience-check …\` is left: \`${NAME} check --write\` deletes it.`);
+    throw error;
+  } finally {
+    await release?.();
+  }
+}
+
 const knownExitCode = (code: number): ExitCode =>
   Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
 
@@ -118,12 +134,6 @@ function mcpTokenFor({ flags }: Context, baseUrl: string): string | undefined {
   const { AUDIENCE_MCP_TOKEN: token, AUDIENCE_BASE_URL: address } = process.env;
   if (!token || flags.profile !== undefined || flags.sandbox) return undefined;
   return address && !isSameAddress(address, baseUrl) ? undefined : token;
-}
-
-/** Returns the file that keeps what a check of a service has created and not deleted yet. */
-function journalPath(baseUrl: string): string {
-  const hash = createHash('sha256').update(baseUrl.replace(/\/+$/, '')).digest('hex').slice(0, 16);
-  return join(configFolder(), 'checks', `${hash}.json`);
 }
 
 /** Returns what shows the progress: steps in a terminal, each request with --verbose. */

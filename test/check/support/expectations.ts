@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Sandbox } from '../../../src/sandbox/index.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
 import type { JsonObject } from '../../../src/util/json.ts';
@@ -159,16 +160,8 @@ export const EXPECTED: Readonly<Record<Level, Expectations>> = {
 /** The paging that is assumed. */
 const STANDARD_PAGING = { style: 'page', param: 'page', size: 'per_page' };
 
-/** Returns the part of a settings file that says the same as a finding, and what the finding's value may be. */
-export function truthOf(
-  id: string,
-  contract: ServiceContract,
-): { readonly setting: JsonObject; readonly values: readonly unknown[] } | undefined {
-  const truth = findTruth(id, contract);
-  return truth && { setting: truth[0], values: [truth[0], ...truth.slice(1)] };
-}
-
-function findTruth(id: string, contract: ServiceContract): [setting: JsonObject, ...values: unknown[]] | undefined {
+/** Returns the part of a settings file that a finding about a difference has; `undefined` if there is no difference. */
+export function truthOf(id: string, contract: ServiceContract): JsonObject | undefined {
   const { paging, statuses, serverTimeZone, requestIdHeader, waits } = contract;
   const [what = '', name = ''] = id.split(':');
   // The keys of the contract are names of operations.
@@ -176,31 +169,19 @@ function findTruth(id: string, contract: ServiceContract): [setting: JsonObject,
   if (operation && what === 'path') {
     const { method, path } = operation;
     const route = { ...(method !== undefined && { method }), ...(path !== undefined && { path }) };
-    return Object.keys(route).length === 0
-      ? undefined
-      : [
-          { operations: { [name]: route } },
-          route,
-          { [name]: route },
-          ...(method === undefined ? [path] : [`${method} ${path}`]),
-        ];
+    return Object.keys(route).length === 0 ? undefined : { operations: { [name]: route } };
   }
-  if (operation?.data !== undefined && what === 'data')
-    return [{ operations: { [name]: { data: operation.data } } }, operation.data, { data: operation.data }];
+  if (operation?.data !== undefined && what === 'data') return { operations: { [name]: { data: operation.data } } };
   if (operation?.retry !== undefined && what === 'idempotency')
-    return [{ operations: { [name]: { retry: operation.retry } } }, operation.retry, { retry: operation.retry }];
+    return { operations: { [name]: { retry: operation.retry } } };
   if (id === 'paging' && paging) {
     const { maxSize, ...rest } = paging;
-    const isStandard = JSON.stringify(rest) === JSON.stringify(STANDARD_PAGING);
-    return isStandard ? undefined : [{ paging: rest }, rest, paging, { paging }];
+    return isDeepStrictEqual(rest, STANDARD_PAGING) ? undefined : { paging: rest };
   }
-  if (id === 'page-size' && paging?.maxSize !== undefined) {
-    const { maxSize } = paging;
-    return [{ paging: { maxSize } }, maxSize, { maxSize }, paging, { paging }];
-  }
-  if (id === 'statuses' && statuses) return [{ statuses }, statuses];
-  if (id === 'time-zone' && serverTimeZone !== undefined) return [{ serverTimeZone }, serverTimeZone];
-  if (id === 'request-id-header' && requestIdHeader !== undefined) return [{ requestIdHeader }, requestIdHeader];
-  if (id === 'waits.via' && waits?.via !== undefined) return [{ waits: { via: waits.via } }, waits.via, waits];
+  if (id === 'page-size' && paging?.maxSize !== undefined) return { paging };
+  if (id === 'statuses' && statuses) return { statuses };
+  if (id === 'time-zone' && serverTimeZone !== undefined) return { serverTimeZone };
+  if (id === 'request-id-header' && requestIdHeader !== undefined) return { requestIdHeader };
+  if (id === 'waits.via' && waits?.via !== undefined) return { waits: { via: waits.via } };
   return undefined;
 }

@@ -18,7 +18,7 @@ interface JudgedFinding {
   readonly id: string;
   readonly state: FindingState;
   readonly evidence: string;
-  readonly value?: unknown;
+  readonly setting?: object;
 }
 
 /** A report, as far as it is judged. */
@@ -60,7 +60,7 @@ const orOpen = (expectation: Expectation): Expectation =>
   expectation === 'unfound' ? expectation : ([...[expectation].flat(), 'not-checked'] as readonly FindingState[]); // of one or several states
 
 function judgeFinding(
-  { id, state, evidence, value }: JudgedFinding,
+  { id, state, evidence, setting }: JudgedFinding,
   expectation: Expectation,
   contract: ServiceContract,
 ): string[] {
@@ -73,24 +73,23 @@ function judgeFinding(
         ? [expectation]
         : expectation;
   if (!states.includes(state))
-    problems.push(`${id} is ${state}, expected ${show(expectation)}: ${evidence} ${show(value)}`);
+    problems.push(`${id} is ${state}, expected ${show(expectation)}: ${evidence} ${show(setting)}`);
   if (typeof evidence !== 'string' || evidence.trim() === '') problems.push(`${id} has no evidence.`);
-  if (state === 'confirmed' && truth) problems.push(`${id} is confirmed, but is ${show(truth.setting)}.`);
+  if (state === 'confirmed' && truth) problems.push(`${id} is confirmed, but is ${show(truth)}.`);
   // Ids are found, and names guessed: the settings are judged.
-  const isRight =
-    truth === undefined || id === 'statuses' || truth.values.some((right) => isDeepStrictEqual(right, value));
-  if (expectation === 'unfound' && value !== undefined && value !== null && !isRight)
-    problems.push(`${id} cannot be known, and is said to be ${show(value)}.`);
+  const isRight = truth === undefined || id === 'statuses' || isDeepStrictEqual(truth, setting);
+  if (expectation === 'unfound' && setting && !isRight)
+    problems.push(`${id} cannot be known, and is said to be ${show(setting)}.`);
   if (expectation !== 'unfound' && truth && (state === 'differs' || state === 'likely') && !isRight)
-    problems.push(`${id} is said to be ${show(value)}, but is ${show(truth.setting)}.`);
+    problems.push(`${id} is said to be ${show(setting)}, but is ${show(truth)}.`);
   return problems;
 }
 
 /** Settings must be true, and hold each difference that was found. */
 function judgeContract({ contract, findings }: JudgedReport, truth: ServiceContract): string[] {
   const { checked, $schema, ...settings } = contract;
-  const expected = findings.flatMap(({ id, state, value }) =>
-    state === 'differs' && value !== undefined && value !== null ? [truthOf(id, truth)?.setting ?? {}] : [],
+  const expected = findings.flatMap(({ id, state, setting }) =>
+    state === 'differs' && setting ? [truthOf(id, truth) ?? {}] : [],
   );
   return [
     ...differences(settings, truth, 'settings').map((path) => `${path} is not what the service does.`),
