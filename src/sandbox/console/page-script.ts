@@ -4,28 +4,21 @@ import type { Widgets } from './page-widgets.ts';
  * Runs in each page of the console: sends its forms as JSON, filters its lists, and keeps its live parts up to date. It is served as
  * the text of this function, so that it refers to nothing outside of it but the widgets that it receives.
  */
-export function pageScript({ notify, showSecret, ask }: Widgets): void {
+export function pageScript({ make, button: makeButton, notify, showSecret, ask }: Widgets): void {
   const main = document.querySelector<HTMLElement>('main');
 
   /** Returns the fields of a form with the types of their inputs; empty ones are left out. */
   const readFields = (form: HTMLFormElement, button: HTMLElement | null = null): Record<string, unknown> => {
     const fields: Record<string, unknown> = {};
-    for (const element of form.elements) {
-      const isButton = element instanceof HTMLButtonElement && element === button;
-      const isField =
-        element instanceof HTMLInputElement ||
-        element instanceof HTMLSelectElement ||
-        element instanceof HTMLTextAreaElement;
-      if (!(isField || isButton)) continue;
-      const { name, value, type } = element;
-      if (name === '' || value === '' || type === 'file') continue;
-      if (element instanceof HTMLInputElement && type === 'checkbox') {
-        if (!element.checked) continue;
-        fields[name] = element.dataset.list === undefined ? true : [...Object(fields[name] ?? []), value];
-      } else {
-        const isNumber = type === 'number' || element.dataset.type === 'number';
-        fields[name] = isNumber ? Number(value) * Number(element.dataset.factor ?? 1) : value;
-      }
+    // Fields of every kind have these properties.
+    for (const element of form.elements as Iterable<HTMLInputElement>) {
+      const { name, value, type, checked, dataset } = element;
+      const isOther = type === 'file' || (element.matches('button') && element !== button);
+      if (!name || value === '' || isOther || (type === 'checkbox' && !checked)) continue;
+      if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
+      else if (type === 'number' || dataset.type === 'number')
+        fields[name] = Number(value) * Number(dataset.factor ?? 1);
+      else fields[name] = value;
     }
     return fields;
   };
@@ -52,7 +45,7 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
     const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
     const selection = document.getSelection();
     const isSelected = selection?.isCollapsed === false && part.contains(selection.anchorNode);
-    const isUsed = part.querySelector('form.changed, form.sending, :active, dialog[open], input:checked[data-list]');
+    const isUsed = part.querySelector('form.changed, form.sending, :active, dialog[open], td :checked');
     return Boolean(isTyping || isSelected || isUsed);
   };
 
@@ -60,7 +53,7 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
     element.getAttribute('href') ?? element.getAttribute('aria-label') ?? element.textContent;
 
   /** Puts the content of another part in place of the present one: focus, scroll position and what is open stay. */
-  const replace = (part: Element, other: Element): void => {
+  const replace = (part: HTMLElement, other: HTMLElement): void => {
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
     for (const details of part.querySelectorAll('details[id]')) {
       other.querySelector(`#${CSS.escape(details.id)}`)?.toggleAttribute('open', details.hasAttribute('open'));
@@ -71,6 +64,7 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
     }
     const scrolled = [...part.querySelectorAll('.tall, .panel > .card')].map(({ scrollTop }) => scrollTop);
     part.replaceChildren(...other.childNodes);
+    Object.assign(part.dataset, other.dataset);
     [...part.querySelectorAll('.tall, .panel > .card')].forEach((element, index) => {
       element.scrollTop = scrolled[index] ?? 0;
     });
@@ -80,51 +74,70 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
   };
 
   /** Shows a message above the page, once. */
-  const banner = (
-    id: string,
-    tone: string,
-    title: string,
-    text: string,
-    link?: readonly [href: string, text: string],
-  ): void => {
+  const banner = (id: string, tone: string, title: string, text: string, link?: string): void => {
     if (document.getElementById(id)) return;
-    const note = document.createElement('div');
+    const note = make('div', '', `note ${tone}`);
     note.id = id;
-    note.className = `note ${tone}`;
     note.setAttribute('role', 'alert');
-    for (const [content, className] of [
-      [title, tone],
-      [text, ''],
-    ] as const) {
-      note.append(Object.assign(document.createElement('p'), { textContent: content, className }));
-    }
-    if (link) note.append(Object.assign(document.createElement('a'), { href: link[0], textContent: link[1] }));
+    note.append(make('p', title, tone), make('p', text));
+    if (link !== undefined) note.append(Object.assign(make('a', 'Log in'), { href: link }));
     main?.prepend(note);
   };
 
   let events: EventSource | undefined;
   let hasEnded = false;
   /** The page shows what was, and will not be updated: its session has ended. */
-  const end = (): void => {
+  const end = (why = 'Your session has ended.'): void => {
     hasEnded = true;
     events?.close();
-    const text =
-      'The password was changed, the sandbox was reset, or somebody has logged in again. What you see is from before.';
-    banner('ended', 'busy', 'Your session has ended.', text, [
-      `/login?next=${encodeURIComponent(location.pathname)}`,
-      'Log in',
-    ]);
+    const link = `/login?next=${encodeURIComponent(location.pathname)}`;
+    banner('ended', 'busy', why, 'What you see is from before.', link);
   };
 
-  /** Replaces the live parts that have changed, except those that somebody uses. */
-  const refresh = async (): Promise<void> => {
+  let isPaused = false;
+
+  /** Offers the rows that have come to a list while it stands still. */
+  const offer = (list: HTMLElement, other: HTMLElement, isHeld: boolean): void => {
+    document.querySelector('#fresh')?.remove();
+    const state = document.querySelector('.live');
+    state?.classList.toggle('paused', isHeld);
+    if (state) state.textContent = isHeld ? 'Paused' : 'Live';
+    const number = Number(other.dataset.total) - Number(list.dataset.total);
+    if (!isHeld || number <= 0) return;
+    const show = makeButton(`${number} new: show ${number === 1 ? 'it' : 'them'}`, 'small', () => {
+      const query = new URLSearchParams(location.search);
+      if (query.has('before')) {
+        query.delete('before');
+        location.search = String(query);
+      } else {
+        replace(list, other);
+        show.remove();
+      }
+    });
+    show.id = 'fresh';
+    list.before(show);
+  };
+
+  /**
+   * Replaces the live parts that have changed, except those that somebody uses. The list of a page stands still while it is paused,
+   * does not begin with the newest row, or a row has the focus; not for what the reader has done.
+   */
+  const refresh = async (isOwn = false): Promise<void> => {
     const response = await fetch(main?.dataset.source ?? location.href).catch(() => undefined);
-    if (response?.status === 401 || response?.redirected) return end();
-    if (!response?.ok) return;
+    if (!response) return;
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
-    for (const part of document.querySelectorAll('[data-live]')) {
+    // The page that asks to log in says why.
+    if (response.status === 401 || response.redirected)
+      return end(fresh.querySelector('.note p')?.textContent ?? undefined);
+    if (!response.ok) return;
+    const isStill = !isOwn && (isPaused || /[?&]before=./.test(location.search));
+    for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
       const other = fresh.getElementById(part.id);
-      if (other && other.innerHTML !== part.innerHTML && !isBusy(part)) replace(part, other);
+      if (!other) continue;
+      const isList = part.dataset.total !== undefined;
+      const isHeld = isBusy(part) || (isList && (isStill || part.querySelector('.row:focus') !== null));
+      if (isList) offer(part, other, isHeld);
+      if (!isHeld && other.innerHTML !== part.innerHTML) replace(part, other);
     }
   };
 
@@ -137,19 +150,18 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
     const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
     if (!response?.ok) {
       notify(String(result?.message ?? 'The sandbox does not respond.'), true);
-      if (response?.status === 401) end();
       return;
     }
     // Not if somebody has typed in the meantime.
     if ((await bodyOf(form, button)) === body) {
-      form.classList.remove('changed');
       form.reset();
     }
     form.closest('dialog')?.close();
-    const { typescript, notice = 'Done.' } = result ?? {};
+    const { typescript, notice = 'Done.', status, id } = result ?? {};
     const secret = result?.token ?? result?.secret;
     if (typeof secret === 'string') showSecret(String(notice), secret, typescript);
-    else notify(String(notice), false, typescript);
+    // Only a request that was sent has a status of a response, and an id of the log.
+    else notify(String(notice), false, typescript, status !== undefined && id);
     if (form.dataset.leave !== undefined) location.assign(form.dataset.leave);
   };
 
@@ -166,8 +178,12 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
       if (question === undefined || (await ask(question, consequence, answer))) await send(form, action, submitter);
     })().finally(() => {
       form.classList.remove('sending');
-      void refresh();
+      void refresh(true);
     });
+  });
+
+  document.addEventListener('reset', ({ target }) => {
+    if (target instanceof Element) target.classList.remove('changed');
   });
 
   // Filters apply while somebody types; the address of the page is the filter.
@@ -182,27 +198,23 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
     typing = setTimeout(() => {
       const fields = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
       history.replaceState(null, '', `${location.pathname}?${new URLSearchParams(fields)}`);
-      void refresh();
+      void refresh(true);
     }, 200);
   });
 
-  let isPaused = false;
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLElement>('[data-pause]') : null;
     if (!button) return;
     isPaused = !isPaused;
     button.setAttribute('aria-pressed', String(isPaused));
-    const state = document.querySelector('.live');
-    state?.classList.toggle('paused', isPaused);
-    if (state) state.textContent = isPaused ? 'Paused' : 'Live';
-    if (!isPaused) void refresh();
+    void refresh();
   });
 
   if (!document.querySelector('[data-live]')) return;
   let isStale = false;
   let isRefreshing = false;
   const update = async (): Promise<void> => {
-    isStale = !isPaused;
+    isStale = true;
     if (isRefreshing) return;
     isRefreshing = true;
     while (isStale) {
@@ -218,7 +230,10 @@ export function pageScript({ notify, showSecret, ask }: Widgets): void {
     if (document.hidden || hasEnded) return;
     events = new EventSource('/events');
     events.addEventListener('change', () => void update());
-    events.addEventListener('ended', end);
+    events.addEventListener('ended', () => {
+      events?.close();
+      void refresh();
+    });
     events.addEventListener('error', () => {
       const text =
         'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.';

@@ -108,34 +108,42 @@ export function deliveryList(list: DeliveryList): Html {
     kept: ['state'],
     selections: [
       ['Event type', 'type', [['', 'Any event'], ...types]],
-      [
-        'Endpoint',
-        'endpoint',
-        [['', 'Any endpoint'], ...endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const)],
-      ],
+      ...(endpoints.length > 1
+        ? [
+            [
+              'Endpoint',
+              'endpoint',
+              [['', 'Any endpoint'], ...endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const)],
+            ] as const,
+          ]
+        : []),
     ],
   })}
-<div class="cols ${chosen ? 'panel' : ''}">${live('deliveries', [
-    table(
-      'Deliveries, the latest first',
-      [
-        ['Time', chosen ? 'w5' : 'w6'],
-        ['Event and endpoint'],
-        ['Attempts', chosen ? 'w8' : 'w9'],
-        ['Response', chosen ? 'w7' : 'w8'],
-        ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
-      ],
-      withDays(
-        page.rows,
-        ({ latest }) => latest.delivery.at,
-        now,
-        (group) => rowOf(group, list, chosen),
-        5,
+<div class="cols ${chosen ? 'panel' : ''}">${live(
+    'deliveries',
+    [
+      table(
+        'Deliveries, the latest first',
+        [
+          ['Time', chosen ? 'w5' : 'w6'],
+          ['Event and endpoint'],
+          ['Attempts', chosen ? 'w8' : 'w9'],
+          ['Response', 'w8'],
+          ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
+        ],
+        withDays(
+          page.rows,
+          ({ latest }) => latest.delivery.at,
+          now,
+          (group) => rowOf(group, list, chosen),
+          chosen ? 4 : 5,
+        ),
+        groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
       ),
-      groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
-    ),
-    pager(path, query, page),
-  ])}${chosen ? live('detail', detail(chosen, list)) : ''}</div>`;
+      pager(path, query, page),
+    ],
+    matching.length,
+  )}${chosen ? live('detail', detail(chosen, list)) : ''}</div>`;
 }
 
 const textOf = ({ event, attempts }: DeliveryGroup): string =>
@@ -175,7 +183,7 @@ function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, ch
       twoLines(
         html`<a class="row" href="${address}#detail"${isChosen ? html` aria-current="true"` : ''}><b>${event.type}</b></a>${manual}`,
         html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
-        'main cut',
+        'main',
       ),
       twoLines(dots(group), next),
       cell(responseBadge(latest), 'side2'),
