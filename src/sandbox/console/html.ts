@@ -63,6 +63,9 @@ export function relativeText(ms: number): string {
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
+/** Returns a sentence with a capital letter. */
+export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
 

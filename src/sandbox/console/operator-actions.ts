@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
 import { type Action, FieldError, NotFoundError, number, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
-import { durationText, relativeText } from './html.ts';
+import { capital, durationText, relativeText } from './html.ts';
 import { resend, type SentRequest, sendFirst } from './resend.ts';
 
 const nowOf = ({ clock }: Service): object => ({ now: new Date(clock.now()).toISOString() });
@@ -219,8 +219,6 @@ function sentText({ state }: Service, { id, status }: SentRequest): string {
   const why = state.log.find((entry) => entry.id === id)?.why;
   return `Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}.`;
 }
-
-const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 
 /** Returns the status that a job of a kind ends with: cohorts have their own. */
 const cohortStatus = (kind: unknown, status: number): number =>

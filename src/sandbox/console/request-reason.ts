@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { actionForm } from './forms.ts';
-import { type Content, durationText, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
+import { type Content, capital, durationText, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
 
 /** Why a request ended as it did. */
 interface Reason {
@@ -32,7 +32,7 @@ export function reasonLine(entry: LogEntry, now: number): Content {
       ? 'The client was gone'
       : `The client was gone; the service had responded with ${served}`;
   const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, now)}`;
-  if (status === 429 && why !== undefined) return html`${limitText(entry)}${free}`;
+  if (status === 429 && why !== undefined) return html`${capital(limitText(entry))}${free}`;
   if (why !== undefined) return why;
   return replayed ? 'Replayed: the stored response of its idempotency key' : '';
 }

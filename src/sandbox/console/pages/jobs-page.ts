@@ -82,7 +82,7 @@ ${live('jobs', [
   ),
   pager(PATH, query, page, ['Sooner', 'Later', 'Last']),
 ])}
-${page.rows.length > 1 ? html`<form id="several" class="form row" method="post" data-action="POST /api/jobs/finish-several">${select('Finish the chosen jobs as', 'status', SEVERAL)}<button>Finish the chosen</button></form>` : ''}
+${live('finish', page.rows.length > 1 ? html`<form id="several" class="form row" method="post" data-action="POST /api/jobs/finish-several">${select('Chosen jobs end as', 'status', SEVERAL)}<button>Finish the chosen</button></form>` : '')}
 <div class="cols half">
 <section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
 <p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>

@@ -30,20 +30,17 @@ import {
   withDays,
 } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
+import { outcomeOf, requestChart } from '../request-chart.ts';
 import { reasonLine } from '../request-reason.ts';
 import { findRequests } from '../request-search.ts';
 
 const PATH = '/requests';
 
-const isRefused = ({ status }: LogEntry): boolean => status >= 400 && status < 500;
-const isFailed = ({ status }: LogEntry): boolean => status === 0 || status >= 500;
-const hasFault = ({ fault }: LogEntry): boolean => fault !== undefined;
-
 const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogEntry) => boolean])[] = [
   ['', 'All', () => true],
-  ['refused', 'Refused', isRefused],
-  ['failed', 'Failed', isFailed],
-  ['faults', 'Faults', hasFault],
+  ['refused', 'Refused', (entry) => outcomeOf(entry) === 'refused'],
+  ['failed', 'Failed', (entry) => outcomeOf(entry) === 'failed'],
+  ['faults', 'Faults', ({ fault }) => fault !== undefined],
 ];
 
 const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, method || 'Any method'] as const);
@@ -110,6 +107,7 @@ ${filterForm(PATH, query, {
     ['Repeats', 'repeats', REPEATS],
   ],
 })}
+${live('chart', requestChart(list, now))}
 ${live(
   'log',
   [

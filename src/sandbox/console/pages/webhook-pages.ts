@@ -69,10 +69,11 @@ export function webhookPage(
     content: [
       html`<p class="crumb"><span><a href="/account/webhooks">Webhooks</a> / endpoint ${id}</span></p>`,
       live('endpoint', [
-        head(foreign(name), endpointBadge(endpoint), [
-          ...endpointActions(endpoint, API, 'small primary'),
-          opener('edit', 'Edit…', { style: 'small' }),
-        ]),
+        head(
+          foreign(name),
+          endpointBadge(endpoint),
+          endpointActions(endpoint, API, 'small primary', [opener('edit', 'Edit…', { style: 'small' })]),
+        ),
         problemOf(endpoint, list.groups, now),
         facts([
           ['URL', html`<code>${foreign(redactUrl(url))}</code>`],
