@@ -47,7 +47,7 @@ function describe(
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
-  const { id, name } = statusOf(task.type === 'job-end' ? job.outcome.status : task.status);
+  const { id, name } = statusOf(task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status);
   const [one, several] = task.type === 'job-end' ? ['ends at', 'end at'] : ['reaches', 'reach'];
   const subject = `${job.kind} ${task.id}`;
   return {

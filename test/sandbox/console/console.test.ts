@@ -245,6 +245,66 @@ describe('the pages', () => {
     expect(await page('/requests?q=status:5')).toContain('Clear the filter');
   });
 
+  it('jobs that end together are one row of what is due', async () => {
+    const { createAudience, page, sandbox, api } = await startConsole();
+    for (let count = 0; count < 3; count++) await createAudience();
+    sandbox.jobs.next('audience', 107);
+    await createAudience();
+    await api('POST', '/api/v2/cohorts/create', { name: 'x' });
+    await sandbox.advance(9.5 * 60_000);
+    const text = textOf(await page('/clock'));
+    expect(text).toContain('3 jobs end at 104 Completedaudience 4, audience 5, audience 6');
+    expect(text).toContain('The job of audience 7 ends at 107 Additional Info');
+    expect(text).toMatch(/The job of cohort 8 ends at 4 Completed/);
+    expect(textOf(await page('/clock?q=cohort'))).not.toContain('3 jobs');
+  });
+
+  it('requests of the last hour are drawn by the minute, once they are of several', async () => {
+    const { api, page, sandbox } = await startConsole();
+    await api('GET', '/api/v2/usage');
+    expect(await page('/requests')).not.toContain('<svg');
+    await sandbox.advance(61 * 60_000);
+    for (let count = 0; count < 100; count++) await api('GET', '/api/v2/audiences/index');
+    sandbox.faults.add({ status: 503, times: 1 });
+    await api('GET', '/api/v2/usage');
+    await sandbox.advance(60_000);
+    await api('GET', '/api/v2/audiences/999');
+    const text = await page('/requests');
+    expect(textOf(text)).toContain('In the last hour: 100 accepted, 1 refused, 1 failed; at most 101 a minute');
+    // The one that failed lies above the others, inside of the drawing.
+    expect(text).toContain('<path class="bad" d="M58 2h.8v-1h-.8z"/>');
+    expect(textOf(await page('/requests?q=usage'))).not.toContain('In the last hour');
+  });
+
+  it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
+    const { page, logIn, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
+    const cookie = await logIn();
+    const shown = async () => page(`/account/webhooks/${id}`, cookie);
+    expect(await shown()).not.toContain('has failed');
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    expect(textOf(await shown())).toContain('webhook.test has failed: 500. The next attempt is at 00:01:00.');
+    for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    expect(textOf(await shown())).toContain('Disabled: 20 deliveries in a row have used up their six attempts.');
+    expect(await shown()).not.toMatch(/canary|<script>|<img/);
+    expect(await page('/account', cookie)).not.toMatch(/<script>|<img/);
+  });
+
+  it('text that turns the direction of writing does not turn the words around it', async () => {
+    const { act, page, logIn, sandbox } = await startConsole({
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    const { data } = await act('POST /api/webhooks', { url: 'https://example.com/', name: 'a\u202Eb' });
+    expect(data.notice).toBe('The webhook endpoint ab is created. This is its secret.');
+    for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
+    await sandbox.advance(9 * 3_600_000);
+    const cookie = await logIn();
+    expect(textOf(await page('/account', cookie))).toContain('"ab" was disabled');
+    expect(await page('/account/webhooks', cookie)).toContain('data-confirm="Delete ab?"');
+  });
+
   it('reads that repeat are one row, until another request comes or fails', async () => {
     const { api, page, sandbox } = await startConsole();
     const poll = async (times: number) => {
@@ -391,6 +451,29 @@ describe('access over HTTP', () => {
     expect(await response.text()).toContain('event: ended');
     expect((await fetch(`${origin}/events`, { headers: { cookie } })).status).toBe(401);
   });
+
+  it.each(['a new password', 'a reset', 'a new login'])(
+    'the page that asks to log in says that %s has ended the session',
+    async (what) => {
+      const { account, logIn, sandbox, request } = await startConsole();
+      const state = sandbox.save();
+      const cookie = await logIn();
+      expect(textOf(await (await request('/login', { headers: { cookie } })).text())).not.toContain('has ended');
+      if (what === 'a reset') sandbox.restore(state);
+      else if (what === 'a new login') await logIn();
+      else account.changePassword('another');
+      const page = textOf(await (await request('/login', { headers: { cookie } })).text());
+      expect(page).toContain(
+        {
+          'a new password': 'Your session has ended: the password was changed.',
+          'a reset': 'Your session has ended: the sandbox was reset, or another state was loaded.',
+          'a new login': 'Your session has ended: the account has logged in elsewhere.',
+        }[what],
+      );
+      // Somebody else's browser learns nothing of it.
+      expect(textOf(await (await request('/login')).text())).not.toContain('has ended');
+    },
+  );
 
   it('every response forbids frames and content from elsewhere', async () => {
     const { origin, token } = await serveConsole();

@@ -96,7 +96,7 @@ function rowOf({ time, description: alone, job, subjects }: DueGroup, now: numbe
   return row([
     cell(timeElement(time, now), 'side2'),
     cell(html`<span class="soft">in ${durationText(time - now)}</span>`),
-    twoLines(foreign(description), isGroup ? subjectsText(subjects) : '', 'main cut'),
+    isGroup ? twoLines(description, subjectsText(subjects), 'main cut') : cell(foreign(description), 'main cut'),
     cell(
       actionForm({
         action: 'POST /api/clock/advance',
