@@ -481,8 +481,8 @@ describe('the console in Chromium', () => {
     await open('/requests');
     const rows = page.locator('#log tbody tr');
     const fresh = page.locator('#fresh');
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('Paused', { exact: true }).waitFor();
     await create('Third');
     await fresh.getByText('1 new: show it').waitFor();
     await create('Fourth');
@@ -498,7 +498,7 @@ describe('the console in Chromium', () => {
     await expect.poll(() => rows.count()).toBe(1);
     await page.getByLabel('Filter by text').fill('');
     await expect.poll(() => rows.count()).toBe(4);
-    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.getByText('Live', { exact: true }).waitFor();
 
     // A row that has the focus, and text that is selected.
@@ -518,7 +518,7 @@ describe('the console in Chromium', () => {
 
     // A page that does not begin with the newest row leads to the one that does.
     await open('/requests?before=req_3');
-    await page.getByText('Paused').waitFor();
+    await page.getByText('Paused', { exact: true }).waitFor();
     expect(await rows.count()).toBe(2);
     await create('Eighth');
     await fresh.getByText('1 new: show it').click();
