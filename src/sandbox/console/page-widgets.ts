@@ -74,7 +74,10 @@ export function pageWidgets(): Widgets {
     if (typeof request === 'string')
       notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
     if (isError) notice.setAttribute('role', 'alert');
+    // Whoever has succeeded has seen what was wrong.
+    else for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
     notices.prepend(notice);
+    if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });
     for (const old of [...notices.children].slice(3)) old.remove();
     const hide = (): void => {
       if (notice.matches(':hover, :focus-within')) setTimeout(hide, 2_000);

@@ -488,7 +488,7 @@ describe('the console in Chromium', () => {
     await create('Fourth');
     await fresh.getByText('2 new: show them').waitFor();
     expect(await rows.count()).toBe(2);
-    // The numbers of the page go on.
+    // The numbers of the page continue.
     await page.getByRole('link', { name: 'All 4' }).waitFor();
     await fresh.click();
     await expect.poll(() => rows.count()).toBe(4);

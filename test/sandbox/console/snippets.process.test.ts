@@ -135,7 +135,7 @@ describe('the snippets of a request, pasted', () => {
       const before = sandbox.log.length;
       await run('bash', ['-c', `set -e\n${curl}`], { env });
       expect([kind, 'curl', sameness(sandbox.log[before])]).toEqual([kind, 'curl', sameness(original)]);
-      // Tokens and MCP have commands of their own.
+      // Tokens and MCP have other commands.
       expect([kind, command !== undefined]).toEqual([kind, hasCall && !/auth|mcp/.test(path)]);
       if (command !== undefined) {
         const start = sandbox.log.length;
