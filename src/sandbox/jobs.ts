@@ -93,7 +93,7 @@ interface Phase {
 const DEFAULT_DURATION_MS = 600_000;
 
 export const QUEUED = 100;
-export const COMPLETED = 104;
+const COMPLETED = 104;
 const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
