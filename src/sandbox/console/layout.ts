@@ -132,9 +132,7 @@ function sideNavigation(viewer: Viewer): Html {
 
 function group(title: string, email: string, links: readonly Link[], { path, counts, failing }: Viewer): Html {
   const isCurrent = (target: string): boolean =>
-    target === path ||
-    (target !== '/account' && path.startsWith(`${target}/`)) ||
-    (path === '/recording' && target === '/session');
+    target === path || (target !== '/account' && path.startsWith(`${target}/`));
   const numberOf = (target: string): Html | '' => {
     if (target === '/deliveries' && failing > 0) return html`<span class="alarm">${failing} failing</span>`;
     return counts[target] ? html`<span>${count(counts[target])}</span>` : '';

@@ -39,7 +39,6 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/limits': (query) => limitsPage(console, query),
     '/accounts': (query) => accountsPage(console, query),
     '/session': (query) => sessionPage(console, query),
-    '/recording': (query) => sessionPage(console, query),
     '/reference': referencePage,
   };
   app.use(async (context, next) => {
@@ -67,13 +66,9 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
   app.get('/state.json', () => Response.json(sandbox.save()));
-  app.post('/recording/restart', (context) => {
-    recorder.restart();
-    return context.redirect('/session', 303);
-  });
   app.post('/login-as', async (context) => {
     const form = await readForm(context);
-    const account = service.state.accounts.get(form.get('account') ?? form.get('email') ?? '');
+    const account = service.state.accounts.get(form.get('account') ?? '');
     if (!account) return context.notFound();
     context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
     return context.redirect(pathOf(form.get('next')), 303);

@@ -246,12 +246,12 @@ describe('an action by its endpoint', () => {
   });
 
   it('the function that removes a rule removes it also after rules were numbered again', async () => {
-    const { act, request, sandbox } = await startConsole();
+    const { act, sandbox } = await startConsole();
     const first = sandbox.faults.add({ on: '/a', status: 500 });
     const second = sandbox.faults.add({ on: '/b', status: 500 });
     sandbox.faults.add({ on: '/c', status: 500 });
     first();
-    await request('/recording/restart', { method: 'POST' });
+    await act('POST /api/recording/restart');
     second();
     second();
     expect((await act('GET /api/faults')).data).toMatchObject([{ id: 2, on: '/c' }]);

@@ -169,7 +169,7 @@ describe('the pages', () => {
     await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=canary6', { method: 'PUT', body: 'y' });
     await act('POST /api/password', { password: 'canary7' });
     await act('POST /api/accounts', { email: 'bo@example.com', password: 'canary8' });
-    const paths = ['/', '/recording', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
+    const paths = ['/', '/session', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
     const text = (await Promise.all(paths.map((path) => page(path)))).join('');
     expect(text).not.toMatch(/canary|Y2FuYXJ5/);
     expect(text).not.toContain(credentials.password);
@@ -494,7 +494,14 @@ describe('access over HTTP', () => {
     const { origin, token, sandbox } = await serveConsole();
     const init = { headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' } };
     const before = sandbox.accounts.list().length;
-    for (const path of ['/api/accounts', '/login', '/logout', '/login-as', '/account/api/tokens', '/recording/restart'])
+    for (const path of [
+      '/api/accounts',
+      '/login',
+      '/logout',
+      '/login-as',
+      '/account/api/tokens',
+      '/api/recording/restart',
+    ])
       expect((await fetch(`${origin}${path}`, { method: 'POST', body: '{}', ...init })).status).toBe(403);
     expect((await fetch(`${origin}/events`, init)).status).toBe(403);
     expect(sandbox.accounts.list()).toHaveLength(before);
@@ -598,9 +605,9 @@ describe('the recording', () => {
   });
 
   it('begins again with the present state', async () => {
-    const { api, page, request, createAudience } = await startConsole();
+    const { act, api, page, createAudience } = await startConsole();
     await createAudience();
-    await request('/recording/restart', { method: 'POST' });
+    await act('POST /api/recording/restart');
     expect(await page('/session')).toContain('Nothing has happened yet');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
@@ -612,6 +619,6 @@ describe('the recording', () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
-    expect(await page('/recording')).toContain('The recording is full.');
+    expect(await page('/session')).toContain('The recording is full.');
   });
 });

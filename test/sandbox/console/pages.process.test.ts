@@ -613,7 +613,7 @@ describe('the console in Chromium', () => {
           form.method = 'post';
           form.action = `${target}/login-as`;
           const field = document.createElement('input');
-          field.name = 'email';
+          field.name = 'account';
           field.value = email ?? '';
           form.append(field);
           document.body.append(form);
