@@ -292,7 +292,7 @@ describe('the console in Chromium', () => {
     await act('Replace the state', 'sandbox.restore(state)', 'dialog[open]');
     expect(sandbox.accounts.list().map(({ email }) => email)).toEqual([credentials.email, 'bo@example.com']);
     expect(problems).toEqual([]);
-  });
+  }, 60_000);
 
   it('the owner of an account does everything on its pages', async () => {
     const { origin: receiver, received } = await startReceiver();
@@ -431,7 +431,7 @@ describe('the console in Chromium', () => {
     await sandbox.close();
     await page.getByText('The sandbox does not respond.').waitFor();
     expect(await violations(page)).toEqual([]);
-  });
+  }, 120_000);
 
   it('what somebody does on a page survives the changes that arrive', async () => {
     const { account, client, page, open, logIn, sandbox } = await openConsole({ clock: 'manual' });
