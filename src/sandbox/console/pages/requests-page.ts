@@ -53,26 +53,33 @@ const REPEATS = [
 /** A request, and how many there are with the identical reads just before it. */
 interface RequestGroup {
   readonly entry: LogEntry;
-  readonly times: number;
-  /** Time of the first one. */
-  readonly since: string;
+  times: number;
+  /** The first one. */
+  first: LogEntry;
 }
 
-const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, since: entry.at });
+const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entry });
+
+const isPlainRead = ({ method, why, fault }: LogEntry): boolean =>
+  method === 'GET' && why === undefined && fault === undefined;
 
 /** Groups reads that repeat one after the other with the same result, such as polls; the latest request is first. */
 function groupRepeats({ recorder }: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
+  const isRepeat = (entry: LogEntry, next: LogEntry): boolean =>
+    entry.path === next.path &&
+    entry.status === next.status &&
+    entry.account === next.account &&
+    isPlainRead(entry) &&
+    isPlainRead(next) &&
+    recorder.find(entry)?.url === recorder.find(next)?.url;
   const groups: RequestGroup[] = [];
-  let before: string | undefined;
   for (const entry of list) {
-    const { method, path, status, account, why, fault } = entry;
-    const isPlain = method === 'GET' && why === undefined && fault === undefined;
-    const key = isPlain ? `${status} ${account} ${recorder.find(entry)?.url ?? path}` : undefined;
     const latest = groups.at(-1);
-    if (latest && key !== undefined && key === before)
-      groups[groups.length - 1] = { ...latest, times: latest.times + 1, since: entry.at };
-    else groups.push(alone(entry));
-    before = key;
+    if (!latest || !isRepeat(entry, latest.first)) groups.push(alone(entry));
+    else {
+      latest.times++;
+      latest.first = entry;
+    }
   }
   return groups;
 }
@@ -143,7 +150,7 @@ const noRequests = (): Html =>
     html`<p><a href="/start">Other ways to begin</a></p>`,
   ]);
 
-function rowOf({ entry, times, since }: RequestGroup, recorded: HandledRequest | undefined, now: number): Html {
+function rowOf({ entry, times, first }: RequestGroup, recorded: HandledRequest | undefined, now: number): Html {
   const { id, method, path, status, account = '', bucket, at, replayed, served } = entry;
   const target = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length) : path;
   const isDifferent = status === 0 && served !== undefined;
@@ -152,7 +159,7 @@ function rowOf({ entry, times, since }: RequestGroup, recorded: HandledRequest |
     cell(httpBadge(status), 'side2'),
     twoLines(
       html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>${times > 1 ? badge('', `× ${count(times)}`) : ''}${replayed ? badge('', 'replayed') : ''}${isDifferent ? badge('', `service: ${served}`) : ''}`,
-      times > 1 ? html`since ${timeElement(since, now)}, all with this status` : reasonOrNothing(entry, now),
+      times > 1 ? html`since ${timeElement(first.at, now)}, all with this status` : reasonOrNothing(entry, now),
       'main',
     ),
     cell(bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '', 'lo'),
