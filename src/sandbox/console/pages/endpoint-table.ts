@@ -59,7 +59,7 @@ export function eventsText(events: readonly string[]): Content {
 export function endpointActions(
   { id, name, is_active }: Endpoint,
   api: string,
-  sendTest = 'small',
+  first = 'small',
   more: readonly Html[] = [],
 ): Html[] {
   const action = (verb: string, submit: string, options: Partial<Parameters<typeof actionForm>[0]> = {}): Html =>
@@ -72,8 +72,10 @@ export function endpointActions(
       ...options,
     });
   return [
-    action('test', 'Send test', { style: sendTest }),
-    is_active ? action('pause', 'Pause') : action('resume', 'Resume'),
+    // Only an active endpoint can be tested.
+    ...(is_active
+      ? [action('test', 'Send test', { style: first }), action('pause', 'Pause')]
+      : [action('resume', 'Resume', { style: first })]),
     ...more,
     action('rotate', 'Rotate secret…', {
       confirm: [
