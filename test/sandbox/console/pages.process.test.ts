@@ -570,6 +570,8 @@ describe('the console in Chromium', () => {
     const plain = await context.newPage();
     await plain.goto(consoleUrl);
     await plain.waitForURL(`${origin}/`);
+    const said = await plain.locator('main').evaluate((main) => getComputedStyle(main, '::before').content);
+    expect(said).toBe('"Actions need JavaScript."');
     await plain.getByRole('link', { name: 'POST /api/v2/audiences/create' }).first().click();
     await plain.getByRole('heading', { name: 'Repeat the request' }).waitFor();
   });
