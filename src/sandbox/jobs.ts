@@ -93,12 +93,12 @@ interface Phase {
 const DEFAULT_DURATION_MS = 600_000;
 
 export const QUEUED = 100;
-export const COMPLETED = 104;
+const COMPLETED = 104;
 const PUBLISHING = 103;
 const NEEDS_INFO = 107;
 const STOPPED = 400;
-export const COHORT_COMPLETED = 4;
-export const COHORT_NOT_AVAILABLE = 5;
+const COHORT_COMPLETED = 4;
+const COHORT_NOT_AVAILABLE = 5;
 
 const build: readonly Phase[] = [
   { share: 0, status: QUEUED },
@@ -248,9 +248,7 @@ export class Jobs {
     this.#readOutcome(kind, status);
     const succeeded = this.isCompleted(kind, status);
     this.drop(id);
-    if (kind === 'cohort' && !this.#named(kind, status))
-      this.#setStatus(job, succeeded ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE);
-    else this.#setStatus(job, status);
+    this.#setStatus(job, this.endStatus(kind, status));
     const shown = reason ?? (status === NEEDS_INFO ? DEFAULT_REASON : undefined);
     if (shown !== undefined) this.#reasons.set(id, { kind, reason: shown });
     this.#onEnd(job, succeeded);
@@ -286,6 +284,12 @@ export class Jobs {
     if (![eids, scids].every((count) => Number.isSafeInteger(count) && count >= 0))
       throw new Error(`Device counts of an audience must be integers from 0, not ${eids} and ${scids}.`);
     return { eids, scids };
+  }
+
+  /** Returns the status that a job ends with for an outcome: cohorts have their own. */
+  endStatus(kind: JobKind, status: number): number {
+    if (kind !== 'cohort' || this.#named(kind, status)) return status;
+    return this.isCompleted(kind, status) ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE;
   }
 
   /** Returns whether a status is that of a job that has succeeded. */

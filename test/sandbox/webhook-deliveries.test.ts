@@ -51,6 +51,25 @@ describe('deliveries of the sandbox', () => {
     expect(JSON.stringify(await client.webhooks.list())).not.toContain('whsec_');
   });
 
+  it('an endpoint that is changed keeps what is left out, and gets the next attempt of an event at its new URL', async () => {
+    const { client, sandbox, received, endpoint } = await start(() => 500);
+    const urls: (string | undefined)[] = [];
+    const { url } = await serve((request, response) => {
+      urls.push(request.url);
+      response.end();
+    });
+    await client.audiences.create({ name: 'Visitors' });
+    await sandbox.advance(10 * MINUTE);
+    expect(received).toHaveLength(1);
+    sandbox.webhooks.update(endpoint.id, { url: `${url}/moved`, events: ['audience.failed'] });
+    await sandbox.advance(2 * MINUTE);
+    expect([received.length, urls]).toEqual([1, ['/moved']]);
+    expect((await client.webhooks.list())[0]).toMatchObject({ name: 'Mine', events: ['audience.failed'] });
+    for (const changes of [{ url: 'ftp://example.com/' }, { events: ['other'] }])
+      expect(() => sandbox.webhooks.update(endpoint.id, changes)).toThrow('must be');
+    expect(() => sandbox.webhooks.update(99, {})).toThrow('does not exist');
+  });
+
   it('an event is sent to subscribed endpoints; lookalikes are audiences, estimates have no events', async () => {
     const { client, sandbox, received, account } = await start();
     sandbox.webhooks.create({ account, name: 'Other', url: 'http://127.0.0.1:9/', events: ['cohort.completed'] });

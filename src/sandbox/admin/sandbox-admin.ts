@@ -147,7 +147,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
     save: () => saveState(service, seed),
     restore(saved) {
       restoreState(service, readState(saved, seed));
-      service.sessions.endAll();
+      service.sessions.endAll('the sandbox was reset, or another state was loaded');
     },
     accounts: report(
       'sandbox.accounts',

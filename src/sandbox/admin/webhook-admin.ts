@@ -17,6 +17,9 @@ export interface NewEndpoint {
   readonly events?: readonly string[] | undefined;
 }
 
+/** Changes of a webhook endpoint; a field that is left out stays as it is. */
+export interface EndpointChanges extends Partial<Omit<NewEndpoint, 'account'>> {}
+
 /** Webhook endpoints and their deliveries, as the console manages them. */
 export interface SandboxWebhooks {
   /** Registers an endpoint. Returns the signing secret, which is shown only here. */
@@ -26,6 +29,8 @@ export interface SandboxWebhooks {
     /** Signing secret, `whsec_…`. */
     readonly secret: string;
   };
+  /** Changes the name, the URL or the events of an endpoint. An event that waits for its next attempt is sent to the new URL. */
+  update(id: number, changes: EndpointChanges): void;
   /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
   rotate(id: number): {
     /** The new signing secret. */
@@ -96,6 +101,16 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
       clock.useTimer();
       return { id: endpoint.id, secret: endpoint.secret };
     },
+    update(id, { name, url, events }) {
+      const endpoint = find(id);
+      checkEndpoint(url ?? endpoint.url, events ?? endpoint.events);
+      Object.assign(endpoint, {
+        ...(name !== undefined && { name }),
+        ...(url !== undefined && { url }),
+        ...(events && { events: [...events] }),
+        updated_at: formatTimestamp(clock.now()),
+      });
+    },
     rotate(id) {
       const endpoint = find(id);
       rotateSecret(endpoint, createSecret(), clock.now());
@@ -120,6 +135,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
   };
   return reportCalls(service, 'sandbox.webhooks', admin, [
     'create',
+    'update',
     'rotate',
     'pause',
     'resume',

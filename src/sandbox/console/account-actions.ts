@@ -1,3 +1,5 @@
+import type { EndpointChanges } from '../admin/webhook-admin.ts';
+import type { JsonObject } from '../http/request-body.ts';
 import type { TokenKind } from '../state.ts';
 import { type Action, FieldError, number, optional, string } from './action.ts';
 
@@ -7,6 +9,17 @@ const VERBS = {
   test: 'gets a test',
   delete: 'is deleted',
 } as const;
+
+/** Returns the fields of a webhook endpoint that were sent. */
+function endpointFields(fields: JsonObject): EndpointChanges {
+  const [name, url, { events }] = [optional(string, fields, 'name'), optional(string, fields, 'url'), fields];
+  if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.');
+  return {
+    ...(name !== undefined && { name }),
+    ...(url !== undefined && { url }),
+    ...(events && { events: events.map(String) }),
+  };
+}
 
 /** The actions of an account, which its owner may do, too. */
 export const ACCOUNT_ACTIONS: readonly Action[] = [
@@ -58,18 +71,18 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
     path: '/webhooks',
     fields: ['name', 'url', 'events'],
     subject: 'account',
-    run({ sandbox, account }, fields) {
-      const { events } = fields;
-      if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.');
-      return sandbox.webhooks.create({
-        account,
-        name: optional(string, fields, 'name'),
-        url: string(fields, 'url'),
-        ...(events && { events: events.map(String) }),
-      });
-    },
+    run: ({ sandbox, account }, fields) =>
+      sandbox.webhooks.create({ account, ...endpointFields(fields), url: string(fields, 'url') }),
     respond: Object,
     notice: ({ name = 'Webhook' }) => `The webhook endpoint ${String(name)} is created. This is its secret.`,
+  },
+  {
+    method: 'POST',
+    path: '/webhooks/update',
+    fields: ['id', 'name', 'url', 'events'],
+    subject: 'endpoint',
+    run: ({ sandbox }, fields) => sandbox.webhooks.update(number(fields, 'id'), endpointFields(fields)),
+    notice: ({ id }) => `Webhook endpoint ${Number(id)} is changed.`,
   },
   {
     method: 'POST',

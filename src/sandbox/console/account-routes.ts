@@ -4,7 +4,7 @@ import { readForm } from '../http/request-body.ts';
 import type { AccountRecord } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import type { Page } from './layout.ts';
-import { loginPage, passwordPage, tokensPage } from './pages/account-pages.ts';
+import { type LoginForm, loginPage, passwordPage, tokensPage } from './pages/account-pages.ts';
 import { overviewPage, resourcesPage } from './pages/resource-pages.ts';
 import { webhookPage, webhooksPage } from './pages/webhook-pages.ts';
 import { render } from './render.ts';
@@ -17,13 +17,12 @@ const MAX_ACCOUNTS = 5;
 
 /** Adds the pages of an account that has logged in. */
 export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
-  const { service, sandbox, operators } = console;
+  const { service, sandbox } = console;
   const { state, sessions } = service;
   app.get('/login', (context) => {
     const isChanged = context.req.query('changed') !== undefined;
     const next = context.req.query('next') ?? '/account';
-    const accounts = operators.has(context) ? [...state.accounts.keys()].slice(0, MAX_ACCOUNTS) : [];
-    return render(console, context, loginPage({ next, isChanged, accounts }));
+    return respondWithLogin(console, context, { next, isChanged, ended: sessions.whyEnded(context.req.raw) });
   });
   app.post('/login', (context) => logIn(console, context));
   app.post('/logout', (context) => {
@@ -52,6 +51,18 @@ export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
   }
 }
 
+/** Responds with the form that logs in; an operator needs no password. */
+function respondWithLogin(
+  console: ConsoleContext,
+  context: Context<Env>,
+  form: LoginForm,
+  status?: 401 | 429,
+): Response | Promise<Response> {
+  const all = [...console.service.state.accounts.keys()];
+  const accounts = console.operators.has(context) ? all.slice(0, MAX_ACCOUNTS) : [];
+  return render(console, context, loginPage({ ...form, accounts }), status);
+}
+
 async function logIn(console: ConsoleContext, context: Context<Env>): Promise<Response> {
   const { service } = console;
   const limited = checkAddress(service, context, 'login');
@@ -62,12 +73,12 @@ async function logIn(console: ConsoleContext, context: Context<Env>): Promise<Re
   if (wait) {
     context.header('retry-after', wait);
     const problem = `Too many logins from this address. Try again in ${wait} s.`;
-    return render(console, context, loginPage({ next, email, problem }), 429);
+    return respondWithLogin(console, context, { next, email, problem }, 429);
   }
   const account = service.state.accounts.get(email);
   if (!account || account.password !== form.get('password')) {
     const problem = 'These credentials do not match our records.';
-    return render(console, context, loginPage({ next, email, problem }), 401);
+    return respondWithLogin(console, context, { next, email, problem }, 401);
   }
   context.header('set-cookie', service.sessions.startOnly(email, context.req.raw));
   return context.redirect(next, 303);

@@ -12,7 +12,8 @@ import type { ConsoleContext } from './console-context.ts';
 import { createAccountApi, createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
-import { pageScript } from './page-script.ts';
+import { pageForms } from './page-forms.ts';
+import { pageLive } from './page-live.ts';
 import { pageWidgets } from './page-widgets.ts';
 import { Recorder } from './recorder.ts';
 import { render } from './render.ts';
@@ -125,7 +126,9 @@ function addAssets(app: Hono<Env>): void {
     app.get(path, () => new Response(content, { headers: { 'content-type': `${type}; charset=utf-8` } }));
   };
   asset('/console.css', 'text/css', compactStyles(STYLES));
-  asset('/console.js', 'text/javascript', compactScript(`(${pageScript.toString()})((${pageWidgets.toString()})());`));
+  const [widgets, live, forms] = [pageWidgets, pageLive, pageForms].map(String);
+  const script = `(widgets => (${forms})(widgets, (${live})(widgets)))((${widgets})());`;
+  asset('/console.js', 'text/javascript', compactScript(script));
   asset('/icon.svg', 'image/svg+xml', ICON);
   // Browsers ask for it before they have read a page.
   asset('/favicon.ico', 'image/svg+xml', ICON);

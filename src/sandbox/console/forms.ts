@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, withoutOverrides } from './html.ts';
 
 /** A form that does an action. */
 interface ActionForm {
@@ -25,7 +25,7 @@ interface ActionForm {
 export function actionForm(form: ActionForm): Html {
   const { action, submit, fields = '', confirm, label, leave, style = '', layout } = form;
   const isInline = fields === '';
-  const [question, consequence] = confirm ?? [];
+  const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const button = html`<button${optional('class', style || undefined)}${optional('aria-label', label)}>${submit}</button>`;
   return html`<form${isInline ? '' : html` class="form ${layout ?? ''}"`} method="post" data-action="${action}"${optional('data-leave', leave)}${optional('data-confirm', question)}${optional('data-consequence', consequence)}>${hiddenFields(form.values)}${fields}${isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`}</form>`;
 }

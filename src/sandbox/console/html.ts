@@ -10,6 +10,9 @@ export type Content = Html | string | number | readonly Content[];
 export const foreign = (text: string, empty = 'no name'): Html =>
   text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
 
+/** Returns text without the characters that change the direction of what follows; for places that cannot isolate a part. */
+export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Returns a date as people write it, UTC. */
@@ -60,6 +63,9 @@ export function relativeText(ms: number): string {
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
+/** Returns a sentence with a capital letter. */
+export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
 
@@ -94,8 +100,17 @@ export function meter(label: string, used: number, limit: number, unit = ''): Ht
   return html`<progress${isFull ? html` class="full"` : ''} value="${Math.min(used, max)}" max="${max}" aria-label="${label}"></progress>${count(used)} of ${count(limit)}${unit}`;
 }
 
-/** Returns a part of a page that the script keeps up to date. */
-export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;
+/** Returns a part of a page that the script keeps up to date; one with a total is the list that Pause stops. */
+export const live = (id: string, content: Content, total?: number): Html =>
+  html`<section id="${id}" data-live${total === undefined ? '' : html` data-total="${total}"`}>${content}</section>`;
+
+/** Returns what has happened, in its colour, with details and what can be done; one with a role is read out. */
+export const note = (
+  tone: Tone,
+  title: Content,
+  { details = [], actions = [], role }: { details?: readonly Content[]; actions?: readonly Html[]; role?: string } = {},
+): Html =>
+  html`<div class="note ${tone}"${role === undefined ? '' : html` role="${role}"`}><p class="${tone}">${title}</p>${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
 /** Returns what is missing, why it would be there, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>

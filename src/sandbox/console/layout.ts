@@ -57,24 +57,10 @@ const ACCOUNT_LINKS: readonly Link[] = [
 /** Returns the document of a page. */
 export function layout({ title, content, source }: Page, viewer: Viewer): Html {
   const hasFrame = viewer.isOperator || viewer.email !== undefined;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} – Sandbox</title>
-<link rel="stylesheet" href="/console.css">
-<script src="/console.js" defer></script>
-</head>
-<body${hasFrame ? '' : html` class="plain"`}>
-<a class="skip" href="#main">Skip to the content</a>
-${hasFrame ? [topBar(viewer), sideNavigation(viewer)] : ''}
-<main id="main" tabindex="-1"${source === undefined ? '' : html` data-source="${source}"`}>
-<noscript><p>Actions need JavaScript.</p></noscript>
-${content}
-</main>
-</body>
-</html>`;
+  // Without spaces between the elements: every page has them.
+  const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
+  const frame = html`<a class="skip" href="#main">Skip to the content</a>${hasFrame ? [topBar(viewer), sideNavigation(viewer)] : ''}`;
+  return html`${start}<body${hasFrame ? '' : html` class="plain"`}>${frame}<main id="main" tabindex="-1"${source === undefined ? '' : html` data-source="${source}"`}>${content}</main></body></html>`;
 }
 
 const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
@@ -87,23 +73,25 @@ export const modeText = (mode: ClockMode): string =>
 export const clockElement = (now: number, mode: ClockMode): Html =>
   html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
 
-function topBar({ isOperator, email, now, mode, next, api, accounts }: Viewer): Html {
+function topBar(viewer: Viewer): Html {
+  const { isOperator, email, now, mode, next, api } = viewer;
   const address = isOperator
-    ? html`<button type="button" class="chip addr" data-text="${api}" title="Copy the address of the API"><code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
-    : '';
+    ? html`<button class="chip addr" data-text="${api}"><span class="soft far">API</span> <code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
+    : html`<span></span>`;
   const [name = '', domain = ''] = (email ?? '').split(/(?=@)/);
-  return html`<header class="top">
-<button type="button" class="menu chip" popovertarget="nav">Menu</button>
-<div class="addr">${address}</div>
-<${isOperator ? html`button type="button" popovertarget="clock-menu"` : html`span`} class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span></${isOperator ? 'button' : 'span'}>
-<button type="button" popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`}</button>
-${isOperator ? clockMenu(now, mode, next) : ''}
-<div id="account-menu" class="pop" popover>
-<h2>${email === undefined ? 'No account' : foreign(email)}</h2>
-${isOperator && accounts.length > 0 ? html`<h3>Log in as</h3><ul>${accounts.map((account) => html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><button class="quiet small">${foreign(account)}</button></form></li>`)}</ul>` : ''}
-${email === undefined ? html`<p><a class="button small" href="/login">Log in with a password</a></p>` : html`<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form>`}
-</div>
-</header>`;
+  const menus = html`${isOperator ? clockMenu(now, mode, next) : ''}${accountMenu(viewer)}`;
+  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}<${isOperator ? html`button popovertarget="clock-menu"` : html`span`} class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span></${isOperator ? 'button' : 'span'}><button popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`}</button>${menus}</header>`;
+}
+
+function accountMenu({ isOperator, email, accounts }: Viewer): Html {
+  const others = accounts.map(
+    (account) =>
+      html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><button class="quiet small">${foreign(account)}</button></form></li>`,
+  );
+  const logInAs = isOperator && others.length > 0 ? html`<h3>Log in as</h3><ul>${others}</ul>` : '';
+  return email === undefined
+    ? html`<div id="account-menu" class="pop" popover><h2>No account</h2>${logInAs}<p><a class="button small" href="/login">Log in with a password</a></p></div>`
+    : html`<div id="account-menu" class="pop" popover><h2><bdi>${email}</bdi></h2>${logInAs}<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form></div>`;
 }
 
 const ADVANCES: readonly (readonly [ms: number, text: string])[] = [
@@ -130,25 +118,21 @@ export function speedButtons(mode: ClockMode, speeds: readonly number[]): Html {
 
 /** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
 const clockMenu = (now: number, mode: ClockMode, next: number | undefined): Html =>
-  html`<div id="clock-menu" class="pop" popover><div id="clock-text" data-live>
-<p class="soft">${dateText(now)}, ${modeText(mode)}. ${next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`}</p></div>
-<p><a href="/clock">All that is due</a></p></div>`;
+  html`<div id="clock-menu" class="pop" popover><p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(mode)}. ${next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`}</p><p><a href="/clock">All that is due</a></p></div>`;
 
 function sideNavigation(viewer: Viewer): Html {
   const { isOperator, email } = viewer;
-  return html`<nav id="nav" class="side" popover aria-label="Console">
-<a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>
-${isOperator ? html`<form class="find" role="search" action="/find"><input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>` : ''}
-<div id="nav-links" data-live>
-${isOperator ? group('Operator', '', OPERATOR_LINKS, viewer) : ''}${email === undefined ? '' : group('Account', email, ACCOUNT_LINKS, viewer)}
-</div></nav>`;
+  const find = html`<form class="find" role="search" action="/find"><input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>`;
+  const links = [
+    isOperator ? group('Operator', '', OPERATOR_LINKS, viewer) : '',
+    email === undefined ? '' : group('Account', email, ACCOUNT_LINKS, viewer),
+  ];
+  return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>${isOperator ? find : ''}<div id="nav-links" data-live>${links}</div></nav>`;
 }
 
 function group(title: string, email: string, links: readonly Link[], { path, counts, failing }: Viewer): Html {
   const isCurrent = (target: string): boolean =>
-    target === path ||
-    (target !== '/account' && path.startsWith(`${target}/`)) ||
-    (path === '/recording' && target === '/session');
+    target === path || (target !== '/account' && path.startsWith(`${target}/`));
   const numberOf = (target: string): Html | '' => {
     if (target === '/deliveries' && failing > 0) return html`<span class="alarm">${failing} failing</span>`;
     return counts[target] ? html`<span>${count(counts[target])}</span>` : '';

@@ -13,13 +13,14 @@ type Column = readonly [label: string, style?: string];
 
 const classOf = (style: string): Html | '' => (style === '' ? '' : html` class="${style.trim()}"`);
 
-/** Returns a cell. Classes set its place where a row is a block, on phones: `main`, `side2`, `note2`, `gone`. */
-export const cell = (content: Content, style = ''): Html => html`<td role="cell"${classOf(style)}>${content}</td>`;
+/** Returns a cell. Where a row is a block, on phones, classes set its place (`main`, `side2`, `note2`, `gone`), and a label says what it is. */
+export const cell = (content: Content, style = '', label = ''): Html =>
+  html`<td role="cell"${classOf(style)}${label === '' ? '' : html` data-label="${label}"`}>${content}</td>`;
 
 /** Returns a cell of two lines: what it is, and details or a reason; `cut` shortens these. */
 export const twoLines = (first: Content, second: Content, style = ''): Html =>
   cell(
-    html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft ${style.includes('cut') ? 'cut' : 'why'}">${second}</div>`}`,
+    html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft${style.includes('cut') ? ' cut' : ''}">${second}</div>`}`,
     `two ${style.replace('cut', '')}`,
   );
 

@@ -1,11 +1,11 @@
 import type { ClockMode } from '../clock.ts';
 import { describeFault, type FaultRule } from '../faults.ts';
-import { COHORT_COMPLETED, COHORT_NOT_AVAILABLE, COMPLETED, type JobKind, statusOf } from '../jobs.ts';
+import { type JobKind, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
 import { type Action, FieldError, NotFoundError, number, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
-import { durationText, relativeText } from './html.ts';
+import { capital, durationText, relativeText } from './html.ts';
 import { resend, type SentRequest, sendFirst } from './resend.ts';
 
 const nowOf = ({ clock }: Service): object => ({ now: new Date(clock.now()).toISOString() });
@@ -58,14 +58,14 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
         throw new NotFoundError(`No job of ${kind} ${id} is running.`);
       return sandbox.jobs.finish(kind, id, number(fields, 'status'), ...more);
     },
-    notice: ({ kind, id, status }) =>
-      `${capital(String(kind))} ${Number(id)} finished as ${endText(kind, Number(status))}.`,
+    notice: ({ kind, id, status }, service) =>
+      `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
   },
   {
     method: 'POST',
     path: '/jobs/finish-several',
     fields: ['jobs', 'kind', 'status'],
-    run({ sandbox }, fields) {
+    run({ sandbox }, fields, service) {
       const status = number(fields, 'status');
       const { jobs, kind } = fields;
       if (jobs !== undefined && !Array.isArray(jobs))
@@ -74,12 +74,12 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
         (job) => (kind === undefined || job.kind === kind) && (jobs?.includes(`${job.kind} ${job.id}`) ?? true),
       );
       if (chosen.length === 0) throw new NotFoundError('None of these jobs is running.');
-      for (const job of chosen) sandbox.jobs.finish(job.kind, job.id, cohortStatus(job.kind, status));
+      for (const job of chosen) sandbox.jobs.finish(job.kind, job.id, service.jobs.endStatus(job.kind, status));
       return chosen.length;
     },
     respond: (finished) => ({ finished }),
-    notice: ({ status }, _, finished) =>
-      `${Number(finished)} ${finished === 1 ? 'job' : 'jobs'} finished as ${endText('', Number(status))}.`,
+    notice: ({ status }, service, finished) =>
+      `${Number(finished)} ${finished === 1 ? 'job' : 'jobs'} finished as ${endText(service, '', status)}.`,
   },
   {
     method: 'POST',
@@ -93,7 +93,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
         ...(duration !== undefined && { duration }),
       });
     },
-    notice: ({ kind, status }) => `The next ${String(kind)} ends as ${endText(kind, Number(status))}.`,
+    notice: ({ kind, status }, service) => `The next ${String(kind)} ends as ${endText(service, kind, status)}.`,
   },
   {
     method: 'DELETE',
@@ -220,14 +220,9 @@ function sentText({ state }: Service, { id, status }: SentRequest): string {
   return `Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}.`;
 }
 
-const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-
-/** Returns the status that a job of a kind ends with: cohorts have their own. */
-const cohortStatus = (kind: unknown, status: number): number =>
-  kind !== 'cohort' || status < 100 ? status : status === COMPLETED ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE;
-
-function endText(kind: unknown, status: number): string {
-  const { id, name } = statusOf(cohortStatus(kind, status));
+/** Returns the status that a job of a kind ends with, and its name. */
+function endText({ jobs }: Service, kind: unknown, status: unknown): string {
+  const { id, name } = statusOf(jobs.endStatus(kind as JobKind, Number(status)));
   return `${id} ${name}`;
 }
 

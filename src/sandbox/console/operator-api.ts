@@ -8,6 +8,7 @@ import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { type Action, FieldError, NotFoundError, type Subject } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { dueTasks } from './due-tasks.ts';
+import { withoutOverrides } from './html.ts';
 import { OPERATOR_ACTIONS } from './operator-actions.ts';
 
 /** Whose name an action is done in, and what it may change. */
@@ -88,7 +89,7 @@ function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly A
       const notice = action.notice?.(fields, console.service, result);
       return context.json({
         ...(action.respond?.(result, fields, console.service) ?? fields),
-        ...(notice !== undefined && { notice }),
+        ...(notice !== undefined && { notice: withoutOverrides(notice) }),
         ...(typescript !== '' && { typescript }),
       });
     });

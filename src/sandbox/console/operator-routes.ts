@@ -22,6 +22,7 @@ import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
 import { render } from './render.ts';
+import { findRequests } from './request-search.ts';
 
 /** Adds the pages of the operator, and all that needs the token of the run. */
 export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
@@ -38,7 +39,6 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/limits': (query) => limitsPage(console, query),
     '/accounts': (query) => accountsPage(console, query),
     '/session': (query) => sessionPage(console, query),
-    '/recording': (query) => sessionPage(console, query),
     '/reference': referencePage,
   };
   app.use(async (context, next) => {
@@ -66,27 +66,25 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
   app.get('/state.json', () => Response.json(sandbox.save()));
-  app.post('/recording/restart', (context) => {
-    recorder.restart();
-    return context.redirect('/session', 303);
-  });
   app.post('/login-as', async (context) => {
     const form = await readForm(context);
-    const account = service.state.accounts.get(form.get('account') ?? form.get('email') ?? '');
+    const account = service.state.accounts.get(form.get('account') ?? '');
     if (!account) return context.notFound();
     context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
     return context.redirect(pathOf(form.get('next')), 303);
   });
 }
 
-/** Returns the page of what has an id: a request, an event, a running job; otherwise the requests that contain it. */
-function find({ service }: ConsoleContext, id: string): string {
-  const { state, webhooks, clock, jobs } = service;
+/** Returns the page of what has an id: a request, an event, a running job, or the only request that contains it; otherwise a search. */
+function find(console: ConsoleContext, id: string): string {
+  const { state, webhooks, clock, jobs } = console.service;
   const query = new URLSearchParams();
   if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;
   const group = groupDeliveries(webhooks.attempts, clock.now()).find(({ event }) => event.id === id);
   if (group) return addressOf('/deliveries', query, { event: id, to: String(group.event.endpoint.id) });
-  return addressOf(jobs.saved.running.has(Number(id)) ? '/jobs' : '/requests', query, { q: id });
+  const [request, ...more] = id === '' ? [] : findRequests(console, new URLSearchParams({ q: id }));
+  if (jobs.saved.running.has(Number(id))) return addressOf('/jobs', query, { q: id });
+  return request && more.length === 0 ? `/requests/${request.id}` : addressOf('/requests', query, { q: id });
 }
 
 const NO_TOKEN: Page = {

@@ -1,7 +1,12 @@
 /** Notices and dialogs, for the forms of a page. */
 export interface Widgets {
-  /** Shows a notice with the call that does the same. It goes after six seconds, unless it is an error or somebody uses it. */
-  notify(message: string, isError: boolean, code?: unknown): void;
+  make(name: string, text: string, className?: string): HTMLElement;
+  button(text: string, className: string, onClick: () => void): HTMLElement;
+  /**
+   * Shows a notice with the call that does the same and a link to the request that was sent. It goes after six seconds, unless it is
+   * an error or somebody uses it.
+   */
+  notify(message: string, isError: boolean, code?: unknown, request?: unknown): void;
   /** Shows a secret until it is copied or dismissed. */
   showSecret(message: string, secret: string, code?: unknown): void;
   /** Asks before something is done that cannot be undone. */
@@ -15,7 +20,7 @@ export interface Widgets {
 export function pageWidgets(): Widgets {
   const find = <T extends Element = HTMLElement>(selector: string, root: ParentNode = document): T | null =>
     root.querySelector<T>(selector);
-  const make = (name: string, text: string, className = ''): HTMLElement =>
+  const make: Widgets['make'] = (name, text, className = '') =>
     Object.assign(document.createElement(name), { textContent: text, className });
   const notices = make('div', '');
   notices.id = 'notices';
@@ -27,7 +32,7 @@ export function pageWidgets(): Widgets {
     said.textContent = text;
   };
 
-  const button = (text: string, className: string, onClick: () => void): HTMLElement => {
+  const button: Widgets['button'] = (text, className, onClick) => {
     const created = make('button', text, className);
     created.addEventListener('click', onClick);
     return created;
@@ -57,14 +62,22 @@ export function pageWidgets(): Widgets {
     return created;
   };
 
-  const notify: Widgets['notify'] = (message, isError, code) => {
+  const notify: Widgets['notify'] = (message, isError, code, request) => {
+    // All that is outside of an open dialog lies below it, and cannot be clicked.
+    (find('dialog[open]') ?? document.body).append(notices);
     const notice = make('div', '', `toast ${isError ? 'is-bad' : 'is-good'}`);
     notice.append(
       make('b', message),
       button('Close', 'quiet small', () => notice.remove()),
     );
     if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
+    if (typeof request === 'string')
+      notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
+    if (isError) notice.setAttribute('role', 'alert');
+    // Whoever has succeeded has seen what was wrong.
+    else for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
     notices.prepend(notice);
+    if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });
     for (const old of [...notices.children].slice(3)) old.remove();
     const hide = (): void => {
       if (notice.matches(':hover, :focus-within')) setTimeout(hide, 2_000);
@@ -147,6 +160,12 @@ export function pageWidgets(): Widgets {
     if (pressed.dataset.close !== undefined) pressed.closest('dialog')?.close();
   });
 
+  // What was typed into a dialog is gone when it closes.
+  const forget = ({ target }: Event): void => {
+    if (target instanceof HTMLDialogElement) for (const form of target.querySelectorAll('form')) form.reset();
+  };
+  document.addEventListener('close', forget, true);
+
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !find('dialog[open]')) notices.firstElementChild?.remove();
     if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
@@ -220,5 +239,5 @@ export function pageWidgets(): Widgets {
   document.addEventListener('change', ({ target }) => {
     if (target instanceof HTMLInputElement && target.name === 'as') sessionStorage.setItem('snippet', target.value);
   });
-  return { notify, showSecret, ask };
+  return { make, button, notify, showSecret, ask };
 }

@@ -29,6 +29,7 @@ function viewerOf(console: ConsoleContext, context: Context<Env>): Viewer {
   const email = sessions.find(context.req.raw);
   const { path } = context.req;
   const next = isOperator ? nextTask(service) : undefined;
+  const deliveries = isOperator ? groupDeliveries(service.webhooks.attempts, now) : [];
   return {
     // The first page is the one of requests, once there are some.
     path: path === '/' ? (state.requestCount === 0 ? '/start' : '/requests') : path,
@@ -41,18 +42,18 @@ function viewerOf(console: ConsoleContext, context: Context<Env>): Viewer {
     accounts: isOperator
       ? [...state.accounts.keys()].filter((account) => account !== email).slice(0, MAX_ACCOUNTS)
       : [],
-    counts: { ...(isOperator && operatorCounts(console)), ...accountCounts(console, email) },
-    failing: isOperator
-      ? groupDeliveries(service.webhooks.attempts, now).filter(({ state: one }) => one === 'waiting').length
-      : 0,
+    counts: {
+      ...(isOperator && { ...operatorCounts(console), '/deliveries': deliveries.length }),
+      ...accountCounts(console, email),
+    },
+    failing: deliveries.filter(({ state: one }) => one === 'waiting').length,
   };
 }
 
 function operatorCounts({ service, recorder, sandbox }: ConsoleContext): Viewer['counts'] {
-  const { state, jobs, webhooks } = service;
+  const { state, jobs } = service;
   return {
     '/requests': state.log.length,
-    '/deliveries': webhooks.attempts.length,
     '/jobs': jobs.saved.running.size,
     '/faults': sandbox.faults.list().length,
     '/accounts': state.accounts.size,

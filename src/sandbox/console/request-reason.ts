@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { actionForm } from './forms.ts';
-import { type Content, durationText, type Html, linkButton, type Tone, timeElement } from './html.ts';
+import { type Content, capital, durationText, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
 
 /** Why a request ended as it did. */
 interface Reason {
@@ -32,7 +32,7 @@ export function reasonLine(entry: LogEntry, now: number): Content {
       ? 'The client was gone'
       : `The client was gone; the service had responded with ${served}`;
   const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, now)}`;
-  if (status === 429 && why !== undefined) return html`${limitText(entry)}${free}`;
+  if (status === 429 && why !== undefined) return html`${capital(limitText(entry))}${free}`;
   if (why !== undefined) return why;
   return replayed ? 'Replayed: the stored response of its idempotency key' : '';
 }
@@ -40,7 +40,7 @@ export function reasonLine(entry: LogEntry, now: number): Content {
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
 export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Html {
   const { tone, title, details, actions } = reasonOf(entry, recorded, now, speed);
-  return html`<div class="note ${tone}"><p class="${tone}">${title}</p>${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
+  return note(tone, title, { details, actions });
 }
 
 function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Reason {
@@ -49,7 +49,7 @@ function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: nu
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const after = retryAfter ? ` and Retry-After ${retryAfter} s` : '';
-    const details = [`${fault}. The service did nothing.`, clientGets(entry)];
+    const details = [html`The service did nothing. ${clientGets(entry)}`];
     return {
       tone: status >= 500 ? 'bad' : 'warn',
       title: `Failed: a fault responded with ${status}${after}.`,

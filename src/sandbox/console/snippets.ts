@@ -1,11 +1,10 @@
-import { isOperationName, type OperationName, operations } from '../../spec/operations.ts';
 import { expression, literal } from '../admin/call-source.ts';
 import type { HandledRequest } from '../service.ts';
+import { clientSnippets } from './client-snippets.ts';
 import { isSecret } from './redact-request.ts';
 import {
   hideInHeader,
   hideInUrl,
-  hideValue,
   inShell,
   inTypeScript,
   prettyLiteral,
@@ -34,9 +33,10 @@ const isSent = (name: string): boolean => !(LEFT_OUT.includes(name) || name.star
 export const relevantHeaders = ({ headers }: HandledRequest): (readonly [name: string, value: string])[] =>
   [...headers].filter(([name]) => isSent(name) && !isSecret(name));
 
-/** A request in the languages of its users; a call of the client only if the client would send the same. */
+/** A request in the languages of its users; those of the client and the command only if they would send the same. */
 export interface Snippets {
   readonly sdk: string | undefined;
+  readonly command: string | undefined;
   readonly curl: string;
   readonly fetch: string;
 }
@@ -44,7 +44,11 @@ export interface Snippets {
 /** Returns code that sends a request again. Credentials are variables of the environment. */
 export async function snippetsOf(request: HandledRequest): Promise<Snippets> {
   const body = await readSnippetBody(request);
-  return { sdk: sdkOf(request, body), curl: curlOf(request, body), fetch: fetchOf(request, body) };
+  return {
+    ...clientSnippets(request, body),
+    curl: curlOf(request, body),
+    fetch: fetchOf(request, body),
+  };
 }
 
 function headersOf({ headers }: HandledRequest, body: SnippetBody | undefined): [name: string, value: string][] {
@@ -112,109 +116,4 @@ function formSource({ parts }: Extract<SnippetBody, { kind: 'multipart' }>): str
     return `form.append(${literal(name)}, new Blob([${content}]), ${literal(file)});\n`;
   });
   return `const form = new FormData();\n${lines.join('')}`;
-}
-
-/** Operations that read or write a single resource by its id. */
-const BY_ID = /\.(?:get|delete|cancel)$/;
-
-/** Returns the operation that a request belongs to, and the values of the parameters of its path. */
-export function operationOf(
-  method: string,
-  path: string,
-): { readonly name: OperationName; readonly params: Readonly<Record<string, string>> } | undefined {
-  for (const [name, operation] of Object.entries(operations)) {
-    if (operation.method !== method || !isOperationName(name) || name === 'lookalikes.get') continue;
-    const pattern = operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    const match = new RegExp(`^${pattern}$`).exec(path);
-    const values = Object.entries(match?.groups ?? {}).map(([part, value]) => [part, decoded(value)]);
-    if (match) return { name, params: Object.fromEntries(values) };
-  }
-  return undefined;
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
-
-/** Returns the call of the client that sends a request; `undefined` if the client would send another one. */
-function sdkOf(request: HandledRequest, body: SnippetBody | undefined): string | undefined {
-  const { entry, url, headers } = request;
-  const operation = operationOf(entry.method, entry.path);
-  const isMcp = operation?.name === 'mcp.send';
-  const hasToken =
-    /^bearer \S+$/i.test(headers.get('authorization') ?? '') || operation?.name.startsWith('auth.') === true;
-  const isAccepted = (headers.get('accept') ?? '').includes('application/json');
-  if (!operation || !hasToken || !isAccepted || (body && (body.kind !== 'json' || entry.method === 'GET')))
-    return undefined;
-  const query = Object.fromEntries(
-    [...new URL(url).searchParams].map(([name, value]) => [name, hideValue(name, value)]),
-  );
-  const key = headers.get('idempotency-key');
-  const call = callOf(operation.name, operation.params, query, body?.value, key, entry.status === 422);
-  const { origin } = new URL(url);
-  const options = { baseUrl: origin, ...(isMcp && { mcpToken: expression("process.env.AUDIENCE_TOKEN ?? ''") }) };
-  const note = operation.name.startsWith('auth.') || isMcp ? '' : ' // its token: AUDIENCE_TOKEN';
-  return inTypeScript(`import { AudienceClient } from 'audience-activation';
-
-const client = new AudienceClient(${literal(options)});${note}
-console.log(await ${call});
-await client.close();`);
-}
-
-function callOf(
-  name: OperationName,
-  params: Readonly<Record<string, string>>,
-  query: Readonly<Record<string, string>>,
-  body: unknown,
-  key: string | null,
-  isInvalid: boolean,
-): string {
-  const id = params.id;
-  const hasNumber = id !== undefined && /^[1-9]\d{0,14}$/.test(id);
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const hasQuery = Object.keys(query).length > 0;
-  const list = listParams(query);
-  // The client checks some bodies itself, and would not send them.
-  if (isObject && !isInvalid && !hasQuery) {
-    if (name.endsWith('.create')) {
-      const options = key === null ? '' : `, ${literal({ idempotencyKey: key })}`;
-      return `client.${name}(${prettyLiteral(body)}${options})`;
-    }
-    if (name.startsWith('auth.') || name === 'mcp.send' || name === 'uploads.reserve')
-      return `client.${name}(${prettyLiteral(body)})`;
-  }
-  if (body === undefined && !hasQuery && BY_ID.test(name) && hasNumber) return `client.${name}(${id})`;
-  if (
-    body === undefined &&
-    list !== undefined &&
-    name.endsWith('.list') &&
-    name !== 'reference.list' &&
-    name !== 'webhooks.list'
-  ) {
-    return `client.${name}(${hasQuery ? literal(list) : ''})`;
-  }
-  if (body === undefined && !hasQuery && (name === 'webhooks.list' || name === 'usage.get')) return `client.${name}()`;
-  const { method, path } = operations[name];
-  const options = {
-    ...(Object.keys(params).length > 0 && { params: params }),
-    ...(hasQuery && { query }),
-    ...(body !== undefined && { body }),
-    ...(key !== null && { idempotencyKey: key }),
-  };
-  const more = Object.keys(options).length > 0 ? `, ${prettyLiteral(options)}` : '';
-  return `client.request(${literal(method)}, ${literal(path)}${more})`;
-}
-
-/** Returns the parameters of a list as numbers; `undefined` if there are others. */
-function listParams(query: Readonly<Record<string, string>>): Readonly<Record<string, number>> | undefined {
-  const isNumbers = Object.entries(query).every(
-    ([name, value]) => /^(?:page|per_page)$/.test(name) && /^[1-9]\d{0,8}$/.test(value),
-  );
-  return isNumbers
-    ? Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Number(value)]))
-    : undefined;
 }

@@ -36,8 +36,8 @@ h1, h2, h3, b, th, dt b { font-weight: 600; }
 p { margin: .25rem 0; max-width: 75ch; } ul, ol { margin: 0; padding: 0; list-style: none; }
 a { color: var(--accent); text-underline-offset: 2px; text-decoration-thickness: 1px; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
-code, pre { font-family: var(--mono); font-size: .8125rem; }
-bdi { overflow-wrap: anywhere; } time, .num { font-variant-numeric: tabular-nums; }
+code, pre { font-family: var(--mono); font-size: .8125rem; } code, bdi { overflow-wrap: anywhere; }
+ time, .num { font-variant-numeric: tabular-nums; }
 .soft { color: var(--soft); } .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -100vw; padding: .5rem 1rem; background: var(--page); } .skip:focus { left: 0; z-index: 9; }
 [hidden] { display: none !important; }
@@ -55,7 +55,7 @@ bdi { overflow-wrap: anywhere; } time, .num { font-variant-numeric: tabular-nums
 .side li a:hover { background: var(--line); }
 .side li a[aria-current] { background: var(--accent-tint); color: var(--accent); font-weight: 600; }
 .side li span { font-size: .75rem; font-weight: 400; color: var(--soft); font-variant-numeric: tabular-nums; align-self: center; } .side li .alarm { color: var(--bad); }
-main { padding: 1.25rem 1rem 5rem; min-width: 0; } main > * { max-width: 90rem; } main:focus { outline: 0; }
+main { padding: 1.25rem 1rem 5rem; min-width: 0; } @media (scripting: none) { main::before { content: "Actions need JavaScript."; } } main > * { max-width: 90rem; } main:focus { outline: 0; }
 @media (min-width: 60rem) {
   body { display: grid; grid-template: auto 1fr / 13rem minmax(0, 1fr); min-height: 100dvh; background: var(--side); }
   .side { display: block; grid-area: 1 / 1 / 3 / 2; position: sticky; inset: 0 auto auto 0; width: auto; }
@@ -79,8 +79,8 @@ button[aria-pressed=true] { color: var(--accent); background: var(--accent-tint)
 input::placeholder, textarea::placeholder { color: var(--soft); opacity: 1; }
 [type=checkbox], [type=radio] { min-height: 0; margin: 0; width: 1rem; height: 1rem; accent-color: var(--accent); flex: none; }
 textarea { width: 100%; min-height: 4.5rem; resize: vertical; } .wide { width: 100%; }
-.acts { display: flex; flex-wrap: wrap; gap: .375rem; align-items: center; max-width: none; } p.acts { margin: .75rem 0; } .card > :last-child, .empty > :last-child { margin-bottom: 0; }
-.form { display: grid; gap: .75rem; max-width: 34rem; } .form.row { display: flex; flex-wrap: wrap; align-items: end; max-width: none; }
+.acts { display: flex; flex-wrap: wrap; gap: .375rem; align-items: center; max-width: none; } p.acts { margin: .75rem 0; } .card > .acts { margin: .75rem 0; } table + .acts { margin-top: .75rem; } .card > :last-child, .empty > :last-child { margin-bottom: 0; }
+.form { display: grid; gap: .75rem; max-width: 34rem; } .form.row { display: flex; flex-wrap: wrap; align-items: end; max-width: none; } .row label { flex: 0 1 9.5rem; } .row :is(input, select) { width: 100%; }
 .form label, .form .label { display: grid; gap: .25rem; font-weight: 500; } .form small { font-weight: 400; color: var(--soft); font-size: .75rem; }
 .form label.check, .check { display: flex; gap: .5rem; align-items: center; font-weight: 400; }
 fieldset { border: 0; margin: 0; padding: 0; min-width: 0; } legend { padding: 0; font-weight: 500; margin-bottom: .25rem; }
@@ -92,18 +92,18 @@ fieldset { border: 0; margin: 0; padding: 0; min-width: 0; } legend { padding: 0
 .tabs > .tab { display: none; } .tabs > .seg { margin-bottom: .5rem; }
 .tabs:has(label:nth-of-type(1) :checked) > .tab:nth-of-type(1), .tabs:has(label:nth-of-type(2) :checked) > .tab:nth-of-type(2), .tabs:has(label:nth-of-type(3) :checked) > .tab:nth-of-type(3), .tabs:has(label:nth-of-type(4) :checked) > .tab:nth-of-type(4) { display: block; }
 
-.head { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .75rem; } .head > .acts { margin-left: auto; } .head h1 { min-width: 0; } .head h2 { margin: 0; } .head + .lead { margin-top: -.25rem; }
+.head { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-bottom: .75rem; } .head > .acts { margin-left: auto; } .head h1 { min-width: 0; } .head h2 { margin: 0; } * + .head:has(h2) { margin-top: 2rem; } .head + .lead { margin-top: -.25rem; }
 .lead { color: var(--soft); margin: 0 0 1rem; max-width: none; } .crumb { font-size: .8125rem; color: var(--soft); margin: 0 0 .25rem; display: flex; flex-wrap: wrap; gap: .25rem .75rem; justify-content: space-between; max-width: none; }
 .filter { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin-bottom: .75rem; } .filter [type=search] { flex: 1 1 14rem; min-width: 0; } .filter > select { flex: none; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: space-between; align-items: center; margin: .75rem 0; color: var(--soft); max-width: none; }
-.live { display: inline-flex; gap: .5rem; align-items: center; color: var(--soft); font-size: .8125rem; } .live::before { content: ""; width: .5rem; height: .5rem; border-radius: 50%; background: var(--good); } .live.paused::before { background: none; border: 2px solid var(--warn); border-block-width: 0; border-radius: 0; }
+.live { display: inline-flex; gap: .5rem; align-items: center; color: var(--soft); font-size: .8125rem; } .live::before { content: ""; width: .5rem; height: .5rem; border-radius: 50%; background: var(--good); } .live.paused::before { background: none; border: 2px solid var(--warn); border-block-width: 0; border-radius: 0; } #fresh { display: flex; margin: 0 auto .5rem; border-radius: 1rem; }
 
 .note { display: grid; gap: .25rem; padding: .75rem 1rem; margin: 0 0 1rem; border: 1px solid; border-left-width: 4px; border-radius: var(--radius); } .note p { color: var(--text); margin: 0; max-width: 95ch; } .note > p:first-child { max-width: none; color: inherit; } .note > :first-child { font-size: 1rem; font-weight: 600; } .note .acts { margin-top: .5rem; }
 .note.warn { background: var(--warn-tint); } .note.bad { background: var(--bad-tint); } .note.good { background: var(--good-tint); } .note.busy { background: var(--busy-tint); }
 .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); } .busy { color: var(--busy); }
 .empty { padding: 1.5rem; border: 1px dashed var(--field); border-radius: 10px; } .empty > b { font-size: 1rem; } .empty .code { margin-top: .75rem; max-width: 46rem; }
 .card { border: 1px solid var(--line); border-radius: 10px; background: var(--card); padding: 1rem; min-width: 0; } .card > :is(h2, h3):first-child { margin-top: 0; }
-.cols { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); align-items: start; } .cols > * { min-width: 0; }
+.cols { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); align-items: start; } .cols > * { min-width: 0; } #detail { scroll-margin-top: 4rem; }
 @media (min-width: 70rem) { .cols.half { grid-template-columns: repeat(2, minmax(0, 1fr)); } .cols.half, .cols.even { align-items: stretch; } .cols.aside { grid-template-columns: minmax(0, 1fr) 19rem; } .cols.panel { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } #detail { scroll-margin-top: 12rem; } .cols.panel > .card { position: sticky; top: 4rem; max-height: calc(100dvh - 5rem); overflow-y: auto; } }
 
 .badge { display: inline-flex; align-items: center; gap: .375rem; min-height: 1.25rem; padding: 0 .4375rem; border-radius: 5px; font-size: .8125rem; font-weight: 500; white-space: nowrap; font-variant-numeric: tabular-nums; color: var(--soft); box-shadow: inset 0 0 0 1px var(--line); max-width: 100%; }
@@ -116,7 +116,7 @@ progress { appearance: none; display: block; width: 100%; height: .375rem; borde
 table { table-layout: fixed; width: 100%; border-collapse: collapse; } caption { text-align: left; }
 th { text-align: left; font-size: .75rem; font-weight: 500; color: var(--soft); padding: .375rem .5rem; border-bottom: 1px solid var(--line); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 td { height: 2.375rem; padding: .25rem .5rem; border-bottom: 1px solid var(--line); vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-td:first-child, th:first-child { padding-left: .75rem; } td.two { line-height: 1.25rem; padding-block: .4375rem; } td.two > div { overflow: hidden; text-overflow: ellipsis; } td.two > .l1 { display: flex; gap: .5rem; align-items: center; } .l1 > * { flex: none; } .l1 > :first-child { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; } .l2 { font-size: .8125rem; } td.wrap, .wrap > div { white-space: normal; overflow-wrap: anywhere; } .l2.cut { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; } tr:has(.warn) .l2, tr:has(.bad) .l2 { color: var(--text); }
+td:first-child, th:first-child { padding-left: .75rem; } td.two { line-height: 1.25rem; padding-block: .4375rem; } td.two > div { overflow: hidden; text-overflow: ellipsis; } td.two > .l1 { display: flex; gap: .5rem; align-items: center; } .l1 > * { flex: none; } .l1 > :first-child { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; } .l2 { font-size: .8125rem; } .l2 > :has(+ code) { display: inline-block; max-width: 60%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; vertical-align: bottom; } td.wrap, .wrap > div { white-space: normal; overflow-wrap: anywhere; } .l2.cut { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; white-space: normal; overflow-wrap: anywhere; } tr:has(.warn) .l2, tr:has(.bad) .l2 { color: var(--text); }
 td.acts { display: table-cell; overflow: visible; text-align: right; } td.acts button { margin-left: .25rem; } td :is(button, .button, label) { position: relative; z-index: 1; } td button { border-color: var(--line); } tr:hover button { border-color: var(--field); }
 tbody tr { position: relative; } tbody tr:hover { background: var(--raised); } tr[aria-selected=true], tr.on { background: var(--accent-tint) !important; }
 tr .row { color: inherit; text-decoration: none; } tr .row::after { content: ""; position: absolute; inset: 0; } tr .row:focus-visible { outline: 0; } tr .row:focus-visible::after { outline: 2px solid var(--accent); outline-offset: -2px; } tr:hover .row { text-decoration: underline; }
@@ -129,7 +129,7 @@ tr .row { color: inherit; text-decoration: none; } tr .row::after { content: "";
   td, td:first-child { display: block; height: auto; padding: 0; border: 0; order: 4; color: var(--soft); font-size: .8125rem; min-width: 0; max-width: 100%; } td:empty { display: none; }
   tr::before { content: ""; order: 3; flex-basis: 100%; } .day::before { display: none; }
   td.main { order: 1; flex: 1 1 0; min-width: 40%; color: inherit; font-size: .875rem; } td.side2 { order: 2; } td.note2 { order: 3; flex: 1 0 100%; white-space: normal; overflow-wrap: anywhere; }
-  td.two { padding: 0; } td.two:not(.main) > div { display: inline; } td.two:not(.main) > div + div { margin-left: .5rem; } .why { white-space: normal; overflow-wrap: anywhere; } td.gone { display: none; } td progress { max-width: none; } td.acts { display: flex; order: 5; flex: 1 0 100%; margin-top: .375rem; } td.acts button { margin: 0; } td[data-label]::before { content: attr(data-label) " "; }
+  td.two { padding: 0; } td.two:not(.main) > div { display: inline; } td.two:not(.main) > div + div { margin-left: .5rem; } td.main .l2 { white-space: normal; overflow-wrap: anywhere; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; } td:has([type=checkbox]) { order: 0; } td.gone { display: none; } td progress { max-width: none; } td.acts { display: flex; order: 5; flex: 1 0 100%; margin-top: .375rem; } td.acts button { margin: 0; } td[data-label]::before { content: attr(data-label) ":\u00a0"; }
   td.cut { white-space: normal; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow-wrap: anywhere; } .day td { padding: .25rem 0 0; }
 }
 
@@ -142,19 +142,20 @@ tr .row { color: inherit; text-decoration: none; } tr .row::after { content: "";
 .steps > li { position: relative; padding: 0 0 1rem 1.5rem; } .steps > li::before { content: ""; position: absolute; left: 0; top: .3125rem; width: .625rem; height: .625rem; border-radius: 50%; background: var(--tone, var(--field)); } .steps > li:not(:last-child)::after { content: ""; position: absolute; left: .25rem; top: 1.125rem; bottom: -.125rem; width: 2px; background: var(--line); } .steps .gap { color: var(--soft); font-size: .8125rem; padding-bottom: .75rem; } .steps > .gap::before { width: .375rem; height: .375rem; left: .125rem; top: .4375rem; background: var(--line); } .steps p { margin: 0; display: flex; flex-wrap: wrap; gap: .125rem .75rem; align-items: center; max-width: none; } .is-bad { --tone: var(--bad); } .is-warn { --tone: var(--warn); } .is-good { --tone: var(--good); }
 .links a { display: inline-block; padding: .125rem 0; min-height: 1.5rem; }
 .todo { border: 1px solid var(--line); border-radius: 10px; background: var(--card); } .todo > li { padding: .25rem 1rem; } .todo > li + li { border-top: 1px solid var(--line); } .todo summary { display: flex; gap: .75rem; align-items: center; padding: .5rem 0; cursor: pointer; list-style: none; font-weight: 600; } .todo summary::-webkit-details-marker { display: none; } .todo summary::before { content: ""; flex: none; width: 1.125rem; height: 1.125rem; border-radius: 50%; border: 2px solid var(--field); } .todo .done summary { font-weight: 400; } .todo .done summary::before { border: 0; background: conic-gradient(var(--good) 0 0); clip-path: polygon(14% 44%, 0 58%, 38% 96%, 100% 28%, 86% 14%, 38% 68%); height: 1rem; } .todo .next summary::before { border-color: var(--accent); border-width: 5px; } .todo summary small { margin-left: auto; font-weight: 400; color: var(--soft); text-align: right; } .todo details > div { padding: 0 0 .75rem 1.875rem; }
+.chart { margin: 0 0 .75rem; } .chart svg { display: block; width: 100%; height: 2.5rem; margin-bottom: .25rem; border-bottom: 1px solid var(--line); } path { fill: currentColor; }
 .clock { font-size: 2.5rem; line-height: 3rem; font-weight: 600; letter-spacing: -.02em; font-variant-numeric: tabular-nums; }
 
 dialog:not([popover]) { width: 34rem; max-width: calc(100vw - 2rem); max-height: calc(100dvh - 2rem); padding: 1.25rem; color: inherit; background: var(--card); border: 1px solid var(--line); border-radius: 12px; box-shadow: 0 16px 60px #0005; } dialog::backdrop { background: #0007; } dialog h2 { margin: 0 0 .25rem; overflow-wrap: anywhere; } dialog form > .acts { justify-content: flex-end; margin-top: 1rem; } .secret { font-size: .9375rem; user-select: all; }
-#notices { position: fixed; inset: auto 1rem 1rem auto; z-index: 5; display: grid; gap: .5rem; width: 28rem; max-width: calc(100vw - 2rem); } .toast { display: grid; grid-template-columns: 1fr auto; gap: .125rem .75rem; align-items: center; padding: .625rem .625rem .625rem .875rem; background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--tone, var(--good)); border-radius: var(--radius); box-shadow: 0 8px 30px #0003; } .toast b, .toast code { overflow-wrap: anywhere; } .toast code { color: var(--soft); grid-column: 1; }
+#notices { position: fixed; inset: auto 1rem 1rem auto; z-index: 5; display: grid; gap: .5rem; width: 28rem; max-width: calc(100vw - 2rem); } dialog #notices { position: static; width: auto; margin-top: 1rem; } .toast { display: grid; grid-template-columns: 1fr auto; gap: .125rem .75rem; align-items: center; padding: .625rem .625rem .625rem .875rem; background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--tone, var(--good)); border-radius: var(--radius); box-shadow: 0 8px 30px #0003; } .toast b, .toast code { overflow-wrap: anywhere; } .toast code { color: var(--soft); grid-column: 1; }
 @media (pointer: coarse) { button, .button, input, select, .seg :is(a, label, button), .side li a { min-height: 2.5rem; } .side li a { align-items: center; } .small { min-height: 2.25rem; } input, select, textarea { font-size: 1rem; } }
-@media (max-width: 30rem) { .far { display: none; } .top { gap: .25rem; padding: 0 .5rem; } .top button { padding-inline: .5rem; } .empty { padding: 1rem; } .todo > li { padding: .25rem .75rem; } .todo details > div { padding-left: 0; } .note, .card { padding: .75rem; } .head > .acts { margin-left: 0; } .filter > * { flex: 1 1 auto; } }
+@media (max-width: 30rem) { .far { display: none; } .top { gap: .25rem; padding: 0 .5rem; } .top code { font-size: .75rem; } .top button { padding-inline: .5rem; } .empty { padding: 1rem; } .todo > li { padding: .25rem .75rem; } .todo details > div { padding-left: 0; } .note, .card { padding: .75rem; } .head > .acts { margin-left: 0; } .filter > * { flex: 1 1 auto; } }
 @media (prefers-reduced-motion: no-preference) { .live:not(.paused)::before { animation: pulse 2s infinite; } @keyframes pulse { 50% { opacity: .35; } } }
 @media (forced-colors: active) { .badge, .seg label:has(:checked), progress { border: 1px solid; } .badge::before, .steps > li::before, .dots i { forced-color-adjust: none; } }
 
 dialog .form { margin: .75rem 0; } dialog .code { margin-top: .75rem; }
 .seg form { display: contents; } .acts > form, td form { display: inline-flex; flex-wrap: wrap; gap: .375rem; margin: 0; align-items: center; } li form { display: inline; }
 .sending [type=submit], .sending button { opacity: .55; }
-.w24 { width: 24.5rem; } section + .head { margin-top: 2rem; } #several { margin: 1rem 0; } @media (max-width: 75rem) and (min-width: 48.01rem) { .w24 { width: 13rem; } } .half:is(col) { width: 50%; } .wrap { white-space: normal; } .plain { display: block; background: var(--page); } .plain main { border: 0; } .centre { display: grid; min-height: 70dvh; place-content: center; justify-items: stretch; grid-template-columns: min(24rem, 100%); } .centre .form { margin-top: 1rem; }
+.w24 { width: 24.5rem; } #several { margin: 1rem 0; } @media (max-width: 75rem) and (min-width: 48.01rem) { .w24 { width: 13rem; } } .half:is(col) { width: 50%; } .wrap { white-space: normal; } .plain { display: block; background: var(--page); } .plain main { border: 0; } .centre { display: grid; min-height: 70dvh; place-content: center; justify-items: stretch; grid-template-columns: min(24rem, 100%); } .centre form { margin: 1rem 0; } .centre button { display: block; overflow: hidden; text-overflow: ellipsis; } .centre form + form { margin: .5rem 0; }
 `;
 
 /** The icon of its pages. */

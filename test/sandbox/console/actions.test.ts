@@ -86,6 +86,12 @@ describe('an action by its endpoint', () => {
       { id: expect.any(Number), secret: expect.stringMatching(/^whsec_/) },
     ],
     [
+      'POST /api/webhooks/update',
+      { id: 5, name: 'Other', url: 'https://example.com/other', events: ['cohort.failed'] },
+      "sandbox.webhooks.update(5, { name: 'Other', url: 'https://example.com/other', events: ['cohort.failed'] });",
+      {},
+    ],
+    [
       'POST /api/webhooks/rotate',
       { id: 5 },
       'sandbox.webhooks.rotate(5);',
@@ -240,12 +246,12 @@ describe('an action by its endpoint', () => {
   });
 
   it('the function that removes a rule removes it also after rules were numbered again', async () => {
-    const { act, request, sandbox } = await startConsole();
+    const { act, sandbox } = await startConsole();
     const first = sandbox.faults.add({ on: '/a', status: 500 });
     const second = sandbox.faults.add({ on: '/b', status: 500 });
     sandbox.faults.add({ on: '/c', status: 500 });
     first();
-    await request('/recording/restart', { method: 'POST' });
+    await act('POST /api/recording/restart');
     second();
     second();
     expect((await act('GET /api/faults')).data).toMatchObject([{ id: 2, on: '/c' }]);
@@ -385,7 +391,12 @@ describe('an action of an account', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     const event = sandbox.webhooks.deliveries[0]?.eventId;
-    for (const [verb, body] of Object.entries({ rotate: { id }, delete: { id }, redeliver: { event } }))
+    for (const [verb, body] of Object.entries({
+      rotate: { id },
+      update: { id, name: 'x' },
+      delete: { id },
+      redeliver: { event },
+    }))
       expect((await act(`POST /account/api/webhooks/${verb}`, body, cookie)).status).toBe(404);
     // An event of the account does not make the endpoint of another one its own.
     const own = sandbox.webhooks.create({ url: URL_OF_RECEIVER });

@@ -91,6 +91,7 @@ describe('credentials in every field', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(60_000);
     await act('POST /api/accounts', { email: 'bo@example.com', password: 'canary' });
+    await act('POST /api/webhooks/update', { id, url: 'https://example.com/?private_key=canary&y=1' });
     await act('POST /api/password', { password: 'canary-2', account: 'bo@example.com' });
     await act('POST /api/requests/resend', { id: sandbox.log[0]?.id });
     const { eventId } = sandbox.webhooks.deliveries[0] ?? {};

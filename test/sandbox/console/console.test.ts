@@ -70,7 +70,6 @@ describe('the pages', () => {
     const { page } = await startConsole();
     const text = await page(path);
     expect(text).toContain('<main id="main"');
-    expect(text).toContain('<noscript>');
     // Without the script, the fields of a form must not end up in an address.
     expect(text.match(/<form [^>]*data-action/g) ?? []).toEqual(
       text.match(/<form [^>]*method="post" data-action/g) ?? [],
@@ -116,6 +115,7 @@ describe('the pages', () => {
   it('Find opens what has an id, and no other origin', async () => {
     const { api, request, sandbox } = await startConsole();
     await api('GET', '/api/v2/usage', undefined, { 'idempotency-key': 'my-key' });
+    for (let count = 0; count < 2; count++) await api('GET', '/api/v2/audiences/index');
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
@@ -123,7 +123,9 @@ describe('the pages', () => {
     for (const [query, location] of [
       ['req_1', '/requests/req_1'],
       [event, `/deliveries?event=${event}&to=${id}`],
-      ['my-key', '/requests?q=my-key'],
+      ['my-key', '/requests/req_1'],
+      ['audiences', '/requests?q=audiences'],
+      ['', '/requests'],
       ['//evil.example', '/requests?q=%2F%2Fevil.example'],
     ]) {
       const response = await request(`/find?q=${encodeURIComponent(query ?? '')}`);
@@ -167,7 +169,7 @@ describe('the pages', () => {
     await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=canary6', { method: 'PUT', body: 'y' });
     await act('POST /api/password', { password: 'canary7' });
     await act('POST /api/accounts', { email: 'bo@example.com', password: 'canary8' });
-    const paths = ['/', '/recording', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
+    const paths = ['/', '/session', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
     const text = (await Promise.all(paths.map((path) => page(path)))).join('');
     expect(text).not.toMatch(/canary|Y2FuYXJ5/);
     expect(text).not.toContain(credentials.password);
@@ -221,7 +223,7 @@ describe('the pages', () => {
 
   it('10,000 requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
     const { api, page } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
-    for (let count = 0; count < 10_001; count++) await api('GET', '/api/v2/audiences/index');
+    for (let count = 0; count < 10_001; count++) await api('GET', `/api/v2/audiences/index?page=${count + 1}`);
     await api('GET', '/api/v2/audiences/77', undefined, { 'idempotency-key': 'Key-Of-77' });
     const rows = async (path: string) => ((await page(path)).match(/<tr role="row">/g)?.length ?? 1) - 1;
     const text = await page('/requests');
@@ -241,6 +243,94 @@ describe('the pages', () => {
       expect([query, await rows(`/requests?${query}`)]).toEqual([query, 1]);
     expect(await rows('/requests?before=req_53')).toBe(50);
     expect(await page('/requests?q=status:5')).toContain('Clear the filter');
+  });
+
+  it('jobs that end together are one row of what is due', async () => {
+    const { createAudience, page, sandbox, api } = await startConsole();
+    for (let count = 0; count < 3; count++) await createAudience();
+    sandbox.jobs.next('audience', 107);
+    await createAudience();
+    await api('POST', '/api/v2/cohorts/create', { name: 'x' });
+    await sandbox.advance(9.5 * 60_000);
+    const text = textOf(await page('/clock'));
+    expect(text).toContain('3 jobs end at 104 Completedaudience 4, audience 5, audience 6');
+    expect(text).toContain('The job of audience 7 ends at 107 Additional Info');
+    expect(text).toMatch(/The job of cohort 8 ends at 4 Completed/);
+    expect(textOf(await page('/clock?q=cohort'))).not.toContain('3 jobs');
+  });
+
+  it('requests of the last hour are drawn by the minute, once they are of several', async () => {
+    const { api, page, sandbox } = await startConsole();
+    await api('GET', '/api/v2/usage');
+    expect(await page('/requests')).not.toContain('<svg');
+    await sandbox.advance(61 * 60_000);
+    for (let count = 0; count < 100; count++) await api('GET', '/api/v2/audiences/index');
+    sandbox.faults.add({ status: 503, times: 1 });
+    await api('GET', '/api/v2/usage');
+    await sandbox.advance(60_000);
+    await api('GET', '/api/v2/audiences/999');
+    const text = await page('/requests');
+    expect(textOf(text)).toContain('In the last hour: 100 accepted, 1 refused, 1 failed; at most 101 a minute');
+    // The one that failed lies above the others, inside of the drawing.
+    expect(text).toContain('<path class="bad" d="M58 2h.8v-1h-.8z"/>');
+    expect(textOf(await page('/requests?q=usage'))).not.toContain('In the last hour');
+  });
+
+  it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
+    const { page, logIn, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
+    const cookie = await logIn();
+    const shown = async () => page(`/account/webhooks/${id}`, cookie);
+    expect(await shown()).not.toContain('has failed');
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    expect(textOf(await shown())).toContain('webhook.test has failed: 500. The next attempt is at 00:01:00.');
+    for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    expect(textOf(await shown())).toContain('Disabled: 20 deliveries in a row have used up their six attempts.');
+    expect(await shown()).not.toMatch(/canary|<script>|<img/);
+    expect(await page('/account', cookie)).not.toMatch(/<script>|<img/);
+  });
+
+  it('text that turns the direction of writing does not turn the words around it', async () => {
+    const { act, page, logIn, sandbox } = await startConsole({
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    const { data } = await act('POST /api/webhooks', { url: 'https://example.com/', name: 'a\u202Eb' });
+    expect(data.notice).toBe('The webhook endpoint ab is created. This is its secret.');
+    for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
+    await sandbox.advance(9 * 3_600_000);
+    const cookie = await logIn();
+    expect(textOf(await page('/account', cookie))).toContain('"ab" was disabled');
+    expect(await page('/account/webhooks', cookie)).toContain('data-confirm="Delete ab?"');
+  });
+
+  it('reads that repeat are one row, until another request comes or fails', async () => {
+    const { api, page, sandbox } = await startConsole();
+    const poll = async (times: number) => {
+      for (let count = 0; count < times; count++) await api('GET', '/api/v2/audiences/index?page=1');
+    };
+    await poll(3);
+    await api('GET', '/api/v2/audiences/index?page=2');
+    await poll(38);
+    sandbox.faults.add({ on: 'audiences.list', status: 503, times: 2 });
+    await poll(3);
+    const rowsOf = async (path: string) =>
+      [...(await page(path)).matchAll(/<a class="row" href="\/requests\/(\w+)".*?<\/tr>/gs)].map(([row, id]) => [
+        id,
+        /× \d+/.exec(row)?.[0],
+        row.includes('all with this status'),
+      ]);
+    expect(await rowsOf('/requests')).toEqual([
+      ['req_45', undefined, false],
+      ['req_44', undefined, false],
+      ['req_43', undefined, false],
+      ['req_42', '× 38', true],
+      ['req_4', undefined, false],
+      ['req_3', '× 3', true],
+    ]);
+    expect(await rowsOf('/requests?repeats=all')).toHaveLength(45);
+    expect(textOf(await page('/requests'))).toContain('All 45');
   });
 
   it('10,000 requests and 5,000 deliveries: each page is created within 100 ms', async () => {
@@ -362,6 +452,29 @@ describe('access over HTTP', () => {
     expect((await fetch(`${origin}/events`, { headers: { cookie } })).status).toBe(401);
   });
 
+  it.each(['a new password', 'a reset', 'a new login'])(
+    'the page that asks to log in says that %s has ended the session',
+    async (what) => {
+      const { account, logIn, sandbox, request } = await startConsole();
+      const state = sandbox.save();
+      const cookie = await logIn();
+      expect(textOf(await (await request('/login', { headers: { cookie } })).text())).not.toContain('has ended');
+      if (what === 'a reset') sandbox.restore(state);
+      else if (what === 'a new login') await logIn();
+      else account.changePassword('another');
+      const page = textOf(await (await request('/login', { headers: { cookie } })).text());
+      expect(page).toContain(
+        {
+          'a new password': 'Your session has ended: the password was changed.',
+          'a reset': 'Your session has ended: the sandbox was reset, or another state was loaded.',
+          'a new login': 'Your session has ended: the account has logged in elsewhere.',
+        }[what],
+      );
+      // Somebody else's browser learns nothing of it.
+      expect(textOf(await (await request('/login')).text())).not.toContain('has ended');
+    },
+  );
+
   it('every response forbids frames and content from elsewhere', async () => {
     const { origin, token } = await serveConsole();
     const headers = { authorization: `Bearer ${token}` };
@@ -381,7 +494,14 @@ describe('access over HTTP', () => {
     const { origin, token, sandbox } = await serveConsole();
     const init = { headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' } };
     const before = sandbox.accounts.list().length;
-    for (const path of ['/api/accounts', '/login', '/logout', '/login-as', '/account/api/tokens', '/recording/restart'])
+    for (const path of [
+      '/api/accounts',
+      '/login',
+      '/logout',
+      '/login-as',
+      '/account/api/tokens',
+      '/api/recording/restart',
+    ])
       expect((await fetch(`${origin}${path}`, { method: 'POST', body: '{}', ...init })).status).toBe(403);
     expect((await fetch(`${origin}/events`, init)).status).toBe(403);
     expect(sandbox.accounts.list()).toHaveLength(before);
@@ -485,9 +605,9 @@ describe('the recording', () => {
   });
 
   it('begins again with the present state', async () => {
-    const { api, page, request, createAudience } = await startConsole();
+    const { act, api, page, createAudience } = await startConsole();
     await createAudience();
-    await request('/recording/restart', { method: 'POST' });
+    await act('POST /api/recording/restart');
     expect(await page('/session')).toContain('Nothing has happened yet');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
@@ -499,6 +619,6 @@ describe('the recording', () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
-    expect(await page('/recording')).toContain('The recording is full.');
+    expect(await page('/session')).toContain('The recording is full.');
   });
 });

@@ -172,7 +172,7 @@ describe('the console in Chromium', () => {
     await page.getByRole('link', { name: '/api/v2/audiences/999999' }).click();
     await page.getByText('Refused: Audience not found.').waitFor();
     await page.getByLabel('fetch').check();
-    expect(await page.locator('#typescript').textContent()).toContain('/api/v2/audiences/999999');
+    expect(await page.locator('#fetch').textContent()).toContain('/api/v2/audiences/999999');
     await page.getByRole('button', { name: 'Send again' }).first().click();
     await page.getByText(/Sent as req_\d+: 404, Audience not found/).waitFor();
 
@@ -292,7 +292,7 @@ describe('the console in Chromium', () => {
     await act('Replace the state', 'sandbox.restore(state)', 'dialog[open]');
     expect(sandbox.accounts.list().map(({ email }) => email)).toEqual([credentials.email, 'bo@example.com']);
     expect(problems).toEqual([]);
-  });
+  }, 60_000);
 
   it('the owner of an account does everything on its pages', async () => {
     const { origin: receiver, received } = await startReceiver();
@@ -344,6 +344,19 @@ describe('the console in Chromium', () => {
     await page.getByText(/^whsec_\w{32}$/).waitFor();
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('two signatures until').waitFor();
+    await page.getByRole('link', { name: 'Mine' }).click();
+    await page.getByText('webhook.test has failed: 500.').waitFor();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByLabel('Name').fill('Yours');
+    await page.getByLabel('cohort.failed').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Yours' }).waitFor();
+    await page.getByText('audience.completed, audience.failed, cohort.failed').waitFor();
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByLabel('Name').fill('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Mine' }).waitFor();
+    await open('/account/webhooks');
     await act('Pause Mine', 'sandbox.webhooks.pause(');
     await act('Resume Mine', 'sandbox.webhooks.resume(');
     await act('Delete Mine', 'sandbox.webhooks.delete(');
@@ -418,7 +431,7 @@ describe('the console in Chromium', () => {
     await sandbox.close();
     await page.getByText('The sandbox does not respond.').waitFor();
     expect(await violations(page)).toEqual([]);
-  });
+  }, 120_000);
 
   it('what somebody does on a page survives the changes that arrive', async () => {
     const { account, client, page, open, logIn, sandbox } = await openConsole({ clock: 'manual' });
@@ -449,7 +462,7 @@ describe('the console in Chromium', () => {
     // Notices go by Escape; a page whose session has ended says so, and shows no more changes.
     await page.getByRole('button', { name: 'I have copied it' }).click();
     account.changePassword('another');
-    await page.getByText('Your session has ended.').waitFor();
+    await page.getByText('Your session has ended: the password was changed.').waitFor();
     await page.getByRole('alert').getByRole('link', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     await open('/jobs');
@@ -458,6 +471,81 @@ describe('the console in Chromium', () => {
     await page.keyboard.press('Escape');
     await page.locator('#notices .toast').waitFor({ state: 'detached' });
     expect(sandbox.jobs.running.map((job) => job.id)).not.toContain(second);
+  });
+
+  it('a list stands still while somebody reads it, and offers what has come', async () => {
+    const { client, page, open } = await openConsole({ clock: 'manual' });
+    const create = (name: string) => client.projects.create({ name });
+    await create('First');
+    await create('Second');
+    await open('/requests');
+    const rows = page.locator('#log tbody tr');
+    const fresh = page.locator('#fresh');
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await create('Third');
+    await fresh.getByText('1 new: show it').waitFor();
+    await create('Fourth');
+    await fresh.getByText('2 new: show them').waitFor();
+    expect(await rows.count()).toBe(2);
+    // The numbers of the page continue.
+    await page.getByRole('link', { name: 'All 4' }).waitFor();
+    await fresh.click();
+    await expect.poll(() => rows.count()).toBe(4);
+    expect(await fresh.count()).toBe(0);
+    // A filter is the reader's own change.
+    await page.getByLabel('Filter by text').fill('req_1');
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByLabel('Filter by text').fill('');
+    await expect.poll(() => rows.count()).toBe(4);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+
+    // A row that has the focus, and text that is selected.
+    await page.locator('a.row').first().focus();
+    await create('Fifth');
+    await fresh.getByText('1 new: show it').waitFor();
+    await page.evaluate(() => {
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    });
+    await create('Sixth');
+    await expect.poll(() => rows.count()).toBe(6);
+    await page.evaluate(() =>
+      document.getSelection()?.selectAllChildren(document.querySelector('#log td') ?? document),
+    );
+    await create('Seventh');
+    await fresh.getByText('1 new: show it').waitFor();
+
+    // A page that does not begin with the newest row leads to the one that does.
+    await open('/requests?before=req_3');
+    await page.getByText('Paused', { exact: true }).waitFor();
+    expect(await rows.count()).toBe(2);
+    await create('Eighth');
+    await fresh.getByText('1 new: show it').click();
+    await page.waitForURL(/\/requests$|\/requests\?$/);
+    await expect.poll(() => rows.count()).toBe(8);
+  });
+
+  it('an error is shown above the dialog that it belongs to, and what was typed there is gone when it closes', async () => {
+    const { page, open, client } = await openConsole({ clock: 'manual' });
+    await open('/faults');
+    await page.getByRole('button', { name: 'Add a fault…' }).click();
+    await page.getByLabel('Number of requests').fill('3');
+    await page.getByRole('button', { name: 'Add the rule' }).click();
+    const error = page.getByRole('alert').filter({ hasText: 'at least one of' });
+    await error.getByRole('button', { name: 'Close' }).click();
+    await error.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Add a fault…' }).click();
+    expect(await page.getByLabel('Number of requests').inputValue()).toBe('');
+    await page.keyboard.press('Escape');
+
+    // A notice of a request that was sent leads to it.
+    await client.projects.create({ name: 'x' });
+    await open('/requests/req_1');
+    await page.getByRole('button', { name: 'Send again' }).first().click();
+    await page.getByRole('link', { name: 'Show the request' }).click();
+    await page.waitForURL(/\/requests\/req_2$/);
   });
 
   it('a page reports that the sandbox has stopped', async () => {
@@ -482,6 +570,8 @@ describe('the console in Chromium', () => {
     const plain = await context.newPage();
     await plain.goto(consoleUrl);
     await plain.waitForURL(`${origin}/`);
+    const said = await plain.locator('main').evaluate((main) => getComputedStyle(main, '::before').content);
+    expect(said).toBe('"Actions need JavaScript."');
     await plain.getByRole('link', { name: 'POST /api/v2/audiences/create' }).first().click();
     await plain.getByRole('heading', { name: 'Repeat the request' }).waitFor();
   });
@@ -525,7 +615,7 @@ describe('the console in Chromium', () => {
           form.method = 'post';
           form.action = `${target}/login-as`;
           const field = document.createElement('input');
-          field.name = 'email';
+          field.name = 'account';
           field.value = email ?? '';
           form.append(field);
           document.body.append(form);

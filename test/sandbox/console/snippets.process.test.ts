@@ -124,7 +124,9 @@ describe('the snippets of a request, pasted', () => {
       const page = await (await fetch(`${origin}/requests/${original?.id}`, { headers: operator })).text();
       expect([kind, page.includes('s3cret'), page.includes(credentials.password)]).toEqual([kind, false, false]);
       const env = { ...environment, AUDIENCE_TOKEN: kind === 'a message for MCP' ? mcp : token };
-      const [sdk, curl = '', typescript = ''] = ['sdk', 'curl', 'typescript'].map((name) => codeOf(page, name));
+      const [sdk, curl = '', command, typescript = ''] = ['sdk', 'curl', 'cli', 'fetch'].map((name) =>
+        codeOf(page, name),
+      );
       expect([kind, sdk !== undefined]).toEqual([kind, hasCall]);
       const programs: readonly (readonly [language: string, code: string])[] = [
         ['fetch', typescript],
@@ -133,6 +135,15 @@ describe('the snippets of a request, pasted', () => {
       const before = sandbox.log.length;
       await run('bash', ['-c', `set -e\n${curl}`], { env });
       expect([kind, 'curl', sameness(sandbox.log[before])]).toEqual([kind, 'curl', sameness(original)]);
+      // Tokens and MCP have other commands.
+      expect([kind, command !== undefined]).toEqual([kind, hasCall && !/auth|mcp/.test(path)]);
+      if (command !== undefined) {
+        const start = sandbox.log.length;
+        const installed = command.replace('npx aud', `'${process.execPath}' dist/cli.js`);
+        const { stderr } = await run('bash', ['-c', installed], { env }).catch((error) => error);
+        const again = sandbox.log[start];
+        expect([kind, command, again ? sameness(again) : stderr]).toEqual([kind, command, sameness(original)]);
+      }
       for (const [language, code] of programs) {
         const file = join(folder, 'snippet.mjs');
         await writeFile(file, code);

@@ -3,7 +3,7 @@ import type { SandboxAccount } from '../../admin/account-admin.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, select } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, live, note, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { cell, row, table } from '../lists.ts';
 
@@ -34,8 +34,8 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
             row([
               cell(html`<b>token ${id}</b>`, 'main'),
               cell(badge('', kind), 'side2'),
-              cell(timeElement(createdAt.getTime(), now)),
-              cell(expiry(expiresAt)),
+              cell(timeElement(createdAt.getTime(), now), '', 'Issued'),
+              cell(expiry(expiresAt), '', 'Expires'),
               cell(
                 actionForm({
                   action: 'POST /account/api/tokens/revoke',
@@ -65,7 +65,7 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
           connections.map(({ id, client, expiresAt }) =>
             row([
               cell(foreign(client), 'main cut'),
-              cell(expiry(expiresAt)),
+              cell(expiry(expiresAt), '', 'Expires'),
               cell(
                 actionForm({
                   action: 'POST /account/api/connections/revoke',
@@ -122,13 +122,15 @@ ${actionForm({
 }
 
 /** Values of the form that logs in. */
-interface LoginForm {
+export interface LoginForm {
   /** The page to open then. */
   readonly next?: string;
   readonly email?: string;
   readonly problem?: string;
   /** `true` if the password has just been changed. */
   readonly isChanged?: boolean;
+  /** Why the session of the browser has ended. */
+  readonly ended?: string | undefined;
   /** Accounts that an operator can log in as without a password. */
   readonly accounts?: readonly string[];
 }
@@ -139,12 +141,13 @@ export function loginPage({
   email = '',
   problem,
   isChanged = false,
+  ended,
   accounts = [],
 }: LoginForm): Page {
   return {
     title: 'Log in',
-    content: html`<div class="centre">${head('Log in')}<p class="lead">As the owner of an account of the sandbox.</p>${isChanged ? html`<div class="note good" role="status"><p class="good">The password has changed, and all tokens are revoked.</p></div>` : ''}
-${problem === undefined ? '' : html`<div class="note bad" role="alert"><p class="bad">${problem}</p></div>`}
+    content: html`<div class="centre">${head('Log in')}<p class="lead">As the owner of an account of the sandbox.</p>${isChanged ? note('good', 'The password has changed, and all tokens are revoked.', { role: 'status' }) : ended === undefined ? '' : note('busy', `Your session has ended: ${ended}.`, { role: 'status' })}
+${problem === undefined ? '' : note('bad', problem, { role: 'alert' })}
 <form class="form" method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
 ${input('Email', 'email', { type: 'email', autocomplete: 'username', required: true, value: email })}

@@ -46,9 +46,9 @@ export function accountsPage({ service }: ConsoleContext, query: URLSearchParams
                 html`${foreign(company.name)} <span class="num">(${company.id})</span>`,
                 'main',
               ),
-              cell(listTokens(service, account).length),
-              cell(count(audiences.size + activations.size + cohorts.size + estimates.size)),
-              cell(notifications.length, 'lo'),
+              cell(listTokens(service, account).length, '', 'Live tokens'),
+              cell(count(audiences.size + activations.size + cohorts.size + estimates.size), '', 'Resources'),
+              cell(notifications.length, 'lo', 'Notifications'),
               cell(logInAs(email), 'acts'),
             ]);
           }),

@@ -3,6 +3,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, input } from '../forms.ts';
 import {
+  count,
   dateText,
   durationText,
   emptyState,
@@ -14,7 +15,7 @@ import {
   timeElement,
 } from '../html.ts';
 import { advanceButtons, clockElement, modeText, type Page, speedButtons } from '../layout.ts';
-import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, wordsOf } from '../lists.ts';
+import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, twoLines, wordsOf } from '../lists.ts';
 
 const PATH = '/clock';
 
@@ -26,7 +27,7 @@ export function clockPage({ service }: ConsoleContext, query: URLSearchParams): 
   const [next] = tasks;
   const words = wordsOf(query);
   const matching = tasks.filter(({ description }) => hasWords(words, description));
-  const page = pageOf(matching, query, isAfter, ({ time, order }) => `${time}_${order}`);
+  const page = pageOf(grouped(matching), query, isAfter, ({ time, order }) => `${time}_${order}`);
   const inNext = next === undefined ? 'Nothing is due.' : `Next event ${relativeText(next.time - now)}.`;
   return {
     title: 'Clock',
@@ -52,7 +53,7 @@ ${filterForm(PATH, query, { label: 'Filter of what is due', placeholder: 'Kind, 
 ${live('due', [
   table(
     'Due, the next one first',
-    [['At', 'w12'], ['In', 'w9'], ['Event'], ['Actions', 'w9']],
+    [['At', 'w11'], ['In', 'w8'], ['Event'], ['Actions', 'w9']],
     page.rows.map((task) => rowOf(task, now)),
     tasks.length === 0
       ? emptyState(
@@ -71,11 +72,31 @@ function isAfter({ time, order }: DueTask, cursor: string): boolean {
   return time > other || (time === other && order > rank);
 }
 
-const rowOf = ({ time, description }: DueTask, now: number): Html =>
-  row([
+/** A task, and the resources of all jobs that do the same at its time. */
+interface DueGroup extends DueTask {
+  readonly subjects: readonly string[];
+}
+
+/** Groups jobs that do the same at the same time. */
+function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
+  const groups = Map.groupBy(tasks, ({ time, order, job }) => `${time} ${job?.event ?? order}`);
+  return [...groups.values()].flatMap(([first, ...more]) =>
+    first ? [{ ...first, subjects: [first, ...more].flatMap(({ job }) => job?.subject ?? []) }] : [],
+  );
+}
+
+const MAX_SUBJECTS = 12;
+
+const subjectsText = (subjects: readonly string[]): string =>
+  `${subjects.slice(0, MAX_SUBJECTS).join(', ')}${subjects.length > MAX_SUBJECTS ? ', …' : ''}`;
+
+function rowOf({ time, description: alone, job, subjects }: DueGroup, now: number): Html {
+  const isGroup = job !== undefined && subjects.length > 1;
+  const description = isGroup ? `${count(subjects.length)} jobs ${job.event}` : alone;
+  return row([
     cell(timeElement(time, now), 'side2'),
     cell(html`<span class="soft">in ${durationText(time - now)}</span>`),
-    cell(foreign(description), 'main cut'),
+    isGroup ? twoLines(description, subjectsText(subjects), 'main cut') : cell(foreign(description), 'main cut'),
     cell(
       actionForm({
         action: 'POST /api/clock/advance',
@@ -87,3 +108,4 @@ const rowOf = ({ time, description }: DueTask, now: number): Html =>
       'acts',
     ),
   ]);
+}

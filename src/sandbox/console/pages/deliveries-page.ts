@@ -2,24 +2,8 @@ import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
-import { actionForm } from '../forms.ts';
-import { codeBlock, prettyJson } from '../highlight.ts';
-import {
-  badge,
-  count,
-  durationText,
-  emptyState,
-  facts,
-  foreign,
-  type Html,
-  head,
-  httpBadge,
-  linkButton,
-  live,
-  relativeText,
-  timeElement,
-} from '../html.ts';
+import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import { badge, emptyState, foreign, type Html, head, linkButton, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import {
   addressOf,
@@ -37,7 +21,7 @@ import {
   withDays,
   wordsOf,
 } from '../lists.ts';
-import { redactBody, redactUrl } from '../redact-request.ts';
+import { deliveryPanel, redeliver, responseBadge } from './delivery-panel.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { liveButtons } from './requests-page.ts';
 
@@ -108,34 +92,42 @@ export function deliveryList(list: DeliveryList): Html {
     kept: ['state'],
     selections: [
       ['Event type', 'type', [['', 'Any event'], ...types]],
-      [
-        'Endpoint',
-        'endpoint',
-        [['', 'Any endpoint'], ...endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const)],
-      ],
+      ...(endpoints.length > 1
+        ? [
+            [
+              'Endpoint',
+              'endpoint',
+              [['', 'Any endpoint'], ...endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const)],
+            ] as const,
+          ]
+        : []),
     ],
   })}
-<div class="cols ${chosen ? 'panel' : ''}">${live('deliveries', [
-    table(
-      'Deliveries, the latest first',
-      [
-        ['Time', chosen ? 'w5' : 'w6'],
-        ['Event and endpoint'],
-        ['Attempts', chosen ? 'w8' : 'w9'],
-        ['Response', chosen ? 'w7' : 'w8'],
-        ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
-      ],
-      withDays(
-        page.rows,
-        ({ latest }) => latest.delivery.at,
-        now,
-        (group) => rowOf(group, list, chosen),
-        5,
+<div class="cols ${chosen ? 'panel' : ''}">${live(
+    'deliveries',
+    [
+      table(
+        'Deliveries, the latest first',
+        [
+          ['Time', chosen ? 'w5' : 'w6'],
+          ['Event and endpoint'],
+          ['Attempts', chosen ? 'w8' : 'w9'],
+          ['Response', 'w8'],
+          ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
+        ],
+        withDays(
+          page.rows,
+          ({ latest }) => latest.delivery.at,
+          now,
+          (group) => rowOf(group, list, chosen),
+          chosen ? 4 : 5,
+        ),
+        groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
       ),
-      groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
-    ),
-    pager(path, query, page),
-  ])}${chosen ? live('detail', detail(chosen, list)) : ''}</div>`;
+      pager(path, query, page),
+    ],
+    matching.length,
+  )}${chosen ? live('detail', deliveryPanel(chosen, list.api, now)) : ''}</div>`;
 }
 
 const textOf = ({ event, attempts }: DeliveryGroup): string =>
@@ -175,31 +167,13 @@ function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, ch
       twoLines(
         html`<a class="row" href="${address}#detail"${isChosen ? html` aria-current="true"` : ''}><b>${event.type}</b></a>${manual}`,
         html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
-        'main cut',
+        'main',
       ),
       twoLines(dots(group), next),
       cell(responseBadge(latest), 'side2'),
       ...(chosen ? [] : [cell(redeliver(event.id, api, 'small'), 'acts lo')]),
     ],
     isChosen ? 'on' : '',
-  );
-}
-
-const redeliver = (event: string, api: string, style: string): Html =>
-  actionForm({
-    action: `POST ${api}/webhooks/redeliver`,
-    submit: 'Redeliver',
-    values: { event },
-    label: `Redeliver ${event}`,
-    style,
-  });
-
-/** Returns the status of a receiver, or why there is none. */
-function responseBadge({ delivery: { status }, response }: EndedAttempt): Html {
-  if (status !== undefined) return httpBadge(status);
-  return badge(
-    'bad',
-    response.includes('in time') ? 'timeout' : response.includes('ECONNREFUSED') ? 'refused' : 'no response',
   );
 }
 
@@ -212,41 +186,4 @@ function dots({ attempts, latest }: DeliveryGroup): Html {
   const open = isDelivered(latest) ? 0 : 6 - attempt;
   const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
   return html`<span class="dots" role="img" aria-label="${label}">${run.map((one) => html`<i class="${isDelivered(one) ? 'good' : 'bad'}"></i>`)}${Array.from({ length: open }, () => html`<i></i>`)}</span> <span class="num soft">${attempt} of 6</span>`;
-}
-
-function detail({ event, attempts, latest, state, retryAt }: DeliveryGroup, { api, now }: DeliveryList): Html {
-  const { id, type, endpoint, body } = event;
-  const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
-  const next =
-    retryAt === undefined
-      ? ''
-      : html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${api === '/api' ? actionForm({ action: 'POST /api/clock/advance', submit: 'Advance to it', values: { ms: Math.ceil(retryAt - now) }, style: 'small' }) : ''}`;
-  const summary =
-    state === 'delivered'
-      ? html`<b class="good">Delivered.</b>`
-      : html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
-  let before: number | undefined;
-  const items = attempts.map((attempt) => {
-    const { at, attempt: number, manual } = attempt.delivery;
-    const gap = before === undefined ? '' : html`<li class="gap">${durationText(at - before)} later</li>`;
-    before = at;
-    const response = attempt.response === '' ? '' : html`<code>${redactBody(attempt.response)}</code>`;
-    return html`${gap}<li class="${isDelivered(attempt) ? 'is-good' : 'is-bad'}"><p><b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}</p>${response}</li>`;
-  });
-  const about: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
-  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
-<div class="acts">${summary} ${next}</div>
-${facts(
-  [
-    ['Event', html`<code>${id}</code>`],
-    ['Endpoint', foreign(endpoint.name)],
-    ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
-    ['About', about.data?.id === undefined ? '' : `${type.split('.')[0]} ${String(about.data.id)}`],
-  ],
-  'list',
-)}
-<h3>Attempts</h3><ol class="steps">${items}</ol>
-${codeBlock('delivery-headers', 'Request headers', `content-type: application/json\nservice-signature: ${latest.signature}`)}
-${codeBlock('delivery-body', `Body, ${count(body.length)} bytes`, prettyJson(redactBody(body)))}
-<p class="soft">A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>`;
 }

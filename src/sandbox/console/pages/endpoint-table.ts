@@ -35,7 +35,7 @@ export function endpointTable(
         twoLines(
           endpointBadge(endpoint),
           previous && previous.until > now ? html`two signatures until ${timeElement(previous.until, now)}` : '',
-          'side2',
+          'side2 cut',
         ),
         cell(eventsText(events), 'lo'),
         cell(endpointActions(endpoint, api), 'acts'),
@@ -55,20 +55,28 @@ export function eventsText(events: readonly string[]): Content {
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
 }
 
-/** Returns the actions of an endpoint. */
-export function endpointActions({ id, name, is_active }: Endpoint, api: string, sendTest = 'small'): Html[] {
-  const action = (verb: string, submit: string, more: Partial<Parameters<typeof actionForm>[0]> = {}): Html =>
+/** Returns the actions of an endpoint, and those of its page before the ones that ask. */
+export function endpointActions(
+  { id, name, is_active }: Endpoint,
+  api: string,
+  first = 'small',
+  more: readonly Html[] = [],
+): Html[] {
+  const action = (verb: string, submit: string, options: Partial<Parameters<typeof actionForm>[0]> = {}): Html =>
     actionForm({
       action: `POST ${api}/webhooks/${verb}`,
       submit,
       values: { id },
       label: `${submit.replace('…', '')} ${name}`,
       style: 'small',
-      ...more,
+      ...options,
     });
   return [
-    action('test', 'Send test', { style: sendTest }),
-    is_active ? action('pause', 'Pause') : action('resume', 'Resume'),
+    // Only an active endpoint can be tested.
+    ...(is_active
+      ? [action('test', 'Send test', { style: first }), action('pause', 'Pause')]
+      : [action('resume', 'Resume', { style: first })]),
+    ...more,
     action('rotate', 'Rotate secret…', {
       confirm: [
         `Rotate the secret of ${name}?`,

@@ -53,14 +53,14 @@ const removeAll = (count: number): Html =>
 
 const rowOf = ({ id, rule, remaining }: ActiveFault): Html =>
   row([
-    cell(id),
+    cell(id, '', 'Rule'),
     cell(typeof rule.on === 'function' ? 'by a function' : html`<code>${foreign(rule.on ?? 'all')}</code>`, 'main cut'),
     cell(
       html`<span title="${describeFault(rule)}">${describeFault(rule)}${rule.retryAfter === undefined ? '' : `, Retry-After ${rule.retryAfter} s`}</span>`,
       'side2',
     ),
     cell(rule.rate === undefined ? 'always' : `${rule.rate * 100} %`, 'lo'),
-    cell(Number.isFinite(remaining) ? remaining : 'no limit'),
+    cell(Number.isFinite(remaining) ? remaining : 'no limit', '', 'Left'),
     cell(
       actionForm({
         action: 'POST /api/faults/remove',

@@ -15,9 +15,9 @@ export function queuedOutcomes({ jobs }: Service): Content {
       jobs.queued.map(({ kind, outcome }) => {
         const { status, reason: why = '', duration } = typeof outcome === 'number' ? { status: outcome } : outcome;
         return row([
-          twoLines(kind, why === '' ? '' : foreign(why), 'main'),
+          twoLines(kind, why === '' ? '' : foreign(why), 'main cut'),
           cell(jobBadge(statusOf(status)), 'side2'),
-          cell(duration === undefined ? '' : durationText(duration)),
+          cell(duration === undefined ? '' : durationText(duration), '', 'After'),
         ]);
       }),
       '',
@@ -53,7 +53,7 @@ export function recentlyEnded({ state, jobs }: Service): Content {
           twoLines(
             html`<b>${kind}</b> ${id}`,
             jobs.reason(kind, id) === undefined ? '' : foreign(jobs.reason(kind, id) ?? ''),
-            'main',
+            'main cut',
           ),
           cell(status ? jobBadge(status) : badge('', 'none'), 'side2'),
           cell(typeof updated_at === 'string' ? html`<time class="num">${updated_at.slice(11)}</time>` : ''),

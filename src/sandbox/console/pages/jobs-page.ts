@@ -50,6 +50,8 @@ const PUBLISHING = 103;
 interface TimedJob extends RunningJob {
   readonly id: number;
   readonly end: number;
+  /** Status that it ends with. */
+  readonly endsAs: number;
 }
 
 /** The running jobs, and the outcomes of the next ones. */
@@ -82,7 +84,7 @@ ${live('jobs', [
   ),
   pager(PATH, query, page, ['Sooner', 'Later', 'Last']),
 ])}
-${page.rows.length > 1 ? html`<form id="several" class="form row" method="post" data-action="POST /api/jobs/finish-several">${select('Finish the chosen jobs as', 'status', SEVERAL)}<button>Finish the chosen</button></form>` : ''}
+${live('finish', page.rows.length > 1 ? html`<form id="several" class="form row" method="post" data-action="POST /api/jobs/finish-several">${select('Chosen jobs end as', 'status', SEVERAL)}<button>Finish the chosen</button></form>` : '')}
 <div class="cols half">
 <section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
 <p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
@@ -133,7 +135,12 @@ function timedJobs({ jobs, clock }: Service): TimedJob[] {
     clock.tasks.flatMap(({ task, time }) => (task.type === 'job-end' ? [[task.id, time] as const] : [])),
   );
   return [...jobs.saved.running.values()]
-    .map((job) => ({ ...job, id: job.resource.id, end: ends.get(job.resource.id) ?? clock.now() }))
+    .map((job) => ({
+      ...job,
+      id: job.resource.id,
+      end: ends.get(job.resource.id) ?? clock.now(),
+      endsAs: jobs.endStatus(job.kind, job.outcome.status),
+    }))
     .sort((a, b) => a.end - b.end || a.id - b.id);
 }
 
@@ -143,7 +150,7 @@ function isAfter({ end, id }: TimedJob, cursor: string): boolean {
 }
 
 function rowOf(job: TimedJob, now: number): Html {
-  const { kind, id, name, resource, end, outcome } = job;
+  const { kind, id, name, resource, end, endsAs } = job;
   return row([
     cell(
       html`<input type="checkbox" form="several" name="jobs" value="${kind} ${id}" data-list aria-label="Choose ${kind} ${id}">`,
@@ -152,7 +159,7 @@ function rowOf(job: TimedJob, now: number): Html {
     twoLines(html`<b>${kind}</b> <span class="num">${id}</span>`, foreign(name), 'main cut'),
     cell([jobBadge(resource.status), progress(job, now)], 'side2'),
     cell(
-      html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${kind === 'cohort' ? (outcome.status === 104 ? 4 : outcome.status < 10 ? outcome.status : 5) : outcome.status}</div>`,
+      html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${endsAs}</div>`,
       'two',
     ),
     cell(actionsOf(job), 'acts'),

@@ -55,6 +55,8 @@ export function limitsPage({ service }: ConsoleContext, query: URLSearchParams):
                   company.hourlyBuilds.count(now),
                   company.hourlyBuilds.limit,
                 ),
+                '',
+                'This hour',
               ),
               cell(
                 meter(
@@ -62,6 +64,8 @@ export function limitsPage({ service }: ConsoleContext, query: URLSearchParams):
                   company.dailyBuilds.count(now),
                   company.dailyBuilds.limit,
                 ),
+                '',
+                'Today',
               ),
               cell(changeBudget(company), 'acts'),
             ]),

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
+import { operationOf } from '../client-snippets.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, prettyJson, tabs } from '../highlight.ts';
@@ -24,7 +25,7 @@ import type { Page } from '../layout.ts';
 import { redactBody, redactHeader, redactUrl } from '../redact-request.ts';
 import { reasonLine, reasonNote } from '../request-reason.ts';
 import { shownBody } from '../snippet-values.ts';
-import { operationOf, snippetsOf } from '../snippets.ts';
+import { snippetsOf } from '../snippets.ts';
 
 /** One request: why it ended as it did and until when, what was sent and received, and how to repeat it. */
 export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
@@ -77,10 +78,12 @@ function factsOf(entry: LogEntry, recorded: HandledRequest | undefined, now: num
 
 async function details(console: ConsoleContext, recorded: HandledRequest, now: number): Promise<Html> {
   const { id } = recorded.entry;
-  const { sdk, curl, fetch } = await snippetsOf(recorded);
+  const { sdk, command, curl, fetch } = await snippetsOf(recorded);
   const panels = [
-    ['curl', 'curl', codeBlock('curl', 'Shell', curl)],
-    ['fetch', 'fetch', codeBlock('typescript', 'TypeScript', fetch)],
+    ['sdk', 'SDK', 'TypeScript, with the client', sdk],
+    ['curl', 'curl', 'Shell', curl],
+    ['cli', 'Command', 'Shell', command],
+    ['fetch', 'fetch', 'TypeScript', fetch],
   ] as const;
   const key = recorded.headers.get('idempotency-key');
   return html`<div class="cols half">
@@ -88,15 +91,22 @@ async function details(console: ConsoleContext, recorded: HandledRequest, now: n
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : live('attempts', attempts(console, recorded, key, now))}
 <h2>Repeat the request</h2>
-${tabs('as', sdk === undefined ? panels : [['sdk', 'SDK', codeBlock('sdk', 'TypeScript, with the client', sdk)], ...panels])}
+${tabs(
+  'as',
+  panels.flatMap(([id, label, caption, code]) =>
+    code === undefined ? [] : [[id, label, codeBlock(id, caption, code)]],
+  ),
+)}
 <p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>
 <div class="acts">${sendAgain(id)}${key === null ? '' : actionForm({ action: 'POST /api/requests/resend', submit: 'Send with a new key', values: { id, key: 'new' } })}</div>`;
 }
 
 const IMPORTANT: readonly string[] = ['retry-after', 'www-authenticate', 'location'];
+/** Headers of the connection and of browsers, which explain no response. */
+const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*)$/;
 
 function headerList(headers: Headers): Html {
-  const rank = (name: string): number => (IMPORTANT.includes(name) ? 0 : 1);
+  const rank = (name: string): number => (IMPORTANT.includes(name) ? 0 : INCIDENTAL.test(name) ? 2 : 1);
   const sorted = [...headers].filter(([name]) => !name.startsWith('sec-')).sort(([a], [b]) => rank(a) - rank(b));
   return facts(
     sorted.map(([name, value]) => {

@@ -17,7 +17,9 @@ import {
   jobBadge,
   live,
   meter,
+  note,
   timeElement,
+  withoutOverrides,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import {
@@ -59,7 +61,7 @@ export function overviewPage({ service }: ConsoleContext, account: AccountRecord
         html`<h2>Notifications</h2>`,
         notifications.length === 0
           ? emptyState('No notifications', 'The service sends one when it disables a webhook endpoint.')
-          : notifications.toReversed().map((text) => html`<div class="note warn"><p>${text}</p></div>`),
+          : notifications.toReversed().map((text) => note('warn', withoutOverrides(text))),
         html`<h2>Usage</h2>`,
         usageTable(account),
       ]),
@@ -129,7 +131,7 @@ ${filterForm(path, query, { label: 'Filter of resources', placeholder: 'Id, name
 ${live('resources', [
   table(
     `${text}, the newest first`,
-    [['Id', 'w5'], ['Name'], ['Status', 'w12'], ['Details', 'w14 lo'], ['Created', 'w12 lo']],
+    [['Id', 'w4'], ['Name'], ['Status', 'w12'], ['Details', 'w18 lo'], ['Created', 'w11 lo']],
     page.rows.map((one) => rowOf(service, account, name, one)),
     resources.length === 0
       ? emptyState(`No ${text.toLowerCase()}`, 'A create of the API adds one.', commandLine('create', COMMANDS[name]))

@@ -14,6 +14,7 @@ import {
   httpBadge,
   live,
   meter,
+  note,
   timeElement,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -57,9 +58,7 @@ export function sessionPage({ recorder, service }: ConsoleContext, query: URLSea
 <div class="cols aside"><section aria-label="Steps">
 ${filterForm(PATH, query, { label: 'Filter of steps', placeholder: 'Path, call or status' })}
 ${live('steps', [
-  isFull
-    ? html`<div class="note warn"><p class="warn">The recording is full.</p><p>Restart it to record more.</p></div>`
-    : '',
+  isFull ? note('warn', 'The recording is full.', { details: ['Restart it to record more.'] }) : '',
   table(
     'Steps, the latest first',
     [['After', 'w8'], ['Step'], ['Expected', 'w8']],

@@ -32,7 +32,7 @@ export function startPage(console: ConsoleContext): Page {
 ${live(
   'steps',
   html`<ol class="todo">${steps.map((step) => stepElement(step, steps.find(({ isDone }) => !isDone)?.id === step.id))}</ol>
-<p class="pager"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>${linkButton('/requests', 'Requests', 'quiet small')}</p>`,
+<p class="pager"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>${linkButton('/requests', 'See the requests', 'small')}</p>`,
 )}
 </section>
 <aside aria-label="Addresses" class="cols">
@@ -75,7 +75,9 @@ ${live(
 }
 
 function stepElement({ id, title, isDone, note, content }: BeginnerStep, isNext: boolean): Html {
-  return html`<li class="${isDone ? 'done' : isNext ? 'next' : ''}"><details id="step-${id}"${isNext ? html` open` : ''}><summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
+  // Another id for another state: the step that comes next opens, whatever the reader has opened before.
+  const state = isDone ? 'done' : isNext ? 'next' : '';
+  return html`<li class="${state}"><details id="step-${id}-${state}"${isNext ? html` open` : ''}><summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
 }
 
 function stepsOf({ service, addresses }: ConsoleContext): readonly BeginnerStep[] {

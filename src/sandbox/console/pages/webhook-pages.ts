@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
-import type { AccountRecord } from '../../state.ts';
+import type { AccountRecord, Endpoint } from '../../state.ts';
+import { isDisabled } from '../../webhook-deliveries.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { groupDeliveries } from '../delivery-groups.ts';
+import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { checkbox, formDialog, input, opener } from '../forms.ts';
 import { codeBlock } from '../highlight.ts';
-import { badge, facts, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { badge, facts, foreign, type Html, head, live, note, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { redactUrl } from '../redact-request.ts';
 import { deliveryList, stateSegments } from './deliveries-page.ts';
@@ -44,7 +45,7 @@ const createDialog = (): Html =>
     fields: [
       input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
       input('Name', 'name', { placeholder: 'Webhook' }),
-      html`<fieldset><legend>Events (none: all)</legend><div class="checks">${EVENT_TYPES.map((type) => checkbox(type, 'events', type, { 'data-list': true }))}</div></fieldset>`,
+      eventFields('Events (none: all)', []),
     ],
   });
 
@@ -68,7 +69,12 @@ export function webhookPage(
     content: [
       html`<p class="crumb"><span><a href="/account/webhooks">Webhooks</a> / endpoint ${id}</span></p>`,
       live('endpoint', [
-        head(foreign(name), endpointBadge(endpoint), endpointActions(endpoint, API, 'small primary')),
+        head(
+          foreign(name),
+          endpointBadge(endpoint),
+          endpointActions(endpoint, API, 'small primary', [opener('edit', 'Edit…', { style: 'small' })]),
+        ),
+        problemOf(endpoint, list.groups, now),
         facts([
           ['URL', html`<code>${foreign(redactUrl(url))}</code>`],
           ['Events', eventsText(events)],
@@ -76,12 +82,46 @@ export function webhookPage(
           ['Signatures', isDouble ? html`${badge('busy', 'Two')} until ${timeElement(previous.until, now)}` : 'one'],
           ['Created', html`${created_at} by ${foreign(creator.email)}`],
         ]),
+        editDialog(endpoint),
       ]),
       html`<h2>Your receiver</h2>${codeBlock('receiver', 'TypeScript', RECEIVER)}<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
       deliveryList(list),
     ],
   };
 }
+
+/** Returns what is wrong with an endpoint, and what follows from it. */
+function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: number): Html | '' {
+  if (isDisabled(endpoint))
+    return note('bad', 'Disabled: 20 deliveries in a row have used up their six attempts.', {
+      details: ['No event is delivered. Resume it when your receiver works, and redeliver what it has missed.'],
+    });
+  const failed = groups.find(({ retryAt }) => retryAt !== undefined);
+  if (failed?.retryAt === undefined) return '';
+  const { event, latest } = failed;
+  const title = html`${event.type} has failed: ${latest.delivery.status ?? latest.response}. The next attempt is at ${timeElement(failed.retryAt, now)}.`;
+  return note('warn', title, {
+    details: ['After 20 deliveries in a row without success in six attempts, the service disables the endpoint.'],
+  });
+}
+
+/** The form that changes an endpoint. Its URL may contain credentials, and is not shown. */
+const editDialog = ({ id, name, url, events }: Endpoint): Html =>
+  formDialog({
+    id: 'edit',
+    title: 'Edit the endpoint',
+    action: `POST ${API}/webhooks/update`,
+    submit: 'Save',
+    values: { id },
+    fields: [
+      input('Name', 'name', { value: name }),
+      input('URL', 'url', { type: 'url', placeholder: redactUrl(url) }, 'Empty: unchanged'),
+      eventFields('Events', events),
+    ],
+  });
+
+const eventFields = (legend: string, chosen: readonly string[]): Html =>
+  html`<fieldset><legend>${legend}</legend><div class="checks">${EVENT_TYPES.map((type) => checkbox(type, 'events', type, { 'data-list': true, checked: chosen.includes(type) }))}</div></fieldset>`;
 
 // Without `node:`: who looks for built-ins in bundles for browsers would find it.
 const RECEIVER = `import { createServer } from 'http';
