@@ -17,7 +17,7 @@ export type {
   TokenInfo,
 } from './admin/account-admin.ts';
 export type { SandboxAdmin } from './admin/sandbox-admin.ts';
-export type { NewEndpoint, SandboxWebhooks } from './admin/webhook-admin.ts';
+export type { EndpointChanges, NewEndpoint, SandboxWebhooks } from './admin/webhook-admin.ts';
 export type { ClockMode } from './clock.ts';
 export type { Sandbox } from './create-sandbox.ts';
 export type { ActiveFault, FaultRequest, FaultRule } from './faults.ts';

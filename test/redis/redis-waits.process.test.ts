@@ -84,14 +84,16 @@ describe.concurrent.each(KINDS)('clients that share their waits on %s', { timeou
   it('have the leader read the resource of an event that lacks fields', async () => {
     const { service, clients } = await start(2);
     for (const id of [1, 2]) service.set(id, 102);
-    const waits = [clients[0]?.audiences.wait(1), clients[1]?.audiences.wait(2)];
+    const leading = clients[0]?.audiences.wait(1);
+    await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
+    const following = clients[1]?.audiences.wait(2);
     await eventually(() => expect(service.reads.length).toBeGreaterThan(4));
     service.set(2, 104);
     clients[1]?.waits.notify({ type: 'audience.completed', data: { id: 2, status: { id: 104, name: 'Completed' } } });
-    await waits[1];
+    await following;
     expect(new Set(service.reads.map(({ by }) => by))).toEqual(new Set([0]));
     service.set(1, 104);
-    await waits[0];
+    await leading;
   });
 
   it('are led by another one when the leader is closed', async () => {

@@ -18,7 +18,10 @@ export interface NewEndpoint {
 }
 
 /** Changes of a webhook endpoint; a field that is left out stays as it is. */
-export interface EndpointChanges extends Partial<Omit<NewEndpoint, 'account'>> {}
+export interface EndpointChanges extends Pick<NewEndpoint, 'name' | 'events'> {
+  /** Receiver URL, http or https. */
+  readonly url?: string | undefined;
+}
 
 /** Webhook endpoints and their deliveries, as the console manages them. */
 export interface SandboxWebhooks {
