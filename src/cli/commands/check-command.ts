@@ -33,12 +33,14 @@ interface CheckFlags {
   readonly maxMisses?: number;
 }
 
+const WRITES =
+  'creates and deletes one project, reserves an upload of 4 bytes that nothing uses, and sends creates that break rules, which a service refuses';
+
 /** Effects of each level on the account. */
 const EFFECTS: Readonly<Record<CheckLevel, string>> = {
   read: '',
-  write: 'creates and deletes one project, and reserves an upload of 4 bytes that nothing uses',
-  build:
-    'creates and deletes one project, reserves an upload of 4 bytes that nothing uses, and builds one audience, which is deleted after its build',
+  write: WRITES,
+  build: `${WRITES}; and builds one audience, which is deleted after its build`,
 };
 
 /** `check`: finds out which assumptions about the service hold, and writes the differences to a file. */
