@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,8 +15,19 @@ function compileCacheFolder(): string {
   return join(parent || join(homedir(), '.cache'), 'audience-activation');
 }
 
+/** Returns whether this is the Node that `engines` of package.json names. */
+function isSupportedNode(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 12);
+}
+
+// Older ones cannot even import the command.
+if (!isSupportedNode()) {
+  console.error(`error: This command needs Node 22.12 or later, and this is Node ${process.versions.node}.`);
+  process.exit(1);
+}
 try {
-  enableCompileCache(compileCacheFolder());
+  module.enableCompileCache(compileCacheFolder());
 } catch {
   // Without a home folder, each run compiles its code.
 }

@@ -26,6 +26,17 @@ describe('help', () => {
   });
 });
 
+it('an older Node is refused in a sentence', async () => {
+  const { run } = await startScene();
+  const pretend = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.11.0'}})`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${pretend}` };
+  expect(await run(['--help'], { env })).toEqual({
+    code: 1,
+    out: '',
+    err: 'error: This command needs Node 22.12 or later, and this is Node 22.11.0.\n',
+  });
+});
+
 describe('profiles', () => {
   it('list marks the profile in use, and use changes it', async () => {
     const scene = await startScene();
