@@ -68,7 +68,7 @@ function notFound({ baseUrl, port }: SandboxChoice): never {
   throw new CommandError(message, { code: 'sandbox-not-found' });
 }
 
-/** Returns the latest sandbox of those that match and answer. Removes the files of those that were killed. */
+/** Returns the latest sandbox of those that match and respond. Removes the files of those that were killed. */
 async function searchSandbox({ baseUrl, port }: SandboxChoice): Promise<RunningSandbox | undefined> {
   for (const { path, pid } of await filesOfSandboxes()) {
     const sandbox = await readRun(path);

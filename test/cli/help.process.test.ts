@@ -61,7 +61,7 @@ describe('profiles', () => {
     expect(table.out).toMatch(/^\*\tbob\t\S+\tbob@example\.com\t.+\n\tdefault\t/);
     expect(await scene.run(['profiles', 'use', 'eve'], { env: LOGGED_OUT })).toMatchObject({
       code: 8,
-      err: expect.stringContaining('There is no profile "eve". Profiles: bob, default.'),
+      err: expect.stringContaining('Profile "eve" does not exist. Profiles: bob, default.'),
     });
   });
 });

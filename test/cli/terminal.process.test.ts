@@ -36,6 +36,14 @@ function startInTerminal(
 const ESCAPES = /\u001b\[[\d;?]*[A-Za-z]/g;
 const plain = (text: string): string => text.replace(ESCAPES, '').replaceAll('\r', '');
 
+/** Starts a login in a terminal, and waits until it asks for the email. */
+async function startAtPrompt() {
+  const scene = await startScene();
+  const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
+  await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+  return terminal;
+}
+
 describe('in a terminal', () => {
   it('lists are aligned tables with a header; NO_COLOR and CLICOLOR=0 switch colours off', async () => {
     const scene = await startScene();
@@ -83,17 +91,13 @@ describe('in a terminal', () => {
     ['Ctrl-C', '\u0003', 130],
     ['an empty answer', '\r', 2],
   ])('%s at a prompt ends the command', async (_, keys, exitCode) => {
-    const scene = await startScene();
-    const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
-    await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+    const terminal = await startAtPrompt();
     terminal.type(keys);
     expect((await terminal.ended).code).toBe(exitCode);
   });
 
   it('SIGTERM at a prompt ends the command by the signal', async () => {
-    const scene = await startScene();
-    const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
-    await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+    const terminal = await startAtPrompt();
     terminal.kill('SIGTERM');
     const { code, out } = await terminal.ended;
     expect({ code, text: plain(out) }).toEqual({ code: 143, text: expect.stringContaining('error: Interrupted.\n') });
@@ -115,9 +119,7 @@ describe('in a terminal', () => {
   });
 
   it('Ctrl-D at a prompt cancels the command', async () => {
-    const scene = await startScene();
-    const terminal = startInTerminal(scene, ['login', '--base-url', scene.url], { AUDIENCE_TOKEN: undefined });
-    await expect.poll(() => plain(terminal.printed.out)).toContain('Email');
+    const terminal = await startAtPrompt();
     terminal.type('\u0004');
     const { code, out } = await terminal.ended;
     expect({ code, text: plain(out) }).toMatchObject({ code: 130, text: expect.stringContaining('error: Cancelled.') });

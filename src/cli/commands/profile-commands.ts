@@ -42,7 +42,7 @@ export async function listProfiles({ output }: Context, flags: GlobalFlags): Pro
 export async function useProfile({ output }: Context, _: object, [name = '']: readonly string[]): Promise<ExitCode> {
   const names = profileNames();
   if (!names.includes(name)) {
-    const message = `There is no profile "${name}". Profiles: ${names.join(', ') || 'none'}.`;
+    const message = `Profile "${name}" does not exist. Profiles: ${names.join(', ') || 'none'}.`;
     throw new CommandError(message, { code: 'profile-not-found' });
   }
   await chooseProfile(name);
