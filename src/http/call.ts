@@ -35,10 +35,11 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
   const parents = [options.signal, state.closing.signal];
   const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
   const { signal } = scope;
-  const work = (): Promise<unknown> => withAttempts(call, makeAttempt, signal);
   state.open++;
   try {
-    return await (observer ? observer.around({ signal, work: () => observed(call, observer, work) }) : work());
+    return await (observer
+      ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
+      : withAttempts(call, makeAttempt, signal));
   } catch (error) {
     throw endWith(error, call);
   } finally {
@@ -48,9 +49,14 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
 }
 
 /** Reports the end of a call to the hooks before `around` learns of it. */
-async function observed<R>(call: CallRecord, observer: CallObserver, work: () => Promise<R>): Promise<R> {
+async function observed<R>(
+  call: CallRecord,
+  observer: CallObserver,
+  makeAttempt: Attempt<R>,
+  signal: AbortSignal,
+): Promise<R> {
   try {
-    const result = await work();
+    const result = await withAttempts(call, makeAttempt, signal);
     observer.end('success');
     return result;
   } catch (error) {
