@@ -95,6 +95,7 @@ export type {
   WaitEnd,
   WaitEvent,
   WaitInfo,
+  WaitingEvent,
   WaitStep,
   WithResponse,
 } from './http/index.ts';

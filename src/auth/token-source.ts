@@ -71,6 +71,8 @@ export function isUsableToken(token: unknown): token is string {
 export interface ClientTokens extends TokenSource {
   /** True if a 401 may be retried with another token; a static token cannot be renewed. */
   readonly canRenew: boolean;
+  /** A static token, which needs no wait. */
+  readonly value?: string;
 }
 
 /** The forms of the option `token`. */
@@ -78,7 +80,7 @@ export type TokenInput = string | (() => string | Promise<string>) | TokenSource
 
 /** Converts the option `token` of a client to a token source. */
 export function clientTokens(input: TokenInput): ClientTokens {
-  if (typeof input === 'string') return { canRenew: false, get: () => Promise.resolve(input) };
+  if (typeof input === 'string') return { canRenew: false, value: input, get: () => Promise.resolve(input) };
   if (typeof input === 'function') {
     return { canRenew: true, get: ({ signal }) => abortable(Promise.resolve().then(input), signal) };
   }

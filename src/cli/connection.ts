@@ -66,10 +66,6 @@ export function optionsOf(flags: GlobalFlags, output: Output) {
     allowInsecure: flags.allowInsecure,
     ...silence,
     ...waits,
-    onRetry(event) {
-      silence.onRetry(event);
-      waits.onRetry(event);
-    },
     onEnd(event) {
       silence.onEnd(event);
       waits.onEnd(event);

@@ -1,8 +1,8 @@
 import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import type { AcquireOptions, BuildPermit } from '../rate-limit/index.ts';
-import { abortable } from '../util/abort.ts';
+import { type AcquireOptions, type BuildPermit, PauseTooLongError } from '../rate-limit/index.ts';
+import { AbortScope, abortable } from '../util/abort.ts';
 import { runHook } from '../util/run-hooks.ts';
 import type { CallRecord } from './call-record.ts';
 import { type Envelope, readEnvelope } from './envelope.ts';
@@ -21,6 +21,7 @@ import {
   unreadableFailure,
 } from './response-errors.ts';
 import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
+import { Waiting } from './waiting.ts';
 
 /** Scope of the rate buckets for requests without a bearer token, which the service counts per client IP. */
 const IP_SCOPE = 'ip';
@@ -108,38 +109,71 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   const request = { scope, priority, signal, maxWait } as const;
   let build: BuildPermit | undefined;
   if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
-  else {
-    try {
-      await state.limiter.acquire(operation.bucket, request);
-    } catch (error) {
-      throw heldBackError(error, RateLimitError, call, signal);
-    }
-  }
+  else if (!state.limiter.tryAcquire?.(operation.bucket, scope)) await waitForPermit(call, request);
   options[BACKGROUND]?.onPermit?.(call.id);
   return { scope, build };
 }
 
+/** A request for a permit. */
+interface PermitRequest extends AcquireOptions {
+  readonly signal: AbortSignal;
+  readonly maxWait: number;
+}
+
 /** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */
-async function acquireBuildPermit(
-  call: CallRecord,
-  request: AcquireOptions & { readonly signal: AbortSignal; readonly maxWait: number },
-): Promise<BuildPermit> {
+async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
   const { limiter, buildBudget } = call.state;
-  const { scope, signal, maxWait } = request;
+  const { scope } = request;
   for (;;) {
-    const permit = await buildBudget.acquire(scope, maxWait, signal).catch((error: unknown) => {
-      throw heldBackError(error, BuildBudgetError, call, signal);
-    });
+    const permit = buildBudget.tryAcquire(scope) ?? (await waitForBudget(call, request));
     const { refusals } = buildBudget;
     try {
-      // A custom limiter may ignore the signal, and the queue must not wait for it.
-      await abortable(limiter.acquire(call.operation.bucket, request), signal);
+      if (!limiter.tryAcquire?.(call.operation.bucket, scope)) await waitForPermit(call, request);
     } catch (error) {
       permit.release();
-      throw heldBackError(error, RateLimitError, call, signal);
+      throw error;
     }
     if (refusals === buildBudget.refusals) return permit;
     permit.release();
+  }
+}
+
+/** Waits for a permit of the rate bucket. */
+async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<void> {
+  const { signal } = request;
+  const waiting = new Waiting(call, 'rate-limit');
+  call.waiting = waiting;
+  const onQueued = (timeLeft: () => number): void => {
+    waiting.timeLeft = timeLeft;
+  };
+  try {
+    // A custom limiter may ignore the signal, and a queue of creates must not wait for it.
+    await abortable(call.state.limiter.acquire(call.operation.bucket, { ...request, onQueued }), signal);
+  } catch (error) {
+    throw heldBackError(error, RateLimitError, call, signal);
+  } finally {
+    waiting.end();
+  }
+}
+
+/**
+ * Waits while the build budget is used up. If the create may have happened, the wait ends before the service forgets its
+ * key.
+ */
+async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {
+  const { buildBudget } = call.state;
+  const keyTimeLeft = call.history?.keyTimeLeft ?? Number.POSITIVE_INFINITY;
+  const reason = (): Error => new PauseTooLongError(buildBudget.timeLeft(scope));
+  const limited = new AbortScope({ parents: [signal], ms: keyTimeLeft, reason });
+  const waiting = new Waiting(call, 'build-budget', () => buildBudget.timeLeft(scope));
+  call.waiting = waiting;
+  try {
+    return await buildBudget.acquire(scope, Math.min(maxWait, keyTimeLeft), limited.signal);
+  } catch (error) {
+    throw heldBackError(error, BuildBudgetError, call, signal);
+  } finally {
+    waiting.end();
+    limited.dispose();
   }
 }
 
@@ -154,16 +188,22 @@ function heldBackError(error: unknown, ErrorClass: LimitError, call: CallRecord,
 async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
   const { state, options, history: { rejectedToken } = {} } = call;
   if (options.token !== undefined) return options.token;
+  const tokens = state.tokens[kind];
+  if (tokens.value !== undefined) return tokens.value;
   let token: unknown;
+  const waiting = new Waiting(call, 'token');
+  call.waiting = waiting;
   try {
     const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
     const request = { ...rejected, signal, context: state.tokenContext };
-    token = await state.tokens[kind].get(request);
+    token = await tokens.get(request);
   } catch (error) {
     signal.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
     const cause = call.redactor.cause(error);
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
+  } finally {
+    waiting.end();
   }
   signal.throwIfAborted();
   if (isUsableToken(token)) return token;
@@ -211,6 +251,7 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
   if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
   call.attempts++;
   call.isInFlight = true;
+  call.waiting = undefined;
   call.observer?.request();
   try {
     const response = await deliver(timeout);

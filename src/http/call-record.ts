@@ -9,6 +9,7 @@ import type { PreparedRequest, RequestInput } from './request.ts';
 import { BACKGROUND, type CallOptions, type Settings } from './request-options.ts';
 import type { AttemptFailure } from './response-errors.ts';
 import { RetryHistory } from './retry-policy.ts';
+import type { Waiting } from './waiting.ts';
 
 /** The input of a call, as its namespace describes it. */
 export interface CallInput extends RequestInput {
@@ -66,6 +67,10 @@ export class CallRecord {
   token: string | undefined;
   /** The error of the last failed attempt. */
   lastError: Error | undefined;
+  /** The wait before the next request, while there is one. */
+  waiting: Waiting | undefined;
+  /** The wait between two attempts. After a 409 it lasts for several. */
+  retryWait: Waiting | undefined;
   /** The error that the call has ended with. */
   error: unknown;
   /** True if the hook `shouldRetry` refused a retry that the operation allows. */

@@ -22,8 +22,9 @@ import {
   REQUEST_OPTIONS,
 } from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
-import { type CallRetryLimits, nextRetry } from './retry-policy.ts';
+import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
+import { Waiting, whyWaiting } from './waiting.ts';
 
 /** Options that must be numbers: with `NaN`, for instance, a call would be retried indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
@@ -88,11 +89,20 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
     return await attemptOnce();
   } catch (failed) {
     if (!(failed instanceof AttemptFailure)) throw failed;
-    return withRetries(attemptOnce, {
-      failed,
-      signal,
-      delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call, signal) : undefined),
-    });
+    const retryOnce = (): Promise<R> => {
+      // The wait for a create in flight lasts until its response is replayed.
+      if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
+      return attemptOnce();
+    };
+    try {
+      return await withRetries(retryOnce, {
+        failed,
+        signal,
+        delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call, signal) : undefined),
+      });
+    } finally {
+      call.retryWait?.end();
+    }
   }
 }
 
@@ -151,10 +161,26 @@ async function delayAfter(
   history?.onRetry(reason, call.token);
   logRetry(call.settings.logger, call.event, delay, error);
   observer?.retry(retry);
+  call.retryWait = waitFor(next, failure, call);
+  call.waiting = call.retryWait;
   return delay;
 }
 
-function retryLimits({ operation, options, settings, state, deadlineAt }: CallRecord): CallRetryLimits {
+/** Begins the wait before a retry; a wait for a create in flight continues. */
+function waitFor({ reason, delay }: Retry, failure: Failure, call: CallRecord): Waiting {
+  const { retryWait, history } = call;
+  if (reason === 'conflict') {
+    if (retryWait?.reason === 'conflict') return retryWait;
+    return new Waiting(call, 'conflict', () => history?.conflictTimeLeft ?? 0);
+  }
+  retryWait?.end();
+  const at = performance.now() + delay;
+  const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
+  const what = reason === 'budget' ? 'build-budget' : isAsked ? 'retry-after' : 'backoff';
+  return new Waiting(call, what, () => at - performance.now());
+}
+
+function retryLimits({ operation, options, settings, state, deadlineAt, history }: CallRecord): CallRetryLimits {
   const { token, retry } = operation;
   const maxRetries = options.maxRetries ?? settings.maxRetries;
   return {
@@ -162,7 +188,7 @@ function retryLimits({ operation, options, settings, state, deadlineAt }: CallRe
     maxRetries,
     maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
     backoff: settings.backoff,
-    timeLeft: deadlineAt - performance.now(),
+    timeLeft: Math.min(deadlineAt - performance.now(), history?.keyTimeLeft ?? Number.POSITIVE_INFINITY),
     canRenewToken: token !== 'none' && options.token === undefined && state.tokens[token].canRenew,
     onConflict: options.onConflict ?? (options.idempotencyKey !== undefined && maxRetries > 0 ? 'wait' : 'throw'),
   };
@@ -173,6 +199,10 @@ const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
 /** Advice after a 409 to a key that no other call can have used. */
 const SENT_TWICE =
   'Nothing was created by this call. Its key was generated, so a proxy may have sent the request twice: look in the list before you repeat it.';
+
+/** Advice when a create that may have happened was held back for so long that its key is about to be forgotten. */
+const KEY_TOO_OLD =
+  'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: look in the list before you create it again.';
 
 /** Returns what a failed create means for the caller, and what to do next. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
@@ -190,6 +220,7 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
     case 'refused':
       return `Nothing was created by this call.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
     case 'unknown':
+      if (history && history.keyTimeLeft <= 0) return KEY_TOO_OLD;
       return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours, and it happens once.`;
     default:
       return 'The create itself succeeded.';
@@ -217,10 +248,12 @@ function toError(thrown: unknown, call: CallRecord): AudienceError {
   return new AudienceError(message, { code: 'callback-failed', cause });
 }
 
-function deadlineError({ operation, options, attempts, lastError }: CallRecord): TimeoutError {
-  const where =
-    attempts === 0 ? ' It was waiting for its token, for a permit of its rate bucket, or for the build budget.' : '';
-  const message = `${operation.name} exceeded its \`deadline\` of ${options.deadline} ms after ${attempts} ${attempts === 1 ? 'request' : 'requests'}.${where}`;
+function deadlineError(call: CallRecord): TimeoutError {
+  const { operation, options, attempts, lastError, waiting, isInFlight } = call;
+  const sent = attempts === 1 ? 'after 1 request' : `after ${attempts} requests`;
+  const silence = isInFlight ? ': the last one has no complete response' : '';
+  const why = waiting ? `: ${whyWaiting(call, waiting)}` : silence;
+  const message = `${operation.name} exceeded its \`deadline\` of ${options.deadline} ms ${attempts === 0 ? 'before it was sent' : sent}${why}.`;
   return new TimeoutError(message, {
     code: 'deadline-exceeded',
     operation: operation.name,

@@ -68,6 +68,23 @@ export interface RetryEvent extends RequestEvent {
   readonly wait: number;
 }
 
+/** A call, upload or download that has been waiting for five seconds before its next request. */
+export interface WaitingEvent extends RequestEvent {
+  /**
+   * - `token`: its token source has not returned a token;
+   * - `rate-limit`: its rate bucket has no permit;
+   * - `build-budget`: the build budget of the organization is used up;
+   * - `backoff`: the next attempt after a transient failure follows;
+   * - `retry-after`: the same, at the time that the service has named;
+   * - `conflict`: a create under the same idempotency key may still be in flight (409).
+   */
+  readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
+  /** When the wait is expected to end, if that is known. A `conflict` ends then at the latest. */
+  readonly until?: Date;
+  /** The log line: what the call waits for, and until when. */
+  readonly message: string;
+}
+
 /**
  * The end of a call, as hooks see it: exactly one for each call. `attempt` is the number of requests sent. A download ends
  * when its stream has been read or cancelled.
@@ -159,6 +176,14 @@ export interface Hooks {
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
   /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /**
+   * Called once for each wait that has lasted for five seconds: for a token, a permit, the build budget, the next attempt,
+   * or the response of a create in flight. The message is also logged at level `info`; for calls that wait together, once.
+   *
+   * @example
+   * onWaiting: ({ message }) => console.error(message) // "audiences.create is waiting: the `write` limit, 30 per minute, …"
+   */
+  readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;
   /**
    * Decides, before `onRetry`, whether a retry that the operation allows is made; `false`, or a promise of it, ends the
    * call with the error of the attempt. Of several such hooks, each can refuse. If it throws or rejects, the retry is made.

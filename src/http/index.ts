@@ -14,6 +14,7 @@ export type {
   WaitEnd,
   WaitEvent,
   WaitInfo,
+  WaitingEvent,
   WaitStep,
 } from './hooks.ts';
 export {
@@ -62,3 +63,4 @@ export {
   type TransportInput,
   type WithResponse,
 } from './transport.ts';
+export { Waiting } from './waiting.ts';

@@ -1,4 +1,5 @@
 import type { CreateOutcome } from '../errors/error-details.ts';
+import { IDEMPOTENCY_WINDOW } from '../spec/limits.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
 import { type Backoff, backoffDelay } from '../util/retry.ts';
 import { parseRetryAfter } from '../util/retry-after.ts';
@@ -59,6 +60,9 @@ export interface CallRetryLimits extends RetryLimits {
 /** Outcomes of a create, each more certain to have had an effect than those before it. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
 
+/** Maximum age of a create that may have happened at which its key is still sent; an hour is left for the last attempt. */
+const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
+
 /** The failed attempts of a call, as its next retry depends on them. */
 export class RetryHistory {
   /** Retries that count against `maxRetries`. */
@@ -75,6 +79,8 @@ export class RetryHistory {
   outcome: CreateOutcome = 'not-sent';
   readonly #isCallersKey: boolean;
   #firstConflictAt = 0;
+  /** When the create may first have happened: on the monotonic clock, which stops while the machine sleeps, and since 1970. */
+  #unknownSince: { readonly monotonic: number; readonly wall: number } | undefined;
 
   /** @param isCallersKey True if the caller has passed the idempotency key, so that other calls may use it, too. */
   constructor(isCallersKey = false) {
@@ -84,6 +90,18 @@ export class RetryHistory {
   /** Milliseconds since the first 409; 0 without one. */
   get conflictAge(): number {
     return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
+  }
+
+  /** Milliseconds for which the key may still be sent; `Infinity` if the create cannot have happened. */
+  get keyTimeLeft(): number {
+    if (!this.#unknownSince) return Number.POSITIVE_INFINITY;
+    const { monotonic, wall } = this.#unknownSince;
+    return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
+  }
+
+  /** Milliseconds for which a 409 is still waited for. */
+  get conflictTimeLeft(): number {
+    return MAX_CONFLICT_WAIT_MS - this.conflictAge;
   }
 
   onFailure(failure: Failure): void {
@@ -106,6 +124,7 @@ export class RetryHistory {
   }
 
   #raise(outcome: CreateOutcome): void {
+    if (outcome === 'unknown') this.#unknownSince ??= { monotonic: performance.now(), wall: Date.now() };
     if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
   }
 

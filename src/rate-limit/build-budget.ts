@@ -88,6 +88,17 @@ export class BuildBudgetGate {
     return this.#refusals;
   }
 
+  /** Returns a permit if nothing holds the creates of a token back in this process, and no other process can. */
+  tryAcquire(scope: string): BuildPermit | undefined {
+    if (this.#classifying || this.#shared || this.#holds.has(scope)) return undefined;
+    return this.#permit(scope, false, undefined);
+  }
+
+  /** Returns the milliseconds until the end of a token's hold as it is known, 0 without one. */
+  timeLeft(scope: string): number {
+    return Math.max(0, (this.#holds.get(scope)?.until ?? 0) - performance.now());
+  }
+
   /** Waits while creates are held back, and for those before it in the queue; rejects if a hold exceeds `maxWait`. */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#classifying) await abortable(this.#classifying, signal);

@@ -3,6 +3,7 @@ export {
   type AcquireOptions,
   createRateLimiter,
   memoryLimiter,
+  PauseTooLongError,
   type PermitLog,
   type Priority,
   RateLimitBucket,

@@ -19,6 +19,8 @@ export interface AcquireOptions {
    * error that carries `retryAt: Date`.
    */
   readonly maxWait?: number | undefined;
+  /** Called if the request has to wait, with a function that returns the milliseconds until its permit is expected. */
+  readonly onQueued?: ((timeLeft: () => number) => void) | undefined;
 }
 
 /**
@@ -28,6 +30,11 @@ export interface AcquireOptions {
 export interface RateLimiter {
   /** Resolves when the request may be sent immediately. */
   acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
+  /**
+   * Takes a permit and returns true, if the request may be sent immediately. A limiter without this method is always
+   * asked by `acquire`.
+   */
+  tryAcquire?(bucket: Bucket, scope: string): boolean;
   /** Pauses a bucket after a 429, for `ms` milliseconds. */
   pause(bucket: Bucket, scope: string, ms: number): void;
 }
@@ -63,6 +70,7 @@ export function createRateLimiter(limits: RateLimits | false): RateLimiter {
 
   return {
     acquire: (bucket, options) => bucketOf(bucket, options.scope).acquire(options),
+    tryAcquire: (bucket, scope) => bucketOf(bucket, scope).tryAcquire(),
     pause: (bucket, scope, ms) => bucketOf(bucket, scope).pause(ms),
   };
 }
@@ -96,8 +104,8 @@ const MAX_BACKGROUND_DELAY_MS = 15_000;
 
 /** The permits of a rate bucket within its interval. */
 export interface PermitLog {
-  /** Returns the milliseconds until a permit may be free. */
-  wait(): number;
+  /** Returns the milliseconds until a permit may be free for a request with `ahead` requests before it. @default 0 */
+  wait(ahead?: number): number;
   /** Takes permits for at most `waiting` requests; returns their number, 0 if none is free. Never rejects. */
   take(waiting: number): number | Promise<number>;
   /** Takes a permit immediately and returns true, if one is free; for logs of one process. */
@@ -115,6 +123,8 @@ export class RateLimitBucket {
   readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
+  /** Number of requests that have left each queue. */
+  readonly #departed = { foreground: 0, background: 0 };
   /** Number of requests in both queues. */
   #waiting = 0;
   #isTaking = false;
@@ -125,26 +135,35 @@ export class RateLimitBucket {
     this.#log = log;
   }
 
+  /** Takes a permit and returns true, if one is free and no request waits. */
+  tryAcquire(): boolean {
+    return this.#waiting === 0 && this.#pausedUntil <= performance.now() && this.#log?.takeFree?.() === true;
+  }
+
   /** Resolves when the request may be sent immediately. */
   async acquire({
     priority,
     signal,
     maxWait = Number.POSITIVE_INFINITY,
+    onQueued,
   }: Omit<AcquireOptions, 'scope'>): Promise<void> {
     signal?.throwIfAborted();
+    if (this.tryAcquire()) return;
     const since = performance.now();
     const pause = this.#pausedUntil - since;
     if (pause > maxWait) throw new PauseTooLongError(pause);
-    if (pause <= 0 && this.#waiting === 0 && this.#log?.takeFree?.()) return;
     await new Promise<void>((resolve, reject) => {
       const queue = this.#queues[priority];
       const leave = (): void => {
         queue.delete(request);
+        this.#departed[priority]++;
         unsubscribe?.();
         if (--this.#waiting === 0) this.#stopTimer?.();
       };
       const request: QueuedRequest = { since, maxWait, leave, resolve, reject };
       const unsubscribe = signal && onAbort(signal, () => rejectWith(request, signal.reason));
+      const position = this.#departed[priority] + queue.size;
+      onQueued?.(() => this.#expectedWait(priority, position));
       queue.add(request);
       this.#waiting++;
       if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
@@ -164,6 +183,13 @@ export class RateLimitBucket {
   /** Returns whether no request waits, no pause holds, and no permit counts any more. */
   get isIdle(): boolean {
     return this.#waiting === 0 && this.#pausedUntil <= performance.now() && (this.#log?.isEmpty() ?? true);
+  }
+
+  /** Returns the milliseconds until a request is expected to get its permit, by its position among all in its queue. */
+  #expectedWait(priority: Priority, position: number): number {
+    const before = Math.max(0, position - this.#departed[priority]);
+    const ahead = priority === 'background' ? before + this.#queues.foreground.size : before;
+    return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead) ?? 0);
   }
 
   /** Grants permits until the queues are empty. When no permit is free, returns and sets a timer that continues. */
@@ -229,9 +255,10 @@ export class SlidingWindowLog implements PermitLog {
     this.#interval = withMargin(interval);
   }
 
-  wait(): number {
-    const oldest = this.#takenAt[this.#next] ?? Number.NEGATIVE_INFINITY;
-    return Math.max(0, oldest + this.#interval - performance.now());
+  wait(ahead = 0): number {
+    const oldest = this.#takenAt[(this.#next + ahead) % this.#limit] ?? Number.NEGATIVE_INFINITY;
+    const intervals = 1 + Math.floor(ahead / this.#limit);
+    return Math.max(0, oldest + intervals * this.#interval - performance.now());
   }
 
   isEmpty(): boolean {

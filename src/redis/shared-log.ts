@@ -87,10 +87,12 @@ export class SharedLog implements PermitLog {
     this.#options = options;
   }
 
-  wait(): number {
-    const { local } = this.#options;
-    const wait = Math.max(0, (this.#nextPermit() ?? this.#retryAt) - performance.now());
-    return this.#isFailing && local ? Math.min(wait, local.wait()) : wait;
+  wait(ahead = 0): number {
+    const { local, limit, window } = this.#options;
+    const next = Math.max(0, (this.#nextPermit() ?? this.#retryAt) - performance.now());
+    // At least: other processes may take permits, too.
+    const wait = next + Math.floor(ahead / limit) * window;
+    return this.#isFailing && local ? Math.min(wait, local.wait(ahead)) : wait;
   }
 
   /**

@@ -64,5 +64,8 @@ export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>>
   cohort: 2 ** 30,
 };
 
+/** Milliseconds for which the service replays the response of a create (specification, "Other limits"). */
+export const IDEMPOTENCY_WINDOW = 24 * 60 * MINUTE;
+
 /** Milliseconds in which a presigned URL accepts a file and it can be claimed (specification, "Other limits"). */
 export const CLAIM_WINDOW = 15 * MINUTE;

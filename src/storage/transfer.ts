@@ -11,6 +11,7 @@ import {
   type RequestEvent,
   retryDelay,
   type Settings,
+  Waiting,
 } from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
 import { checkNumbers, checkOptionNames } from '../util/input-checks.ts';
@@ -99,6 +100,9 @@ export class Transfer {
   #isOpen = true;
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
+  #retryWait: Waiting | undefined;
+  /** The error of the last attempt, if there was one. */
+  lastError: Error | undefined;
 
   constructor(plan: TransferPlan) {
     const { transport, options } = plan;
@@ -152,6 +156,7 @@ export class Transfer {
   ): Promise<Response> {
     const attempt = new AbortScope({ parents: [this.scope.signal] });
     this.attempt = attempt;
+    this.#retryWait?.end();
     this.touch();
     this.#attempts++;
     this.#hasResponse = false;
@@ -202,6 +207,7 @@ export class Transfer {
     const { signal } = this.scope;
     if (signal.aborted) this.fail(signal.reason);
     this.end('aborted');
+    this.#retryWait?.end();
     this.#endAttempt();
     this.scope.dispose();
   }
@@ -239,6 +245,10 @@ export class Transfer {
     if ((await this.#observer?.allowsRetry(retry, this.scope.signal)) === false) return undefined;
     logRetry(settings.logger, this.event, wait, error);
     this.#observer?.retry(retry);
+    this.lastError = error;
+    const at = performance.now() + wait;
+    const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
+    this.#retryWait = new Waiting(this, isAsked ? 'retry-after' : 'backoff', () => at - performance.now());
     return wait;
   }
 }

@@ -245,7 +245,7 @@ describe('wait', () => {
     ]);
     await expect
       .poll(() => deleting.printed.err, { timeout: 25_000 })
-      .toMatch(/The limit of \d+ requests in 60 s \(write\) is reached\. Waiting until \d{4}/);
+      .toMatch(/audiences\.delete is waiting: the `write` limit, 30 per minute, is used up until \d{4}-/);
   });
 
   it('continues after the network was away', async () => {

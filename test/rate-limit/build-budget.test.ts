@@ -99,13 +99,13 @@ describe('a create that is refused with a long `Retry-After`', () => {
   it('says whether the usage report shows that the budget is used up', async () => {
     const messageAfter = async (usageReport: Step, options: { token?: string } = {}): Promise<string> => {
       const server = await startServer({ [create]: [limited], [usage]: [usageReport] });
-      const error = await failureOf(clientOf(server).audiences.create({}, options));
+      const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k', ...options }));
       return String(error).replace(/[\d-]+T[\d:.]+Z/, 'then');
     };
     const unsure =
-      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is probably used up until then, which the usage report could not confirm. Wait, or have the budget raised. Nothing was created by this call.';
+      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is probably used up until then, which the usage report could not confirm. Wait, or have the budget raised. Nothing was created by this call. Repeat it with the idempotency key "k".';
     expect(await messageAfter(report(60, 900))).toBe(
-      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is used up until then. Wait, or have the budget raised. Nothing was created by this call.',
+      'BuildBudgetError: audiences.create failed: 429. The build budget of the organization is used up until then. Wait, or have the budget raised. Nothing was created by this call. Repeat it with the idempotency key "k".',
     );
     expect(await messageAfter({ status: 503 })).toBe(unsure);
     expect(await messageAfter(report(60, 900), { token: 'of-another-account' })).toBe(unsure);
