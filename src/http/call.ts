@@ -221,7 +221,7 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
       return `Nothing was created by this call.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
     case 'unknown':
       if (history && history.keyTimeLeft <= 0) return KEY_TOO_OLD;
-      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours, and it happens once.`;
+      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours of its first attempt, and it happens once.`;
     default:
       return 'The create itself succeeded.';
   }

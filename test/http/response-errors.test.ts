@@ -254,7 +254,7 @@ describe('an error of a create', () => {
     ]);
     const error = await failureOf(clientOf(server, once).projects.create({ name: 'x' }, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown' });
-    expect(String(error)).toContain('repeat it with the idempotency key "k" and the same body within 24 hours');
+    expect(String(error)).toContain('repeat it with the idempotency key "k" and the same body within 24 hours of its first attempt');
   });
 
   it.each(['projects', 'audiences'] as const)('says once that a create of %s was held back', async (name) => {

@@ -1,5 +1,5 @@
 import '../support/nothing-left.ts';
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceClient, type ClientOptions } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
@@ -119,4 +119,58 @@ it('an aborted create leaves the queue, and the next one is sent', async () => {
   await vi.advanceTimersByTimeAsync(2 * HOUR);
   expect(await third).toMatchObject({ name: 'Third' });
   expect((await client.audiences.list()).items.map(({ name }) => name)).toEqual(['Third', 'Two', 'One']);
+});
+
+describe('a create that may have happened, and then waits for the build budget', () => {
+  /** A service that loses the response of each first attempt, and then refuses builds for `seconds` at a time. */
+  function startLossy(seconds: number) {
+    const sentAt: number[] = [];
+    const lost = new Set<string>();
+    const startedAt = Date.now();
+    const refusal = { status: 'error', code: 429, message: 'Spent.', data: [] };
+    const report = { hour: { limit: 2, used: 2 }, day: { limit: 9, used: 2 }, retry_after_seconds: seconds };
+    const usage = { status: 'success', code: 200, message: 'Usage.', data: { build_budget: report } };
+    const client = new AudienceClient({
+      baseUrl: 'http://localhost',
+      token: 't',
+      logLevel: 'off',
+      maxRetryWait: Number.POSITIVE_INFINITY,
+      fetch: (input, init) => {
+        if (String(input).includes('usage')) return Promise.resolve(Response.json(usage));
+        sentAt.push(Date.now() - startedAt);
+        const key = new Headers(init?.headers).get('idempotency-key') ?? '';
+        if (!lost.has(key)) return Promise.reject(lost.add(key) && new TypeError('terminated'));
+        const headers = { 'retry-after': String(seconds) };
+        return Promise.resolve(Response.json(refusal, { status: 429, headers }));
+      },
+    });
+    onTestFinished(() => client.close());
+    return { client, sentAt };
+  }
+
+  it('ends before its key is 24 hours old, and says that the key is about to be forgotten', async () => {
+    // The hold is renewed every five hours, so that no single wait is longer than the key counts.
+    const { client, sentAt } = startLossy(5 * 3_600);
+    const creates = ['One', 'Two'].map((name) => failureOf(client.audiences.create({ name })));
+    for (let hour = 0; hour < 24; hour++) await vi.advanceTimersByTimeAsync(HOUR);
+    for (const error of await Promise.all(creates)) {
+      expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'unknown' });
+    }
+    expect(Math.max(...sentAt)).toBeLessThan(23 * HOUR);
+  });
+
+  it('fails immediately if the budget allows no build while the key counts', async () => {
+    const { client, sentAt } = startLossy(30 * 3_600);
+    const failing = failureOf(client.audiences.create({ name: 'One' }));
+    await vi.advanceTimersByTimeAsync(HOUR);
+    expect(await failing).toMatchObject({ name: 'BuildBudgetError', outcome: 'unknown', attempts: 2 });
+    expect(sentAt).toHaveLength(2);
+  });
+
+  it('waits for as long as it takes if nothing can have happened', async () => {
+    const { client } = await startSpent({ maxRetryWait: 48 * HOUR });
+    const creating = client.audiences.create({ name: 'Three' });
+    await vi.advanceTimersByTimeAsync(2 * HOUR);
+    expect(await creating).toMatchObject({ name: 'Three' });
+  });
 });
