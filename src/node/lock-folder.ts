@@ -9,7 +9,7 @@ const REFRESH_MS = 2_000;
 
 /**
  * Minimum time without a refresh that a process must observe before it takes over a lock. When the machine has slept or
- * its clock was changed, the locks of running processes look old until their next refresh.
+ * its clock was changed, the locks of running processes seem old until their next refresh.
  */
 const CONFIRM_MS = 3_000;
 
@@ -39,7 +39,7 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
       return false;
     }
     const isOld = Date.now() - current.mtimeMs > STALE_MS;
-    // By the monotonic clock: if the system clock was set back, the lock of a killed process would never look old.
+    // By the monotonic clock: if the system clock was set back, the lock of a killed process would never seem old.
     return performance.now() - seen.since > (isOld ? CONFIRM_MS : STALE_MS);
   }
 

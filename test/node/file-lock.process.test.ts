@@ -14,7 +14,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** Starts test/support/lock-process.ts. Arguments: `own` or `earlier`, what it does, path, argument of that, step, signal. */
-const start = (...args: readonly string[]): Promise<ChildProcess> => startProcess('./lock-process.ts', ...args);
+const start = (...args: readonly string[]): Promise<ChildProcess> =>
+  startProcess(new URL('../support/lock-process.ts', import.meta.url), ...args);
 
 /** Resolves with the next message of a process that equals `text`. */
 const message = (child: ChildProcess, text: string): Promise<void> =>
@@ -108,7 +109,7 @@ describe('a stale file lock', () => {
     expect(await filesBeside(path)).toEqual(['counter']);
   }, 300_000);
 
-  it('is taken over by one process when another one stops at any step of its own takeover', async () => {
+  it('is taken over by one process when another one stops at any step of its takeover', async () => {
     await Promise.all(
       ['guard', 'guarded', 'remove', 'removed'].map(async (step) => {
         const path = await newCounter();
@@ -128,7 +129,7 @@ describe('a stale file lock', () => {
     );
   }, 120_000);
 
-  it('is taken over after a process was killed at any step of its own takeover', async () => {
+  it('is taken over after a process was killed at any step of its takeover', async () => {
     await Promise.all(
       ['guard', 'guarded', 'remove', 'removed'].map(async (step) => {
         const path = await newCounter();
@@ -197,8 +198,8 @@ describe('the holder of a file lock', () => {
   it('keeps the lock if nobody took it over while it was suspended', async () => {
     const path = await newCounter();
     const suspended = await startHolder('own', path);
-    const heard: unknown[] = [];
-    suspended.on('message', (sent) => heard.push(sent));
+    const received: unknown[] = [];
+    suspended.on('message', (sent) => received.push(sent));
     suspended.kill('SIGSTOP');
     await vi.waitFor(
       async () => expect(Date.now() - (await stat(`${path}.lock`)).mtimeMs).toBeGreaterThan(11_000),
@@ -209,7 +210,7 @@ describe('the holder of a file lock', () => {
     await vi.waitFor(async () => expect((await stat(`${path}.lock`)).mtimeMs).toBeGreaterThan(mtimeMs), 10_000);
     suspended.send('release');
     await message(suspended, 'done');
-    expect(heard).toEqual(['done']);
+    expect(received).toEqual(['done']);
     expect(await filesBeside(path)).toEqual(['counter']);
   }, 60_000);
 
@@ -287,7 +288,7 @@ describe('the wait for a file lock', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('leaves no lock when its signal aborts while it acquires it, and work that runs goes on', async () => {
+  it('leaves no lock when its signal aborts while it acquires it, and does not stop work that runs', async () => {
     const path = await newCounter();
     const work = vi.fn(async () => {});
     const aborted = new AbortController();

@@ -32,7 +32,8 @@ const newPath = async (): Promise<string> => join(await temporaryDirectory(), 't
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
 /** Starts test/support/token-process.ts. Arguments: what it does, path of the token file, and an argument of that. */
-const start = (...args: readonly string[]): Promise<ChildProcess> => startProcess('./token-process.ts', ...args);
+const start = (...args: readonly string[]): Promise<ChildProcess> =>
+  startProcess(new URL('../support/token-process.ts', import.meta.url), ...args);
 
 const startAll = (many: number, ...args: readonly string[]): Promise<ChildProcess[]> =>
   Promise.all(Array.from({ length: many }, () => start(...args)));

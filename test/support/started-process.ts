@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 
-/** Starts a program of this folder that reports when it waits for messages. It is killed after the running test. */
-export async function startProcess(program: string, ...args: readonly string[]): Promise<ChildProcess> {
-  const child = fork(new URL(program, import.meta.url), args);
+/** Starts a program that reports when it waits for messages. It is killed after the running test. */
+export async function startProcess(program: URL, ...args: readonly string[]): Promise<ChildProcess> {
+  const child = fork(program, args);
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child, 'message');
   return child;

@@ -11,7 +11,7 @@ const SECRET = 'whsec_canary-0123456789';
 const BODY = JSON.stringify({ id: 'evt_1', type: 'x', text: 'é €' });
 const HEADER = `t=${timestamp},v1=09c780c873296f39a01e9711b4f069b903e3c05ecdca760f40cd2229b4fad2bc`;
 
-/** Any UTF-16, also halves of surrogate pairs, which are no characters. */
+/** Any UTF-16, also halves of surrogate pairs, which do not encode a character. */
 const text = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 200 })
   .map((units) => String.fromCharCode(...units));
