@@ -33,7 +33,7 @@ export const runtimeSteps = (projects: Projects): Step[] => [
     work: () => inWorkerd(projects, 'edge', []),
   },
   {
-    name: `workerd ${WORKERD}: a file, sandbox in process, with nodejs_compat`,
+    name: `workerd ${WORKERD}: a file, webhooks, sandbox in process, with nodejs_compat`,
     work: () => inWorkerd(projects, 'edge-sandbox', ['nodejs_compat']),
   },
 ];

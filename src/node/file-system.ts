@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AudienceError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
@@ -68,4 +68,22 @@ export async function resolveLinks(path: string, links = 0): Promise<string> {
   if (next === undefined) return path;
   const folder = await realpath(dirname(path));
   return resolveLinks(resolve(folder, next), links + 1);
+}
+
+/** Mode of a new folder for tokens: accessible only to its owner. */
+const PRIVATE_FOLDER = 0o700;
+
+/** Creates a folder that only its owner can access, with its parents, unless it exists. */
+export async function makePrivateFolder(folder: string, canCreateParents = true): Promise<void> {
+  // Without `recursive`, which reports a read-only disk as a missing folder, and in /proc never ends.
+  try {
+    await mkdir(folder, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    const code = codeOf(error);
+    // A link that leads nowhere exists, too: `stat` then has the reason.
+    if (code === 'EEXIST') return void (await stat(folder));
+    if (code !== 'ENOENT' || !canCreateParents || dirname(folder) === folder) throw error;
+    await makePrivateFolder(dirname(folder));
+    await makePrivateFolder(folder, false);
+  }
 }

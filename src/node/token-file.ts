@@ -5,8 +5,8 @@ import type { StoredToken, TokenStore } from '../auth/index.ts';
 import { readStoredToken } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
-import { makePrivateFolder, withFileLock } from './file-lock.ts';
-import { codeOf, replaceFile, resolveLinks, unreadableFile, writing } from './file-system.ts';
+import { withFileLock } from './file-lock.ts';
+import { codeOf, makePrivateFolder, replaceFile, resolveLinks, unreadableFile, writing } from './file-system.ts';
 
 /** Mode of a token file: readable only by its owner. */
 const PRIVATE_FILE = 0o600;
@@ -36,7 +36,7 @@ export function fileTokenStore(path: string | URL): TokenStore {
   return {
     load: () => load(file),
     save: (token) => writing(file, () => save(file, token)),
-    withLock: (work) => withFileLock(file, work),
+    withLock: (work) => withFileLock(file, () => work()),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
@@ -16,7 +16,6 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
@@ -24,6 +23,7 @@ import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { amount, seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
+import { end, go, startProcess } from '../support/started-process.ts';
 
 const TOKEN = { token: 'a-secret-token', expiresAt: '2027-01-01T00:00:00+00:00', mintedAt: 'x', more: { of: ['it'] } };
 const MINUTE = 60_000;
@@ -31,30 +31,12 @@ const MINUTE = 60_000;
 const newPath = async (): Promise<string> => join(await temporaryDirectory(), 'token.json');
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-/** A process of test/support/token-process.ts that waits for a message. */
-async function start(...args: readonly string[]): Promise<ChildProcess> {
-  const child = fork(new URL('../support/token-process.ts', import.meta.url), args);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child, 'message');
-  return child;
-}
+/** Starts test/support/token-process.ts. Arguments: what it does, path of the token file, and an argument of that. */
+const start = (...args: readonly string[]): Promise<ChildProcess> =>
+  startProcess(new URL('../support/token-process.ts', import.meta.url), ...args);
 
 const startAll = (many: number, ...args: readonly string[]): Promise<ChildProcess[]> =>
   Promise.all(Array.from({ length: many }, () => start(...args)));
-
-/** Starts the work of a process; returns its result. */
-async function go(child: ChildProcess): Promise<unknown> {
-  const responded = once(child, 'message');
-  child.send('go');
-  return (await responded)[0];
-}
-
-/** Kills a process, and waits until it has ended. */
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  await exited;
-}
 
 /** Moves the times of a file into the past. */
 async function age(path: string, milliseconds: number): Promise<void> {
@@ -334,12 +316,13 @@ describe('the lock of a token file', () => {
     expect(await readdir(join(path, '..'))).toEqual([]);
   });
 
-  it('of a process that ends by SIGTERM is free immediately', async () => {
+  it.each(['used', 'held'])('lets a process finish what it does on SIGTERM: the lock was %s', async (state) => {
     const path = await newPath();
-    const holder = await start('hold', path, String(10 * MINUTE));
-    expect(await go(holder)).toBe('held');
-    await end(holder, 'SIGTERM');
-    expect(await readdir(join(path, '..'))).toEqual([]);
+    const child = await start('shut-down', path, state);
+    expect(await go(child)).toBe(state);
+    expect(await end(child, 'SIGTERM')).toEqual([0, null]);
+    expect(await fileTokenStore(path).load()).toEqual({ token: 'saved on SIGTERM' });
+    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
   });
 
   it('of a killed process is taken over when it is stale; that of a running one is not', async () => {
@@ -359,29 +342,11 @@ describe('the lock of a token file', () => {
     expect(await readdir(join(path, '..'))).toEqual([]);
   }, 60_000);
 
-  it('that is stale lets all of 6 processes finish, and no token is lost', async () => {
-    const path = await newPath();
-    const store = fileTokenStore(path);
-    const children = await startAll(6, 'count-slowly', path, '10');
-    for (let round = 0; round < amount(5, 50); round++) {
-      await store.save({ token: '', count: 0 });
-      // As a killed process has left it.
-      await mkdir(`${path}.lock`, { recursive: true });
-      await age(`${path}.lock`, MINUTE);
-      await Promise.all(children.map(go));
-      // Two of them may take over the lock at the same time; then both save.
-      const stored = await store.load();
-      expect(stored?.count).toBeGreaterThanOrEqual(1);
-      expect(stored?.count).toBeLessThanOrEqual(6);
-    }
-    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
-  }, 120_000);
-
   it('that another process holds for two minutes is an error with its path', async () => {
     const path = await newPath();
     const holder = await start('hold', path, String(10 * MINUTE));
     expect(await go(holder)).toBe('held');
-    vi.useFakeTimers({ toFake: ['performance'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const work = vi.fn();
     const failed = failureOf(fileTokenStore(path).withLock(work));
@@ -393,17 +358,4 @@ describe('the lock of a token file', () => {
     }
     expect(work).not.toHaveBeenCalled();
   });
-});
-
-it('the package for locks is loaded with the first lock, not before', async () => {
-  const program = `
-    import { createRequire } from 'node:module';
-    const { cache } = createRequire(${JSON.stringify(import.meta.url)});
-    const loaded = () => Object.keys(cache).some((path) => path.includes('proper-lockfile'));
-    const { fileTokenStore } = await import(${JSON.stringify(new URL('../../src/node/index.ts', import.meta.url).href)});
-    const store = fileTokenStore(${JSON.stringify(await newPath())});
-    await store.save({ token: '' });
-    console.log(loaded(), await store.withLock(async () => loaded()));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
-  expect(stdout).toBe('false true\n');
 });

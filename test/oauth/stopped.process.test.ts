@@ -1,11 +1,11 @@
 import '../support/nothing-left.ts';
-import type { ChildProcess } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { consent, ping, signIn } from '../support/oauth.ts';
 import { ask, isLocked, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
 import { failureOf } from '../support/server.ts';
+import { isStopped } from '../support/started-process.ts';
 
 type Bench = Awaited<ReturnType<typeof startExpired>>;
 
@@ -68,11 +68,6 @@ async function startStopped(bench: Bench, command: string, step: string) {
     return result;
   };
   return { child, resume };
-}
-
-/** Reads from Linux whether a process is suspended. */
-async function isStopped({ pid }: ChildProcess): Promise<boolean> {
-  return /^State:\s+T/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
 }
 
 /** Events while a process is suspended at a step, and their results. */

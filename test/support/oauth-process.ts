@@ -1,4 +1,5 @@
-import fs from 'node:fs';
+import { promises } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import type { TokenStore } from '../../src/auth/token-source.ts';
 import type { Fetch } from '../../src/http/send.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
@@ -37,14 +38,12 @@ const store: TokenStore = {
     }),
 };
 
-// Replace `rmdir` before the first lock, because proper-lockfile copies the functions of `fs` when it is imported.
-const { rmdir } = fs;
-Object.assign(fs, {
-  rmdir: async (...args: Parameters<typeof rmdir>) => {
-    if (saved) await reach('release');
-    rmdir(...args);
-  },
-});
+const { rmdir } = promises;
+promises.rmdir = async (folder) => {
+  if (saved) await reach('release');
+  await rmdir(folder);
+};
+syncBuiltinESMExports();
 if (step !== '') await atSaveSteps(step, reach);
 
 const stepwise: Fetch = async (input, init) => {

@@ -7,13 +7,10 @@ import { atSaveSteps } from './save-steps.ts';
 const [, , way = '', path = '', argument = ''] = process.argv;
 const store = fileTokenStore(path);
 
-/**
- * Adds one to the stored count. Waits `between` milliseconds before it saves, so that another process could interfere.
- */
-async function count(between: number): Promise<void> {
+/** Adds one to the stored count. */
+async function count(): Promise<void> {
   await store.withLock(async () => {
     const stored = await store.load();
-    if (between > 0) await pause(between);
     await store.save({ token: '', count: Number(stored?.count ?? 0) + 1 });
   });
 }
@@ -28,11 +25,33 @@ async function dieAt(step: string): Promise<void> {
   await atSaveSteps(step, reach);
 }
 
+/** Waits for SIGTERM and then ends in order, as an application does. The lock is `held` then, or was `used` before. */
+async function shutDown(state: string): Promise<void> {
+  let arrive = (): void => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  let held: Promise<void> | undefined;
+  process.once('SIGTERM', async () => {
+    arrive();
+    await held;
+    await pause(100);
+    await store.withLock(() => store.save({ token: 'saved on SIGTERM' }));
+    process.disconnect();
+  });
+  if (state === 'used') return store.withLock(async () => {});
+  await new Promise<void>((resolve) => {
+    held = store.withLock(() => {
+      resolve();
+      return arrived;
+    });
+  });
+}
+
 const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   count: async () => {
-    for (let call = 0; call < Number(argument); call++) await count(0);
+    for (let call = 0; call < Number(argument); call++) await count();
   },
-  'count-slowly': () => count(Number(argument)),
   hold: () =>
     store.withLock(async () => {
       process.send?.('held');
@@ -42,6 +61,10 @@ const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   issueToken: () => {
     const { baseUrl, credentials } = JSON.parse(argument);
     return apiToken(credentials, { store, baseUrl }).get({});
+  },
+  'shut-down': async () => {
+    await shutDown(argument);
+    return argument;
   },
   save: async () => {
     for (let at = 0; ; at++) await store.save({ token: `token-${at}`, filling: 'x'.repeat(10_000) });

@@ -1,5 +1,5 @@
 import { createSandbox } from 'audience-activation/sandbox';
-import { exerciseClient, exerciseErrors, exerciseFiles } from './exercise.ts';
+import { exerciseClient, exerciseErrors, exerciseFiles, exerciseWebhooks } from './exercise.ts';
 
 /** A worker for an edge runtime that uploads a file, and then uses a sandbox in the same process. */
 const worker = {
@@ -10,7 +10,8 @@ const worker = {
       const sandbox = createSandbox({ jobs: { duration: 0 } });
       const token = sandbox.accounts.create({ email: 'a@example.com', password: 'x' }).token('api');
       const service = { baseUrl: 'https://api.example.com', token, fetch: sandbox.fetch };
-      await exerciseClient(service);
+      // Webhooks are signed by `node:crypto` there.
+      await exerciseWebhooks(await exerciseClient(service));
       await exerciseErrors(service);
       await sandbox.close();
       return new Response('done');

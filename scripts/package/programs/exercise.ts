@@ -90,6 +90,8 @@ export async function exerciseOutage(token: string): Promise<void> {
 }
 
 const SECRET = 'whsec_of_a_test';
+/** The header of the body `{}` at 1,790,000,000 seconds. */
+const SIGNED = 't=1790000000,v1=82667adc0ba3f9326187ad192acf7897bf3a7e37af59d40aba84034a66efbbca';
 
 /** Signs, verifies and receives deliveries, and refuses a forged one. */
 export async function exerciseWebhooks(audience: Audience): Promise<void> {
@@ -97,6 +99,7 @@ export async function exerciseWebhooks(audience: Audience): Promise<void> {
   const body = JSON.stringify({ ...event, created_at: new Date().toISOString() });
   const headers = { [SIGNATURE_HEADER]: await signWebhook(body, SECRET) };
   check((await verifyWebhook(body, headers, SECRET)).id === 'evt_1', 'the event is verified');
+  check((await signWebhook('{}', SECRET, { timestamp: 1_790_000_000 })) === SIGNED, 'every runtime signs the same');
   const error: unknown = await verifyWebhook(`${body} `, headers, SECRET).catch((reason: unknown) => reason);
   check(WebhookVerificationError.isInstance(error), 'a forged event is refused');
 

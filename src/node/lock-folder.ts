@@ -1,0 +1,131 @@
+import { mkdir, rmdir, stat, utimes } from 'node:fs/promises';
+import { codeOf } from './file-system.ts';
+
+/** Age at which a lock that was not refreshed is taken over, because its holder was probably killed. */
+const STALE_MS = 10_000;
+
+/** Time between two refreshes of a held lock, short enough that a busy process does not lose it. */
+const REFRESH_MS = 2_000;
+
+/**
+ * Minimum time without a refresh that a process must observe before it takes over a lock. When the machine has slept or
+ * its clock was changed, the locks of running processes seem old until their next refresh.
+ */
+const CONFIRM_MS = 3_000;
+
+/** Distinguishes a folder from one that another process creates later at its path: inode and time of the last refresh. */
+export interface LockIdentity {
+  readonly ino: number;
+  readonly mtimeMs: number;
+}
+
+const isSame = (one: LockIdentity, other: LockIdentity | undefined): boolean =>
+  one.ino === other?.ino && one.mtimeMs === other.mtimeMs;
+
+/**
+ * Returns a function that makes one attempt to create the folder of a lock, and resolves to `undefined` while another
+ * process has it. It must be called repeatedly: a lock is stale only if it is not refreshed between two attempts.
+ */
+export function createContender(folder: string): () => Promise<LockIdentity | undefined> {
+  const guardFolder = `${folder}.takeover`;
+  let attemptGuard: (() => Promise<LockIdentity | undefined>) | undefined;
+  let seen: (LockIdentity & { readonly since: number }) | undefined;
+
+  async function isStale(): Promise<boolean> {
+    const current = await identityOf(folder);
+    if (!current) return false;
+    if (!seen || !isSame(seen, current)) {
+      seen = { ...current, since: performance.now() };
+      return false;
+    }
+    const isOld = Date.now() - current.mtimeMs > STALE_MS;
+    // By the monotonic clock: if the system clock was set back, the lock of a killed process would never seem old.
+    return performance.now() - seen.since > (isOld ? CONFIRM_MS : STALE_MS);
+  }
+
+  return async () => {
+    const created = await create(folder);
+    if (created || !(await isStale())) return created;
+    // Only the holder of the guard removes a stale lock, so that nobody removes the one that another process has just
+    // created instead. If that holder is killed, its guard is taken over in the same way.
+    attemptGuard ??= createContender(guardFolder);
+    if (!(await attemptGuard())) return undefined;
+    try {
+      if (!(await isStale())) return undefined;
+      await remove(folder);
+      return await create(folder);
+    } finally {
+      await remove(guardFolder);
+    }
+  };
+}
+
+/**
+ * Keeps the folder of a lock fresh, so that no other process takes it over; returns a function that removes it.
+ *
+ * @param onLost Called if the folder was removed, or taken over while this process could not refresh it.
+ */
+export function keepFresh(folder: string, created: LockIdentity, onLost: () => void): () => Promise<void> {
+  let identity = created;
+  let isHeld = true;
+  let refreshedAt = performance.now();
+  let refreshing: Promise<void> | undefined;
+
+  async function refresh(): Promise<void> {
+    try {
+      const current = await identityOf(folder);
+      if (!current || !isSame(current, identity)) return lose();
+      await utimes(folder, new Date(), new Date());
+      // Read again, because some file systems keep times in seconds.
+      identity = await stat(folder);
+      refreshedAt = performance.now();
+    } catch {
+      if (performance.now() - refreshedAt > STALE_MS) lose();
+    }
+  }
+
+  function lose(): void {
+    clearInterval(timer);
+    if (isHeld) onLost();
+    isHeld = false;
+  }
+
+  const timer = setInterval(() => {
+    refreshing ??= refresh().finally(() => {
+      refreshing = undefined;
+    });
+  }, REFRESH_MS);
+  timer.unref();
+
+  return async () => {
+    if (!isHeld) return;
+    isHeld = false;
+    clearInterval(timer);
+    // A refresh that ends later could change the time of the next holder's folder.
+    await refreshing;
+    const current = await identityOf(folder);
+    if (current && isSame(current, identity)) await rmdir(folder);
+  };
+}
+
+/** Creates a folder; resolves to `undefined` if it exists, or if its parent was removed meanwhile. */
+async function create(folder: string): Promise<LockIdentity | undefined> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' || codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  return identityOf(folder);
+}
+
+async function identityOf(folder: string): Promise<LockIdentity | undefined> {
+  const stats = await stat(folder).catch(ignoreMissing);
+  return stats && { ino: stats.ino, mtimeMs: stats.mtimeMs };
+}
+
+const remove = (folder: string): Promise<void> => rmdir(folder).catch(ignoreMissing);
+
+function ignoreMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
