@@ -31,6 +31,13 @@ const CONTRACT = {
     override: '`operations: { "…": { retry } }`',
     check: '`--write`: a project under the same key twice; `--build`: an audience. Others are not inferred',
   },
+  conflictMessage: {
+    about: 'Which of its two causes a 409 has',
+    assumed:
+      'its `message` says that a create is in flight, or that the body is another one; if it says neither or both, a create may be in flight',
+    override: '`onConflict`',
+    check: '`--write`: whether the message about another body is read as that',
+  },
   errorEnvelope: {
     about: 'Body of 403, 404, 406, 409 and 429',
     assumed: 'the envelope, as of other errors',

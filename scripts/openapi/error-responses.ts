@@ -59,6 +59,7 @@ export const ERRORS: Readonly<Record<string, Json>> = {
   Conflict: errorOf(
     'The `Idempotency-Key` was used with a different body, or a create with it is still in flight. Use a fresh key for a new create.',
     'ErrorEnvelope',
+    assumed('conflictMessage'),
   ),
   ValidationFailed: errorOf('The request fails validation; `errors` says why.', 'ValidationError'),
   TooManyRequests: errorOf(

@@ -115,7 +115,10 @@ export class ValidationError extends ApiError {
   }
 }
 
-/** 409: the idempotency key is in use, with another body or by a create request that is still in flight. */
+/**
+ * 409: the idempotency key is in use. With the outcome `unknown`, a create under the key may be in flight: repeat it with
+ * the same key and body. With `refused`, an earlier create used the key for another body.
+ */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';
   declare static readonly isInstance: (value: unknown) => value is ConflictError;

@@ -7,9 +7,9 @@ import type { Bucket } from '../spec/limits.ts';
 
 /**
  * Outcome of a failed create request:
- * - `not-sent`: nothing reached the service; a retry is safe, with any key;
- * - `refused`: the service refused it; nothing was created by this call;
- * - `unknown`: it may have been created; retry with the error's `idempotencyKey` to find out;
+ * - `not-sent`: nothing reached the service; repeat it;
+ * - `refused`: the service refused it; this call created nothing;
+ * - `unknown`: it may have been created; repeat it with the error's `idempotencyKey` and the same body;
  * - `done`: it was created, but its response does not have the documented shape, or the wait of `createAndWait` failed.
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';

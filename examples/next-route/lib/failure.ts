@@ -16,7 +16,9 @@ export function refusal(status: number, error: string, more: Readonly<Record<str
 export function failure(error: unknown): Response {
   if (ValidationError.isInstance(error)) return refusal(422, 'Some fields are invalid.', { errors: error.errors });
   if (NotFoundError.isInstance(error)) return refusal(404, 'The audience does not exist.');
-  if (ConflictError.isInstance(error)) return refusal(409, 'The key is in use for another create.');
+  if (ConflictError.isInstance(error) && error.outcome === 'refused') {
+    return refusal(409, 'The key was used for another body.');
+  }
   if (RateLimitError.isInstance(error)) return tooManyRequests(error);
   console.error(error);
   if (!AudienceError.isInstance(error)) return refusal(500, 'This server failed.');
