@@ -44,6 +44,12 @@ const CONTRACT = {
     override: NONE,
     check: 'reads: 401, 404 and 422; `--write`: 409; others never',
   },
+  jsonSize: {
+    about: 'Maximum size of a JSON body',
+    assumed: '8 MiB: more is a 413; `multipart/form-data` has the limits of uploads',
+    override: NONE,
+    check: 'never: it sends none of that size',
+  },
   serverErrors: {
     about: 'Body of server errors',
     assumed: 'the envelope; proxies may send any other body',

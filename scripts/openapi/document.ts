@@ -121,15 +121,23 @@ function operationOf(name: OperationName, details: OperationDetails | undefined,
     ...(pagination && { 'x-pagination': pagination }),
     ...(!row.documented && assumedOperation(...(ASSUMED[name] ?? []))),
     parameters: parametersOf(name, row, query),
-    ...(details.body !== undefined && { requestBody: bodyOf(details.body, example.body) }),
+    ...(details.body !== undefined && { requestBody: bodyOf(details.body, example.body, name === 'cohorts.create') }),
     responses: responsesOf(row, details, example.response),
   };
 }
 
-const bodyOf = (schema: string, example: unknown): Json => ({
-  required: true,
-  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } },
-});
+const bodyOf = (schema: string, example: unknown, takesFile: boolean): Json => {
+  const $ref = `#/components/schemas/${schema}`;
+  const file = { description: 'The file itself, instead of `upload_reference`.', type: 'string', format: 'binary' };
+  const form = { allOf: [{ $ref }, { type: 'object', properties: { file } }], ...assumed('cohortBody') };
+  return {
+    required: true,
+    content: {
+      'application/json': { schema: { $ref }, example },
+      ...(takesFile && { 'multipart/form-data': { schema: form } }),
+    },
+  };
+};
 
 function responsesOf({ reads, token }: Operation, { data, errors }: OperationDetails, example: unknown): Json {
   const isRpc = reads === 'json-rpc';

@@ -61,6 +61,7 @@ export const ERRORS: Readonly<Record<string, Json>> = {
     'ErrorEnvelope',
     assumed('conflictMessage'),
   ),
+  TooLarge: errorOf('The JSON body is too large.', 'ErrorEnvelope', assumed('jsonSize')),
   ValidationFailed: errorOf('The request fails validation; `errors` says why.', 'ValidationError'),
   TooManyRequests: errorOf(
     'The rate limit is exceeded, or the build budget of a create that starts a job: then nothing has been created. Wait for `Retry-After`; repeat a create under the same `Idempotency-Key`.',
@@ -79,6 +80,7 @@ const NAMES: Readonly<Record<number, string>> = {
   404: 'NotFound',
   406: 'NotAcceptable',
   409: 'Conflict',
+  413: 'TooLarge',
   422: 'ValidationFailed',
   429: 'TooManyRequests',
   500: 'ServerError',

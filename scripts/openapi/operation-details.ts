@@ -50,7 +50,7 @@ function detailsOf(name: OperationName, { text, body, response, error, example }
   const resource = /^\[?(\w+)/.exec(response ?? '')?.[1];
   const errors = [
     ...(row.path.includes('{') ? [404] : []),
-    ...(row.retry === 'idempotency-key' ? [409] : []),
+    ...(row.retry === 'idempotency-key' ? [409, 413] : []),
     ...(row.token === 'mcp' ? [403] : body === undefined ? [] : [422]),
     ...(error?.split(', ').map(Number) ?? []),
   ];

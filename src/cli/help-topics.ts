@@ -33,7 +33,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.jobCancelled, 'a job was cancelled'],
       [EXIT.waitTimedOut, 'the wait timed out; the job continues'],
       [EXIT.authentication, 'no token, or it was refused'],
-      [EXIT.refused, 'refused: 403, 404, 409, 422, an invalid signature'],
+      [EXIT.refused, 'refused: 403, 404, 409, 422, an invalid signature, a blocked activation (explain)'],
       [EXIT.limited, 'rate limit or build budget'],
       [EXIT.outcomeUnknown, 'the outcome of a create is unknown: repeat it with the printed key'],
       [EXIT.differs, 'the service differs from the assumptions, or has changed (check)'],

@@ -29,8 +29,9 @@ export function checkField(path: string, value: unknown, operation: OperationNam
       continue;
     }
     const documented = schema ? propertiesOf(schema) : {};
-    const isOpen = (at === null || at === undefined) && Object.keys(documented).length === 0 && !hasScalarType(schema);
-    if (index > 0 && isOpen) return;
+    const described = Object.keys(documented).filter((name) => index > 0 || !ASSUMED_FIELDS.includes(name));
+    const isAbsent = at === null || at === undefined;
+    if (isAbsent && described.length === 0 && !hasScalarType(schema)) return;
     const names = [...new Set([...(isPart(at) ? Object.keys(at) : []), ...Object.keys(documented)])];
     if (!names.includes(key)) throw unknownField(path, parent, key, names);
     schema = resolved(documented[key]);
@@ -46,6 +47,9 @@ function unknownField(path: string, parent: string, key: string, names: readonly
   const advice = near ? `Did you mean ${prefix}${near}?` : all === '' ? `${parent} has no fields.` : `Fields: ${all}`;
   return usageError(`--fields: there is no field ${path}. ${advice}`);
 }
+
+/** Fields that resources have of which nothing else is specified, such as projects: these may have any other field. */
+const ASSUMED_FIELDS: readonly string[] = ['id', 'status'];
 
 const TYPES_WITH_FIELDS: readonly unknown[] = ['object', 'array'];
 

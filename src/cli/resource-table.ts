@@ -76,6 +76,12 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
     columns: ['id', 'description', 'audience.name', 'status.name', 'created_at'],
     body: [
       { flag: '--audience-id <id>', field: 'audience_id', description: 'audience to deliver', type: 'integer' },
+      {
+        flag: '--identifier <identifier>',
+        field: 'identifier',
+        description: 'identifier to deliver, such as MAID',
+        type: 'text',
+      },
       { flag: '--description <text>', field: 'description', description: 'description', type: 'text' },
       project,
       { flag: '--freq-limit', field: 'filters.freq_limit', description: 'limit the frequency', type: 'boolean' },

@@ -2,6 +2,7 @@
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { VERSION } from '../version.ts';
 
 /**
  * Returns the folder in which Node keeps the compiled code of the command for the next run. It is the user's own, because
@@ -25,6 +26,10 @@ function isSupportedNode(): boolean {
 if (!isSupportedNode()) {
   console.error(`error: This command needs Node 22.12 or later, and this is Node ${process.versions.node}.`);
   process.exit(1);
+}
+if (['-v', '--version'].includes(process.argv[2] ?? '')) {
+  console.log(VERSION);
+  process.exit(0);
 }
 try {
   module.enableCompileCache(compileCacheFolder());

@@ -131,7 +131,8 @@ export class AudienceClient {
 
   /**
    * Calls any path of the service, with the authorization, rate limits and errors of every method. After a failure with
-   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`.
+   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`; the creates of the operation
+   * table have one in any case.
    *
    * @typeParam T Type of `data`. It is checked by `schema`; without a schema it is not checked. `unknown` by default.
    * @example
@@ -147,12 +148,13 @@ export class AudienceClient {
     const existing = Object.values(this.#transport.settings.operations).find(
       (row) => row.method === method && row.path === path,
     );
+    const hasKey = call.idempotencyKey !== undefined || existing?.retry === 'idempotency-key';
     const operation: ResolvedOperation = {
       name: `${method} ${shownPath}`,
       method,
       path: shownPath,
       bucket: bucket ?? existing?.bucket ?? (reads ? 'read' : 'write'),
-      retry: reads ? 'always' : call.idempotencyKey === undefined ? 'never' : 'idempotency-key',
+      retry: reads ? 'always' : hasKey ? 'idempotency-key' : 'never',
       startsJob: existing?.startsJob ?? false,
       token: existing?.token === 'mcp' ? 'mcp' : 'general',
       reads: existing?.reads ?? 'envelope',

@@ -5,7 +5,7 @@ import type { SavedJobs } from './jobs.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 import type { Service, Task } from './service.ts';
 import { SlidingWindow } from './sliding-window.ts';
-import { type AccountRecord, createResources, type SandboxState, type State } from './state.ts';
+import { createResources, createState, type SandboxState, type State } from './state.ts';
 import type { DeliveryAttempt } from './webhook-deliveries.ts';
 
 /** Version of the format; a newer one is refused. */
@@ -71,31 +71,43 @@ export function readState(saved: unknown, seed: number | undefined): Snapshot {
   if (seed !== undefined && seed !== saved.seed) {
     throw new Error(`\`state\` was saved with the seed ${saved.seed}, not ${seed}: leave \`seed\` out.`);
   }
-  const snapshot = unflattenSnapshot(saved.data);
-  for (const account of accountsOf(snapshot)) {
-    // The version that has saved the state may have had fewer namespaces.
-    Object.assign(account, { ...createResources(), ...account });
-    const { idempotencyKeys } = account;
-    // A create whose response was never stored has not happened.
-    for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
-  }
-  return snapshot;
+  return unflattenSnapshot(saved.data);
 }
 
 function unflattenSnapshot(data: unknown): Snapshot {
   try {
     if (!Array.isArray(data)) throw new Error('its data are missing');
     const snapshot: Snapshot = unflatten(data, REVIVERS);
-    if (!(snapshot.state.accounts instanceof Map && Array.isArray(snapshot.tasks))) throw new Error('data are missing');
+    const { state, tasks, attempts, jobs, nextOrder, random } = snapshot;
+    checkLike(createState(), state, ['storageUrl']);
+    checkLike({ tasks: [], attempts: [], nextOrder: 0 }, { tasks, attempts, nextOrder });
+    for (const task of tasks) checkLike({ time: 0, order: 0, task: {} }, task);
+    checkLike({ running: new Map(), next: new Map(), reasons: new Map() }, jobs);
+    checkLike({ service: 0n, webhooks: 0n, faults: 0n }, random);
     if (!(snapshot.now >= 0 && snapshot.now <= MAX_TIME)) throw new Error(`its clock shows ${snapshot.now}`);
+    for (const account of state.accounts.values()) {
+      checkLike({ email: '', idempotencyKeys: new Map() }, account);
+      // The version that has saved the state may have had fewer namespaces.
+      Object.assign(account, { ...createResources(), ...account });
+      const { idempotencyKeys } = account;
+      // A create whose response was never stored has not happened.
+      for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
+    }
     return snapshot;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`\`state\` is damaged: ${reason}.`, { cause: error });
+    throw new Error(`\`state\` is damaged: ${reason}. Nothing was changed.`, { cause: error });
   }
 }
 
-const accountsOf = ({ state }: Snapshot): Iterable<AccountRecord> => state.accounts.values();
+/** Checks that an object has the fields of a pattern, of the same classes. */
+function checkLike(pattern: object, value: unknown, ignored: readonly string[] = []): void {
+  for (const [name, expected] of Object.entries(pattern)) {
+    const field: unknown = Object(value)[name];
+    const isAlike = field?.constructor === expected.constructor;
+    if (!isAlike && !ignored.includes(name)) throw new Error(`its \`${name}\` is missing or of another type`);
+  }
+}
 
 /**
  * Returns the options of a sandbox that continues with a snapshot. A real clock has run since then, unless the saved one

@@ -253,7 +253,7 @@ export const operations = {
    */
   'webhooks.list': request('GET', 'webhooks/index', documentedRead),
   /**
-   * Reads the usage report of a month, with the limits and live counts of the build budget for hour and day, and
+   * Reads the usage report of a month. `build_budget` has the limits and live counts for hour and day, and
    * `retry_after_seconds` if one is exhausted.
    *
    * @response Usage

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
@@ -130,6 +131,25 @@ describe('exit codes', () => {
     expect({ code, key }).toEqual({ code: 'SIGINT', key: expect.stringMatching(/^[\w-]{20,}$/) });
     expect((await run([...create, '--idempotency-key', key])).code).toBe(0);
     expect((await run(['audiences', 'list'])).out.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('`request` names the key of a create whose outcome is unknown; repeating it with that key creates one audience', async () => {
+    const { run, json } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
+    const request = ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}'];
+    const { code, err } = await run([...request, '--max-retries', '0']);
+    const [, key = ''] = /To repeat it: the same command with --idempotency-key (\S+)/.exec(err) ?? [];
+    expect({ code, key }).toEqual({ code: EXIT.outcomeUnknown, key: expect.stringMatching(/^[\w-]{36}$/) });
+    expect((await run([...request, '--idempotency-key', key])).code).toBe(0);
+    expect(await json(['audiences', 'list'])).toHaveLength(1);
+  });
+
+  it('`request` sends no key with a create that takes none by its contract', async () => {
+    const { run, folder } = await startScene();
+    await writeFile(join(folder, 'c.json'), '{"operations":{"audiences.create":{"retry":"never"}}}');
+    const request = ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}', '--contract', 'c.json'];
+    const { out } = await run([...request, '--dry-run']);
+    expect(out).toContain('POST ');
+    expect(out).not.toContain('idempotency-key');
   });
 
   it('errors for people say what happened and what to do, in lines without control characters', async () => {

@@ -72,6 +72,31 @@ describe('--fields', () => {
     ]);
   });
 
+  it.each([['projects'], ['schedules'], ['estimates']])(
+    'of %s, of which nothing is specified, may be any field of the row',
+    async (resource) => {
+      const { run, json } = await startScene();
+      const create = [resource, 'create', '--data', '{"name":"x"}', '--fields', 'name'];
+      expect(await run(create)).toEqual({ code: 0, out: 'x\n', err: '' });
+      if (resource === 'estimates') return;
+      const [{ id } = {}] = await json([resource, 'list', '--fields', 'id']);
+      expect(await run([resource, 'get', String(id), '--fields', 'name'])).toEqual({
+        code: 0,
+        out: 'x\n',
+        err: '',
+      });
+      await run([resource, 'delete', String(id)]);
+      expect(await run([resource, 'list', '--fields', 'name'])).toMatchObject({ code: 0, out: '' });
+    },
+  );
+
+  it('of a created project that it lacks are a warning', async () => {
+    const { run } = await startScene();
+    const { code, out, err } = await run(['projects', 'create', '--name', 'x', '--fields', 'id,nmae']);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^\d+\t\n$/) });
+    expect(err).toBe('warning: --fields: there is no field nmae. Did you mean name?\n');
+  });
+
   it('of `wait` are checked before it waits', async () => {
     const { run, sandbox } = await startScene();
     const { code, err } = await run(['wait', '12', '--fields', 'id,phsae']);

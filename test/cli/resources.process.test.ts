@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.ts';
-import { linesOf, startScene } from '../support/command.ts';
+import { COMMAND, linesOf, observe, startScene } from '../support/command.ts';
 
 const days = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 const dataset = `WebDomain:${days(30)}:${days(1)}`;
@@ -43,11 +44,16 @@ describe('create', () => {
       'create',
       '--audience-id',
       String(audience?.id),
+      '--identifier',
+      'SCID',
       '--freq-limit',
       '--freq-max',
       '3',
     ]);
-    expect(activation).toMatchObject({ filters: { freq_limit: true, freq_min: null, freq_max: 3 } });
+    expect(activation).toMatchObject({
+      pricing_model: { identifier: 'SCID' },
+      filters: { freq_limit: true, freq_min: null, freq_max: 3 },
+    });
     expect(await json(['estimates', 'create', '--dataset', dataset])).toHaveLength(1);
     expect(await json(['schedules', 'create', '--name', 'Weekly'])).toMatchObject([{ name: 'Weekly' }]);
   });
@@ -215,11 +221,37 @@ describe('the other reads', () => {
     const { run, json } = await startScene({ jobs: { duration: 0, devices: 300 } });
     const [{ id } = {}] = await json(['audiences', 'create', '--name', 'Small']);
     const { code, out, err } = await run(['explain', String(id), '--identifier', 'MAID']);
-    expect({ code, err }).toEqual({ code: 0, err: `Activation of audience ${id} is blocked.\n` });
+    expect({ code, err }).toEqual({ code: 8, err: `Activation of audience ${id} is blocked.\n` });
     expect(out).toMatch(/^blocks\ttoo_few_devices\t/);
-    expect(await json(['explain', String(id)])).toMatchObject([
+    const verdict = await run(['explain', String(id), '--json']);
+    expect({ code: verdict.code, err: verdict.err }).toEqual({ code: 8, err: '' });
+    expect(linesOf(verdict.out)).toMatchObject([
       { allowed: false, blockers: [{ code: 'too_few_devices' }], notices: [] },
     ]);
+  });
+
+  it('explain ends with 0 if nothing blocks the activation, and prints the fields asked for', async () => {
+    const { run, json } = await startScene();
+    const [{ id } = {}] = await json(['audiences', 'create', '--name', 'Large']);
+    const explain = ['explain', String(id), '--fields', 'allowed,blockers.0.code'];
+    expect(await run(explain)).toEqual({
+      code: 0,
+      out: 'true\t\n',
+      err: `Activation of audience ${id} is allowed.\n`,
+    });
+    expect(await json(explain)).toEqual([{ allowed: true, blockers: [] }]);
+  });
+
+  it('explain keeps a script from the activation that it finds blocked', async () => {
+    const { env, folder, json, sandbox } = await startScene({ jobs: { duration: 0, devices: 300 } });
+    const [{ id } = {}] = await json(['audiences', 'create', '--name', 'Small']);
+    const aud = `'${process.execPath}' '${COMMAND}'`;
+    const script = `${aud} explain ${id} && ${aud} activations create --audience-id ${id}`;
+    const { code } = await observe(spawn('sh', ['-c', script], { env, cwd: folder })).ended;
+    expect({ code, writes: sandbox.log.filter(({ method }) => method === 'POST').length }).toEqual({
+      code: 8,
+      writes: 1,
+    });
   });
 });
 

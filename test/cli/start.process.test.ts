@@ -7,7 +7,7 @@ import { startScene } from '../support/command.ts';
 describe('start of the command', () => {
   it('keeps compiled code in the cache folder of the user', async () => {
     const { run, folder } = await startScene();
-    const { code } = await run(['--version'], { env: { XDG_CACHE_HOME: undefined } });
+    const { code } = await run(['--help'], { env: { XDG_CACHE_HOME: undefined } });
     expect(code).toBe(0);
     const cache = join(folder, '.cache/audience-activation');
     expect(readdirSync(cache, { recursive: true }).length).toBeGreaterThan(1);
@@ -15,7 +15,7 @@ describe('start of the command', () => {
 
   it('keeps it where XDG_CACHE_HOME says', async () => {
     const { run, folder } = await startScene();
-    await run(['--version'], { env: { XDG_CACHE_HOME: join(folder, 'elsewhere') } });
+    await run(['--help'], { env: { XDG_CACHE_HOME: join(folder, 'elsewhere') } });
     expect(existsSync(join(folder, 'elsewhere/audience-activation'))).toBe(true);
     expect(existsSync(join(folder, '.cache'))).toBe(false);
   });
@@ -24,8 +24,15 @@ describe('start of the command', () => {
     'runs without a cache: %o',
     async (env) => {
       const { run } = await startScene();
-      const { code, out, err } = await run(['--version'], { env });
-      expect({ code, out, err }).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
+      const { code, out, err } = await run(['help', 'exit-codes'], { env });
+      expect({ code, out, err }).toEqual({ code: 0, out: expect.stringMatching(/^Exit codes:/), err: '' });
     },
   );
+
+  it.each([['--version'], ['-v']])('%s prints the version and loads no code that would be compiled', async (flag) => {
+    const { run, folder } = await startScene();
+    const { code, out, err } = await run([flag], { env: { XDG_CACHE_HOME: undefined } });
+    expect({ code, out, err }).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
+    expect(existsSync(join(folder, '.cache'))).toBe(false);
+  });
 });

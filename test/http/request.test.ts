@@ -117,6 +117,15 @@ describe('client.request', () => {
     await failureOf(clientOf(server).request('POST', '/api/v2/x', { body: {} }));
     expect(await server.seen()).toHaveLength(1);
   });
+
+  it('retries the POST of a create under a key that the client makes', async () => {
+    const server = await startServer([{ fault: 'cut' }, { data: [wireAudience()] }]);
+    const call = clientOf(server).request('POST', '/api/v2/audiences/create', { body: { name: 'x' } });
+    await call;
+    const keys = (await server.seen()).map(({ headers }) => headers['idempotency-key']);
+    expect(call.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+    expect(keys).toEqual([call.idempotencyKey, call.idempotencyKey]);
+  });
 });
 
 describe('headers that belong to the client', () => {

@@ -297,6 +297,20 @@ describe('a saved state', () => {
     expect(() => createSandbox({ state })).toThrow(message);
   });
 
+  it.each(['log', 'tokens', 'nextId', 'tasks', 'jobs', 'random', 'attempts', 'idempotencyKeys'])(
+    'without its `%s` is refused with a sentence, and the sandbox stays as it was',
+    async (part) => {
+      const { sandbox, create, token } = startSandbox();
+      const damaged = JSON.parse(JSON.stringify(sandbox.save()), (key, value) => (key === part ? undefined : value));
+      await create(token);
+      const before = sandbox.save();
+      expect(() => sandbox.restore(damaged)).toThrow(
+        /`state` is damaged: its `.*` is missing or of another type. Nothing was changed\./,
+      );
+      expect(sandbox.save()).toEqual(before);
+    },
+  );
+
   it('of a version that lacked a namespace continues with that namespace empty', async () => {
     const { sandbox, token } = startSandbox();
     const state = JSON.parse(JSON.stringify(sandbox.save()), (key, value) => (key === 'schedules' ? undefined : value));

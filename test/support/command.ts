@@ -6,7 +6,7 @@ import { createSandbox, type Sandbox, type SandboxAccount, type SandboxOptions }
 import { temporaryDirectory } from './directory.ts';
 
 /** The built command. */
-const COMMAND = join(import.meta.dirname, '../../dist/cli.js');
+export const COMMAND = join(import.meta.dirname, '../../dist/cli.js');
 
 /** Folder in which Node keeps the compiled code of the command for all scenes. */
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache');

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { explainActivation, type Method, type Operation, operations, type ServiceContract } from '../../index.ts';
-import { isOperationName } from '../../spec/operations.ts';
+import { explainActivation, type Method, operations } from '../../index.ts';
 import { readData } from '../body-input.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-codes.ts';
@@ -11,28 +9,27 @@ import { DATASETS } from '../resource-table.ts';
 import { jsonText } from '../terminal.ts';
 import { afterCreate } from './resource-commands.ts';
 
-/** `explain`: says whether an audience can be activated, and what blocks or limits it. */
+/**
+ * `explain`: says whether an audience can be activated, and what blocks or limits it. A blocked activation is a refusal, so
+ * that `explain 5 && activations create …` delivers nothing that is blocked.
+ */
 export async function explain(
-  { output, signal, connect }: Context,
+  { output, flags, signal, connect }: Context,
   { identifier }: { readonly identifier?: string },
   [id = '']: readonly string[],
 ): Promise<ExitCode> {
   const audience = parseId(id, 'audience');
   const client = await connect();
-  const { allowed, blockers, notices } = explainActivation(await client.audiences.get(audience, { signal }), {
-    identifier,
-  });
-  if (output.isJson) {
-    await output.object({ allowed, blockers, notices });
-    return EXIT.done;
-  }
+  const verdict = explainActivation(await client.audiences.get(audience, { signal }), { identifier });
+  const { allowed, blockers, notices } = verdict;
   output.note(`Activation of audience ${id} is ${allowed ? 'allowed' : 'blocked'}.`);
   const rows = [
     ...blockers.map((remark) => ({ effect: 'blocks', ...remark })),
     ...notices.map((remark) => ({ effect: 'limits', ...remark })),
   ];
-  await output.list(rows, ['effect', 'code', 'message'], { isWrapped: true });
-  return EXIT.done;
+  if (output.isJson || flags.fields) await output.object(verdict);
+  else await output.list(rows, ['effect', 'code', 'message'], { isWrapped: true });
+  return allowed ? EXIT.done : EXIT.refused;
 }
 
 interface RequestFlags {
@@ -43,22 +40,18 @@ interface RequestFlags {
 
 /** `request`: calls any path of the service, and prints the payload as JSON; a list with `--json`, a row in each line. */
 export async function request(
-  { output, flags, signal, account, connect, connectMcp }: Context,
-  { data, query, ...options }: RequestFlags,
+  { output, flags, signal, connect, connectMcp }: Context,
+  { data, query, idempotencyKey }: RequestFlags,
   [method = '', path = '']: readonly string[],
 ): Promise<ExitCode> {
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
-  if (verb === 'GET' && options.idempotencyKey !== undefined)
+  if (verb === 'GET' && idempotencyKey !== undefined)
     throw usageError('--idempotency-key is for creates: a GET is sent without one.');
   const [pathname = '', search] = path.split(/\?(.*)/s);
   const body = data === undefined ? undefined : await readData(data, signal);
   const isMcp = verb === operations['mcp.send'].method && pathname === operations['mcp.send'].path;
   const client = await (isMcp ? connectMcp() : connect());
-  const { contract } = isMcp ? {} : await account();
-  const operation = operationAt(verb, pathname, contract);
-  // A create always has a key, so that it can be repeated if its outcome is unknown.
-  const idempotencyKey = options.idempotencyKey ?? (operation?.retry === 'idempotency-key' ? randomUUID() : undefined);
   const parameters = { ...queryOf(search), ...query };
   const requesting = client.request(verb, pathname, { body, query: parameters, idempotencyKey, signal });
   const result = await requesting.catch((error: unknown) => {
@@ -70,17 +63,6 @@ export async function request(
   else if (isFormatted && typeof result === 'object' && result !== null) await output.object(result, source);
   else await output.line(jsonText(result, output.stdout.isTTY ? 2 : 0));
   return EXIT.done;
-}
-
-/** Returns the operation that a request calls, if it is one of the table, as the contract has it. */
-function operationAt(method: Method, path: string, contract: ServiceContract | undefined): Operation | undefined {
-  const rows = Object.entries<Operation>(operations);
-  const [, row] =
-    rows.find(([name, row]) => {
-      const place = isOperationName(name) ? contract?.operations?.[name] : undefined;
-      return (place?.method ?? row.method) === method && (place?.path ?? row.path) === path;
-    }) ?? [];
-  return row;
 }
 
 /** Returns the parameters of a query string; a name that is repeated has all its values. */

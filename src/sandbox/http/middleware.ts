@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
-import { isObject, NestingError, parseJson, readUnreadBody } from './request-body.ts';
+import { isObject, JsonSizeError, NestingError, parseJson, readUnreadBody } from './request-body.ts';
 import { invalid, textOf } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
@@ -28,6 +28,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
     if (error instanceof NestingError) return invalid({ body: [error.message] });
+    if (error instanceof JsonSizeError) return format(413, error.message);
     return format(500, `The sandbox failed: ${error.message}`);
   });
 }

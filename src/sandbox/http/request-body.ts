@@ -22,6 +22,18 @@ export class NestingError extends Error {
   }
 }
 
+/** Maximum size of a JSON body (assumed), in bytes. */
+const MAX_JSON_BYTES = 8 * 2 ** 20;
+
+/** Thrown for a JSON body that is too large. */
+export class JsonSizeError extends Error {
+  override readonly name = 'JsonSizeError';
+
+  constructor() {
+    super(`A JSON body must have at most ${MAX_JSON_BYTES} bytes.`);
+  }
+}
+
 /** A file in a `multipart/form-data` body. */
 export class FilePart {
   readonly stats: FileStats;
@@ -35,13 +47,14 @@ export class FilePart {
  * Reads the object in a request's body: JSON, or the fields of `multipart/form-data`, in which strings that hold a JSON
  * object or array are parsed. Returns `undefined` for any other body.
  *
- * @throws NestingError
+ * @throws NestingError, JsonSizeError
  */
 export async function readBody(context: Context): Promise<JsonObject | undefined> {
   const type = context.req.header('content-type') ?? '';
   const bytes = await readBytes(context);
   if (/^multipart\/form-data\s*;/i.test(type)) return readMultipart(bytes, type);
   if (!/^application\/json\s*(?:;|$)/i.test(type)) return undefined;
+  if (bytes.length > MAX_JSON_BYTES) throw new JsonSizeError();
   const value = parseJson(bytes);
   return isObject(value) ? value : undefined;
 }

@@ -64,7 +64,10 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
     PATHS.revoke,
     withOAuthErrors(async (context) => {
       const form = await readForm(context);
-      revokeOAuthToken(service, authenticate(context, form), form.get('token') ?? '');
+      const client = authenticate(context, form);
+      const token = form.get('token');
+      if (!token) throw new OAuthRequestError('invalid_request', 'The parameter `token` is required (RFC 7009, 2.1).');
+      revokeOAuthToken(service, client, token);
       return new Response(null, { status: 200 });
     }),
   );

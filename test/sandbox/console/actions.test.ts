@@ -192,6 +192,10 @@ describe('an action by its endpoint', () => {
     expect(sandbox.accounts.list()).toHaveLength(1);
     expect(await page('/session')).toContain('Nothing has happened yet');
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
+    const damaged = JSON.parse(JSON.stringify(state), (key, value) => (key === 'log' ? undefined : value));
+    const refused = await act('POST /api/state', damaged);
+    expect(refused).toMatchObject({ status: 400, data: { message: expect.stringContaining('Nothing was changed.') } });
+    expect(sandbox.accounts.list()).toHaveLength(1);
     await createAudience();
     expect((await act('POST /api/recording/restart')).data.notice).toContain('The recording begins again');
     expect(await page('/session')).toContain('Nothing has happened yet');

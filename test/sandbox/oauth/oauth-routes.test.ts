@@ -315,6 +315,12 @@ describe('OAuth tokens', () => {
     expect((await post('/oauth/revoke', { token: 'x' })).body.error).toBe('invalid_client');
   });
 
+  it('a revocation without a token is a 400', async () => {
+    const { post, client_id } = await startOAuth();
+    const { status, body } = await post('/oauth/revoke', { client_id });
+    expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_request' });
+  });
+
   it('OAuth connections survive console logins and logouts; a password change revokes them', async () => {
     const { account, connect, refresh, ping } = await startOAuth();
     const { access_token, refresh_token } = await connect();
