@@ -22,6 +22,7 @@ import {
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
@@ -140,7 +141,9 @@ export class AudienceClient {
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
-    const { params, query, body, schema, bucket, ...call } = options ?? {};
+    const { params, query, body, schema, bucket, ...fields } = options ?? {};
+    // A value that is not an object is passed on as it is, so that it is refused.
+    const call = isObject(options) ? fields : options;
     const reads = method === 'GET';
     // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
@@ -152,7 +155,7 @@ export class AudienceClient {
       method,
       path: shownPath,
       bucket: bucket ?? existing?.bucket ?? (reads ? 'read' : 'write'),
-      retry: reads ? 'always' : call.idempotencyKey === undefined ? 'never' : 'idempotency-key',
+      retry: reads ? 'always' : call?.idempotencyKey === undefined ? 'never' : 'idempotency-key',
       startsJob: existing?.startsJob ?? false,
       token: existing?.token === 'mcp' ? 'mcp' : 'general',
       reads: existing?.reads ?? 'envelope',
@@ -166,7 +169,7 @@ export class AudienceClient {
         if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
         return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
       },
-      options: options && call,
+      options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });
   }

@@ -33,16 +33,17 @@ export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R
 export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
   const { options, observer, state } = call;
   const parents = [options.signal, state.closing.signal];
-  const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
-  const { signal } = scope;
-  const work = (): Promise<unknown> => withAttempts(call, makeAttempt, signal);
+  let scope: AbortScope | undefined;
   state.open++;
   try {
+    scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
+    const { signal } = scope;
+    const work = (): Promise<unknown> => withAttempts(call, makeAttempt, signal);
     return await (observer ? observer.around({ signal, work: () => observed(call, observer, work) }) : work());
   } catch (error) {
     throw endWith(error, call);
   } finally {
-    scope.dispose();
+    scope?.dispose();
     if (--state.open === 0) state.onIdle?.();
   }
 }
