@@ -249,3 +249,23 @@ describe('an error of a create', () => {
     );
   });
 });
+
+describe('the advice of an error', () => {
+  it('about a 404 names the id and the account, or only the check if the request has no id', async () => {
+    const server = await startServer([{ status: 404, message: 'Not found.' }]);
+    const client = clientOf(server, once);
+    const check = 'every call of this operation fails like this, run `aud check`.';
+    expect(String(await failureOf(client.audiences.get(42)))).toContain(
+      `404 Not found. Check the id and the account; if ${check}`,
+    );
+    expect(String(await failureOf(client.projects.list()))).toContain(`404 Not found. If ${check}`);
+    expect(String(await failureOf(client.request('GET', '/api/v2/x')))).toContain(`404 Not found. If ${check}`);
+  });
+
+  it('about HTML in place of an envelope names `baseUrl`', async () => {
+    const server = await startServer([{ text: '<html>Sign in</html>' }]);
+    expect(String(await failureOf(clientOf(server, once).webhooks.list()))).toContain(
+      'the body is HTML or XML, as from a proxy: check `baseUrl`.',
+    );
+  });
+});
