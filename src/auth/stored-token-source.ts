@@ -84,6 +84,7 @@ export function storedTokenSource(
       const now = new Date().toISOString();
       const issued = await context.issueToken(operation, credentials);
       const token = { ...issued, ...owner, mintedAt: now, ...(wasRefused && { replacedAt: now }) };
+      if (operation === 'auth.login') warnOfOtherLogin(owner, rejected, issued.token, context);
       // Do not overwrite a store that cannot be read: its token may belong to another account.
       if (isReadable) await saveToken(store, token, context);
       return token;
@@ -109,6 +110,26 @@ export function storedTokenSource(
       return share(() => refresh(rejected, issuer), signal);
     },
   };
+}
+
+/** Latest login token of this process, by service and account; empty once the account's warning is logged. */
+const logins = new Map<string, string>();
+
+const SHARED_ACCOUNT =
+  'Clients of this process log in to the same account, and each login ends the token of the others: use `apiToken`, or share one token source.';
+
+/** Logs, once of each account, that a login of another source of this process has ended the rejected token. */
+function warnOfOtherLogin(
+  { service, account }: TokenOwner,
+  rejected: string | undefined,
+  token: string,
+  { logger }: TokenContext,
+): void {
+  const key = service + account;
+  const latest = logins.get(key);
+  const isEndedByOther = latest && rejected !== undefined && latest !== rejected;
+  if (isEndedByOther) logger.warn(SHARED_ACCOUNT);
+  logins.set(key, isEndedByOther || latest === '' ? '' : token);
 }
 
 const isLive = (token: StoredToken | undefined, rejected: string | undefined): token is StoredToken =>

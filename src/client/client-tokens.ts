@@ -48,15 +48,34 @@ function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): 
   if (token !== undefined) return token;
   if (credentials) return loginToken(credentials);
   const fromEnvironment = globalThis.process?.env?.AUDIENCE_TOKEN || undefined;
-  if (fromEnvironment === undefined && mcpToken === undefined) {
-    throw new ConfigurationError(configuredBaseUrl(baseUrl) === undefined ? NO_TOKEN_AND_BASE_URL : NO_TOKEN);
-  }
-  return fromEnvironment;
+  const problem =
+    fromEnvironment === undefined
+      ? configuredBaseUrl(baseUrl) === undefined
+        ? NO_TOKEN_AND_BASE_URL
+        : NO_TOKEN
+      : foreignTokenProblem(baseUrl);
+  if (problem === undefined) return fromEnvironment;
+  if (mcpToken === undefined) throw new ConfigurationError(problem);
+  return undefined;
 }
+
+/** Returns why the token of the environment is not sent: the environment names an address of another origin. */
+function foreignTokenProblem(baseUrl: string | undefined): string | undefined {
+  const [to, from] = [baseUrl, configuredBaseUrl(undefined)].map(originOf);
+  if (to === undefined || from === undefined || to === from) return undefined;
+  return `\`token\` is missing: AUDIENCE_TOKEN is for ${from} (AUDIENCE_BASE_URL), and is not sent to ${to}.`;
+}
+
+/** Returns the origin of an address; `undefined` without an address, and for one that is refused later. */
+const originOf = (address = ''): string | undefined => (URL.canParse(address) ? new URL(address).origin : undefined);
 
 function checkToken(name: string, input: TokenInput): void {
   if (typeof input === 'string') {
     if (isUsableToken(input)) return;
+    if (input === '') {
+      const variable = name === 'token' ? 'AUDIENCE_TOKEN' : 'AUDIENCE_MCP_TOKEN';
+      throw new ConfigurationError(`\`${name}\` is empty: is ${variable} set?`);
+    }
     throw new ConfigurationError(
       `\`${name}\` must be visible ASCII without white space. Pass it trimmed and without "Bearer ".`,
     );

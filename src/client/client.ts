@@ -22,6 +22,7 @@ import {
 import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
@@ -141,14 +142,16 @@ export class AudienceClient {
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
-    const { params, query, body, schema, bucket, ...call } = options ?? {};
+    const { params, query, body, schema, bucket, ...fields } = options ?? {};
+    // A value that is not an object is passed on as it is, so that it is refused.
+    const call = isObject(options) ? fields : options;
     const reads = method === 'GET';
     // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
     const existing = Object.values(this.#transport.settings.operations).find(
       (row) => row.method === method && row.path === path,
     );
-    const hasKey = call.idempotencyKey !== undefined || existing?.retry === 'idempotency-key';
+    const hasKey = call?.idempotencyKey !== undefined || existing?.retry === 'idempotency-key';
     const operation: ResolvedOperation = {
       name: `${method} ${shownPath}`,
       method,
@@ -168,7 +171,7 @@ export class AudienceClient {
         if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
         return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
       },
-      options: options && call,
+      options: call,
       decode: schema ? decodeWith(schema) : (data) => data,
     });
   }

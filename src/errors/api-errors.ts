@@ -1,3 +1,4 @@
+import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { Bucket } from '../spec/limits.ts';
 import { AudienceError } from './audience-error.ts';
 import type { ErrorCode } from './error-codes.ts';
@@ -164,12 +165,9 @@ export class BuildBudgetError extends RateLimitError {
   static override readonly className: string = 'BuildBudgetError';
   declare static readonly isInstance: (value: unknown) => value is BuildBudgetError;
   declare readonly code: 'build-budget-exhausted';
-  /** The budget in the usage report, if the report was read. */
-  declare readonly budget?: Readonly<Record<string, unknown>>;
-  constructor(
-    message: string,
-    details: ApiErrorDetails & { readonly bucket: Bucket; readonly budget?: Readonly<Record<string, unknown>> },
-  ) {
+  /** The budget in the usage report, if the report was read and has the documented shape. */
+  declare readonly budget?: BuildBudget;
+  constructor(message: string, details: ApiErrorDetails & { readonly bucket: Bucket; readonly budget?: BuildBudget }) {
     super(message, { ...details, code: 'build-budget-exhausted' });
   }
 }

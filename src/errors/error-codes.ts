@@ -7,7 +7,7 @@ export const ERROR_CODES = {
   /** Also the error of token stores and OAuth; `cause` is the reason. */
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
   /** The error that your function threw is the `cause`. */
-  'callback-failed': 'A limiter or an override passed to the client threw.',
+  'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
   /** `ConnectionError`; `outcome` says if a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */

@@ -2,6 +2,7 @@ import type { Activation } from '../schemas/activation.ts';
 import type { Audience } from '../schemas/audience.ts';
 import type { Cohort } from '../schemas/cohort.ts';
 import type { Estimate } from '../schemas/open-resources.ts';
+import type { BuildBudget } from '../schemas/usage-report.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 
@@ -208,8 +209,8 @@ export interface ErrorFields {
   readonly conflict: ApiErrorDetails;
   readonly 'rate-limited': RateLimitFields;
   readonly 'build-budget-exhausted': RateLimitFields & {
-    /** The budget in the usage report, if the report was read. */
-    readonly budget?: Readonly<Record<string, unknown>>;
+    /** The budget in the usage report, if the report was read and has the documented shape. */
+    readonly budget?: BuildBudget;
   };
   readonly 'server-error': ApiErrorDetails;
   readonly 'not-an-envelope': ResponseFields;

@@ -290,7 +290,7 @@ export async function handleRateLimit(
   const wait = Math.max(retryAfter ?? 0, refusal.wait, settings.backoff.min);
   if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);
-  const certainty = refusal.budget
+  const certainty = refusal.isConfirmed
     ? `used up until ${retryAt.toISOString()}`
     : `probably used up until ${retryAt.toISOString()}, which the usage report could not confirm`;
   const message = `${operation.name} failed: 429. The build budget of the organization is ${certainty}. Wait, or have the budget raised.`;

@@ -42,17 +42,18 @@ export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R
 export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
   const { options, observer, state } = call;
   const parents = [options.signal, state.closing.signal];
-  const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
-  const { signal } = scope;
+  let scope: AbortScope | undefined;
   state.open++;
   try {
+    scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
+    const { signal } = scope;
     return await (observer
       ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
       : withAttempts(call, makeAttempt, signal));
   } catch (error) {
     throw endWith(error, call);
   } finally {
-    scope.dispose();
+    scope?.dispose();
     if (--state.open === 0) state.onIdle?.();
   }
 }

@@ -1,5 +1,5 @@
 import type { ClientTokens, TokenContext } from '../auth/index.ts';
-import { AudienceError } from '../errors/audience-error.ts';
+import { AudienceError, check } from '../errors/audience-error.ts';
 import type { BuildBudgetGate, RateLimiter } from '../rate-limit/index.ts';
 import type { Redactor } from '../util/redact.ts';
 
@@ -20,9 +20,11 @@ export class ClientState {
   open = 0;
   /** Called by the last of them when it ends, once the client is closed. */
   onIdle: (() => void) | undefined;
-  readonly #idle = Promise.withResolvers<void>();
+  readonly #idle: PromiseWithResolvers<void>;
 
   constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'open' | 'onIdle' | 'close'>) {
+    check('withResolvers' in Promise, 'audience-activation needs Node >= 22.12, or a browser of the last two years.');
+    this.#idle = Promise.withResolvers();
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;
     this.redactor = parts.redactor;

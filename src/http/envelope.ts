@@ -42,7 +42,9 @@ export function readEnvelope(text: string): EnvelopeReading {
 export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
   if (value !== undefined) return undefined;
-  return /^\s*</.test(text) ? 'the body is HTML or XML, as from a proxy' : 'the body is not complete JSON';
+  return /^\s*</.test(text)
+    ? 'the body is HTML or XML, as from a proxy: check `baseUrl`'
+    : 'the body is not complete JSON';
 }
 
 function problemOf(text: string, value: unknown): string {

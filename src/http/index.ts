@@ -25,7 +25,7 @@ export {
   type JsonRpcRequest,
   type JsonRpcResponse,
 } from './json-rpc.ts';
-export type { PreparedRequest } from './request.ts';
+export { keyProblem, type PreparedRequest } from './request.ts';
 export {
   BACKGROUND,
   type CallOptions,

@@ -205,11 +205,16 @@ function checkedHeaders(headers: HeaderRecord): HeaderRecord {
 /** A key that a header carries unchanged: visible ASCII, with spaces only inside. */
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-function checkKey(key: unknown): string {
-  if (typeof key === 'string' && KEY.test(key)) return key;
-  throw new InvalidInputError({
-    idempotencyKey: ['must be 1 to 255 characters of ASCII, without leading or trailing spaces.'],
-  });
+/** Returns the problem of an idempotency key that a header cannot carry unchanged. */
+export const keyProblem = (key: string): string | undefined =>
+  typeof key === 'string' && KEY.test(key)
+    ? undefined
+    : 'must be 1 to 255 characters of ASCII, without leading or trailing spaces.';
+
+function checkKey(key: string): string {
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw new InvalidInputError({ idempotencyKey: [problem] });
+  return key;
 }
 
 /** Returns query and body of a call, adapted by the user's override of its operation. */

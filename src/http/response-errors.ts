@@ -9,7 +9,7 @@ import {
   ServerError,
   ValidationError,
 } from '../errors/api-errors.ts';
-import type { AudienceError } from '../errors/audience-error.ts';
+import { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../errors/call-errors.ts';
 import type { ApiErrorDetails } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
@@ -18,7 +18,7 @@ import type { Redactor } from '../util/redact.ts';
 import { readConflict } from './conflict.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
-import { BodyError, hiddenReason, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
+import { BodyError, hiddenReason, isMistake, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
 export class AttemptFailure extends Error {
@@ -146,11 +146,12 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
 }
 
-/** A path that is assumed or overridden may not be that of the service. */
-const notFound = ({ documented, override }: ResolvedOperation): string =>
-  documented && !override?.path
-    ? 'The id does not exist for this account.'
-    : 'The id does not exist for this account, or the path is another one: see docs/assumptions.md.';
+/** Returns the advice for a 404: the resource may not exist, or the service has the operation at another path. */
+function notFoundAdvice({ path }: ResolvedOperation): string {
+  const start = path.includes('{') ? 'Check the id and the account; if' : 'If';
+  return `${start} every call of this operation fails like this, run \`aud check\`.`;
+}
+
 const NO_PERMISSION = 'The token is not permitted to do this. Use one of the right kind and scope.';
 
 const NO_MCP =
@@ -182,7 +183,7 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 403:
       return new PermissionError(say(call.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
     case 404:
-      return new NotFoundError(say(notFound(call.operation)), details);
+      return new NotFoundError(say(notFoundAdvice(call.operation)), details);
     case 406:
       return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`.'), details);
     case 409:
@@ -229,7 +230,13 @@ export function messageOfFields(errors: ValidationError['errors']): string {
 /** Returns the failure for a rejected `fetch`, with a cause without secrets. */
 export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailure {
   const notSent = isNotSent(thrown);
-  const cause = call.redactor.cause(thrown instanceof BodyError ? thrown.cause : thrown);
+  const reason = thrown instanceof BodyError ? thrown.cause : thrown;
+  const cause = call.redactor.cause(reason);
+  if (isMistake(reason)) {
+    const message = `${call.operation.name} failed: \`fetch\` threw ${cause.name}: ${cause.message}. Correct its code: a retry would not help.`;
+    const error = new AudienceError(message.replace('..', '.'), { code: 'callback-failed', cause });
+    return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
+  }
   const hidden = thrown instanceof BodyError ? undefined : hiddenReason(cause, 'the service');
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
   const text = hidden === undefined ? `${what}: ${reasonOf(cause)}` : `got no response: ${hidden}`;

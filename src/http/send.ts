@@ -97,8 +97,8 @@ export async function send(
  */
 export async function readResponse(response: Response, maxBytes: number): Promise<ReceivedResponse> {
   try {
+    if (typeof response?.headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
     const { status, headers, body } = response;
-    if (typeof headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
     // Fail here if the headers of a custom `fetch` throw: where they are read later, no error is expected.
     headers.get('date');
     if (!body) {
@@ -165,6 +165,17 @@ function precedesSending(error: Error): boolean {
   // `fetch` refuses some ports; Deno names the step that failed in its message only.
   const { message } = error;
   return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
+}
+
+/** Messages by which V8, JavaScriptCore and SpiderMonkey, and this package, report a mistake in a program. */
+const MISTAKE = /is not (?:a |an |iterable)|is (?:undefined|null)\b|^(?:Cannot |can't access|`fetch` must)/;
+
+/**
+ * Returns whether a `fetch` failed because of a mistake in its own code, which another attempt would repeat. The request
+ * may have been sent.
+ */
+export function isMistake(error: unknown): boolean {
+  return error instanceof ReferenceError || (error instanceof TypeError && !error.cause && MISTAKE.test(error.message));
 }
 
 /** Messages of a `fetch` without a response in Chromium, Firefox and Safari, which hide the reason from pages. */

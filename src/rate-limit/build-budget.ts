@@ -1,3 +1,4 @@
+import type { BuildBudget } from '../schemas/usage-report.ts';
 import { LONGEST_RATE_INTERVAL } from '../spec/limits.ts';
 import { abortable, sleep } from '../util/abort.ts';
 import { createMutex, singleFlight } from '../util/concurrency.ts';
@@ -10,7 +11,9 @@ interface BudgetRefusal {
   /** Milliseconds until the budget allows a create request again. */
   readonly wait: number;
   /** Not set if the usage report could not be read, so that only a long `Retry-After` indicates the budget. */
-  readonly budget?: JsonObject;
+  readonly isConfirmed?: true;
+  /** The budget in the usage report, if it has the documented shape. */
+  readonly budget?: BuildBudget;
 }
 
 /** A usage report about the budget: it is used up, some of it is left, or the report does not say. */
@@ -226,11 +229,18 @@ export class BuildBudgetGate {
     if (!isObject(budget)) return 'unknown';
     const { hour, day, retry_after_seconds: seconds } = budget;
     if (typeof seconds === 'number' && seconds > 0) {
-      return { wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), budget };
+      const wait = Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+      return { wait, isConfirmed: true, ...(isBuildBudget(budget) && { budget }) };
     }
     return hasLeft(hour) && hasLeft(day) ? 'left' : 'unknown';
   }
 }
+
+const isBuildBudget = (budget: JsonObject): budget is BuildBudget & JsonObject =>
+  [budget.hour, budget.day].every((window) => {
+    const { limit, used } = Object(window);
+    return typeof limit === 'number' && typeof used === 'number';
+  });
 
 const hasLeft = (window: unknown): boolean =>
   isObject(window) && (window.limit === null || Number(window.used) < Number(window.limit));

@@ -3,6 +3,7 @@ import type { ApiPromise, Decode, DecodeContext, RequestOptions, Transport, Tran
 import { credentialsSchema } from '../schemas/credentials.ts';
 import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import type { OperationName } from '../spec/operations.ts';
+import { refusePromises } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 
 /** A new login token. */
@@ -116,6 +117,7 @@ function credentialInput(
     body: { email, password },
     secrets: [password],
     validate: () => {
+      refusePromises('credentials', credentials);
       warnOfMisspeltFields(operation, credentials, credentialsSchema, transport);
       return {
         ...(!(typeof email === 'string' && EMAIL.test(email)) && { email: ['must be a valid email address.'] }),

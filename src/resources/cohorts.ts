@@ -2,7 +2,7 @@ import { ConflictError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
 import { JobError } from '../errors/job-errors.ts';
-import { CONFLICT_ADVICE, type CreateOptions, type RequestOptions, type Transport } from '../http/index.ts';
+import { CONFLICT_ADVICE, type CreateOptions, keyProblem, type RequestOptions, type Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
 import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
@@ -83,7 +83,11 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     const problem = promiseProblem(fields);
     if (problem !== undefined) throw inputError('cohorts.import', { fields: [problem] });
     // Check the claim, too, before a gigabyte is uploaded for it.
-    const errors = extraBodyErrors(fields ?? {}, options.extraBody);
+    const unusableKey = options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey);
+    const errors = {
+      ...extraBodyErrors(fields ?? {}, options.extraBody),
+      ...(unusableKey !== undefined && { idempotencyKey: [unusableKey] }),
+    };
     if (Object.keys(errors).length > 0) throw inputError('cohorts.import', errors);
     const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
     const { signal, maxRetries, maxRetryWait, token, request } = input;

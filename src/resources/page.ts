@@ -97,6 +97,20 @@ export interface ListPlan<T> {
 /** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
 type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
 
+/** The pages before a page, as its end is judged by them. */
+interface EarlierPages {
+  /** Rows of the longest one. */
+  readonly longest: number;
+  /** Number of the latest ones that had only rows seen before. */
+  readonly repeats: number;
+}
+
+/**
+ * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive between
+ * two requests, and move those of an earlier page to the next one.
+ */
+const MAX_REPEATED_PAGES = 2;
+
 /** Fetches the first page of a list, or the one that `params` name. */
 export function listPages<T>(
   transport: Transport,
@@ -108,7 +122,7 @@ export function listPages<T>(
   const decodeRows = decodeList(plan.schema);
   const { paging } = transport.settings;
   const cap = largestPage(plan.cap, paging);
-  const fetchPage = (query: PageQuery, start: PageStart, seen: Set<unknown>, longest = 0): PagePromise<T> =>
+  const fetchPage = (query: PageQuery, start: PageStart, seen: Set<unknown>, earlier: EarlierPages): PagePromise<T> =>
     new PagePromise(
       transport.start<Page<T>>(plan.operation, {
         ...(plan.path && { params: plan.path }),
@@ -123,20 +137,23 @@ export function listPages<T>(
           const { envelope } = context;
           const rows = await decodeRows(data, context);
           const items = rows.filter((row) => isNew(keyOf(row), seen));
-          if (rows.length > 0 && items.length === 0) {
+          const repeats = items.length > 0 ? 0 : earlier.repeats + (rows.length > 0 ? 1 : 0);
+          const next = nextStart(start, rows.length, paging, envelope);
+          const isEnd = next === undefined || isShort(rows.length, query, earlier.longest, paging);
+          if (!isEnd && repeats === MAX_REPEATED_PAGES) {
             const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
             if (rows.length >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
             context.warn(plan.operation, paging.param, problem);
           }
-          const next = nextStart(start, rows.length, paging, envelope);
           // A page without rows may have a cursor that leads on; a repeated one would never end.
           const isFollowed =
-            items.length > 0 || (rows.length === 0 && paging.style === 'cursor' && isNew(`cursor ${next}`, seen));
-          const isLast = next === undefined || !isFollowed || isShort(rows.length, query, longest, paging);
+            rows.length > 0 ? repeats < MAX_REPEATED_PAGES : paging.style === 'cursor' && isNew(`cursor ${next}`, seen);
+          const isLast = isEnd || !isFollowed;
           const nextQuery = { ...query, page: query.page + 1 };
           const fetchNext: FetchNext<T> = (seenBefore = seen) => {
             for (const row of items) seenBefore.add(keyOf(row));
-            return fetchPage(nextQuery, next, seenBefore, Math.max(longest, rows.length)).catch((error) => {
+            const longest = Math.max(earlier.longest, rows.length);
+            return fetchPage(nextQuery, next, seenBefore, { longest, repeats }).catch((error) => {
               // A page with fewer rows than requested may have been the last one: some services have no page after it.
               if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
               return new ListPage([], nextQuery, { ...envelope, data: [] });
@@ -147,7 +164,10 @@ export function listPages<T>(
       }),
     );
   const { page = 1, per_page = Math.min(plan.size ?? cap, cap), ...rest } = params ?? {};
-  return fetchPage({ ...rest, page, per_page }, startOf(page, per_page, paging), new Set());
+  return fetchPage({ ...rest, page, per_page }, startOf(page, per_page, paging), new Set(), {
+    longest: 0,
+    repeats: 0,
+  });
 }
 
 /** Numbers of rows to which services commonly reduce a page. */

@@ -88,11 +88,11 @@ export interface ActivationCreate {
   readonly credentials?: unknown;
   /** Limits on how often a device must have been seen to be delivered. */
   readonly filters?: FrequencyFilters | undefined;
-  /** Must not be set: the service refuses it with 422. */
+  /** @deprecated Must not be set: the service refuses it with 422. */
   readonly partner_id?: undefined;
-  /** Must not be set: the service refuses it with 422. */
+  /** @deprecated Must not be set: the service refuses it with 422. */
   readonly partner_name?: undefined;
-  /** Must not be set: the service refuses it with 422. */
+  /** @deprecated Must not be set: the service refuses it with 422. */
   readonly pricing_model?: undefined;
 }
 

@@ -12,8 +12,8 @@ interface FieldLogger {
 }
 
 /**
- * Logs, once each, the fields of a body or a query that seem to be misspelt, values that seem to be, and options of the
- * call that are in its body. They are sent as they are: the service may know them.
+ * Logs, once each, the fields of a body or a query that seem to be misspelt, values that seem to be, options of the call
+ * that are in its body, and dates in the wrong order. They are sent as they are: the service may know them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,
@@ -54,6 +54,8 @@ function* mistakesIn(
   if (innerType) yield* mistakesIn(value, innerType, options, path);
   else if (element && Array.isArray(value)) for (const item of value) yield* mistakesIn(item, element, [], `${path}*.`);
   if (!shape || !isObject(value)) return;
+  if (Date.parse(String(value.start_date)) > Date.parse(String(value.end_date)))
+    yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. It is sent as it is.` };
   for (const [name, content] of Object.entries(value)) {
     const field = path + name;
     const documented = Object.hasOwn(shape, name) ? shape[name] : undefined;

@@ -1,3 +1,5 @@
+import { check } from '../errors/audience-error.ts';
+
 /** The longest delay of `setTimeout`; a longer one would fire immediately. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
@@ -22,12 +24,15 @@ const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 /**
  * Runs `callback` once when a signal aborts; returns a function that unsubscribes it. All callbacks of a signal share
  * one listener, because thousands of listeners would be slow.
+ *
+ * @throws {ConfigurationError} for a value that is not a signal.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const existing = watchers.get(signal);
   const callbacks = existing ?? new Set();
   callbacks.add(callback);
   if (!existing) {
+    check('addEventListener' in Object(signal), '`signal` must be an AbortSignal.');
     watchers.set(signal, callbacks);
     signal.addEventListener('abort', notify);
   }

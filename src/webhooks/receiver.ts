@@ -14,7 +14,7 @@ import {
   type KnownWebhookEvent,
   type WebhookEvent,
 } from './events.ts';
-import { checkSecrets, type VerifyOptions, verifyWebhook } from './verify.ts';
+import { checkOptions, checkSecrets, VERIFY_OPTIONS, type VerifyOptions, verifyDelivery } from './verify.ts';
 
 /** Handlers by event type. If the promise of a handler rejects, the service sends the event again. */
 export type WebhookHandlers = {
@@ -113,7 +113,7 @@ class Receiver implements WebhookReceiver {
   readonly #running = new Set<string>();
 
   constructor(options: ReceiverOptions) {
-    checkOptions(options);
+    checkReceiverOptions(options);
     this.#options = options;
     const logger = options.logger ?? console;
     this.logger = {
@@ -163,13 +163,17 @@ class Receiver implements WebhookReceiver {
 
   async #receive(request: Request, report: DeliveryReport): Promise<number> {
     const { secrets, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
+    check(
+      typeof request.headers?.get === 'function',
+      '`handle` takes a `Request`. For node:http, Express and Fastify, use `toNodeListener(receiver)` of audience-activation/node.',
+    );
     if (request.bodyUsed) throw new ConfigurationError('The body was already read.');
     const body = await readBody(request, maxBytes);
     if (!body) {
       report.step({ type: 'refused', reason: 'too-large' });
       return 413;
     }
-    const event = await verifyWebhook(body, request.headers, secrets, this.#options);
+    const event = await verifyDelivery(body, request.headers, secrets, this.#options);
     report.verify(event);
     for (const listener of this.#listeners) void this.#notify(listener, event);
     return this.#store ? this.#runOnce(event, report, this.#store) : this.#run(event, report);
@@ -263,8 +267,24 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
+/** Names of the options of a receiver. */
+const RECEIVER_OPTIONS: readonly string[] = [
+  'secrets',
+  'on',
+  'otherwise',
+  'dedupe',
+  'maxBytes',
+  'leaseMs',
+  'logger',
+  'telemetry',
+  'onDelivery',
+  'aroundHandler',
+  ...VERIFY_OPTIONS,
+];
+
 /** Refuses options that would lose events, or fail only at the first delivery. */
-function checkOptions(options: ReceiverOptions): void {
+function checkReceiverOptions(options: ReceiverOptions): void {
+  checkOptions(options, 'createWebhookReceiver', RECEIVER_OPTIONS);
   const { secrets, on = {}, dedupe } = options;
   if (!Array.isArray(secrets)) checkSecrets(secrets);
   checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/audience-error.ts';
+import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { AUDIENCE_FLAGS } from '../spec/job-status.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { normalizeFlags } from '../util/json.ts';
@@ -27,6 +27,9 @@ export interface VerifyOptions {
   readonly headerName?: string | undefined;
 }
 
+/** Names of the options of {@link verifyWebhook}. */
+export const VERIFY_OPTIONS: readonly string[] = ['tolerance', 'now', 'headerName'];
+
 /**
  * Verifies the signature of a delivery over the raw bytes of its body, and returns its event.
  *
@@ -43,7 +46,18 @@ export async function verifyWebhook(
   rawBody: RawBody,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-  { tolerance = TOLERANCE_S, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions = {},
+  options: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  checkOptions(options, 'verifyWebhook', VERIFY_OPTIONS);
+  return verifyDelivery(rawBody, headers, secrets, options);
+}
+
+/** As {@link verifyWebhook}, with options that have been checked, also those of a receiver. */
+export async function verifyDelivery(
+  rawBody: RawBody,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  { tolerance = TOLERANCE_S, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions,
 ): Promise<WebhookEvent> {
   const keys = checkSecrets(secrets);
   checkNumbers({ tolerance }, ['tolerance']);
@@ -71,13 +85,21 @@ export interface SignOptions {
  *
  * @param options Time of signing.
  */
-export async function signWebhook(rawBody: RawBody, secret: string, { timestamp }: SignOptions = {}): Promise<string> {
+export async function signWebhook(rawBody: RawBody, secret: string, options: SignOptions = {}): Promise<string> {
+  checkOptions(options, 'signWebhook', ['timestamp']);
+  const { timestamp } = options;
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
   if (!(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12)) {
     throw new ConfigurationError('`timestamp` must be in Unix seconds.');
   }
   const [key = ''] = checkSecrets(secret);
   return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
+}
+
+/** Refuses options that are not in `names`: they would have no effect. */
+export function checkOptions(options: object, of: string, names: readonly string[]): void {
+  const [unknown] = Object.entries(options).find(([name, value]) => value !== undefined && !names.includes(name)) ?? [];
+  check(unknown === undefined, `\`${unknown}\` is not an option of \`${of}\`: use ${names.join(', ')}.`);
 }
 
 /** Returns the secrets as an array; throws if there is none, or one is empty. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fingerprint, readStoredToken } from '../../src/auth/token-source.ts';
 import { AuthenticationError, loginToken, type TokenSource } from '../../src/index.ts';
+import { credentials as sandboxCredentials, startBench } from '../support/sandbox.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
 const credentials = { email: 'me@example.com', password: 'pass-word' };
@@ -69,6 +70,30 @@ describe('a token source', () => {
 
 describe('loginToken', () => {
   const login = 'POST /api/v2/auth/login';
+
+  it('warns once that clients of one account end each other’s token, and names `apiToken`', async () => {
+    const { connect, sandbox } = await startBench();
+    const lines: string[] = [];
+    const logger = { error() {}, info() {}, debug() {}, warn: (line: string) => void lines.push(line) };
+    const create = () => connect({ token: loginToken(sandboxCredentials), logger, logLevel: 'warn' });
+    const clients = [create(), create()];
+    for (let round = 0; round < 3; round++) for (const client of clients) await client.webhooks.list();
+    expect(sandbox.log.filter(({ path }) => path.endsWith('/auth/login')).length).toBeGreaterThan(2);
+    expect(lines).toEqual([expect.stringMatching(/each login ends the token of the others: use `apiToken`/)]);
+  });
+
+  it('warns of nothing if clients share a source, or only this client logs in again', async () => {
+    const { connect, account } = await startBench();
+    const lines: string[] = [];
+    const logger = { error() {}, info() {}, debug() {}, warn: (line: string) => void lines.push(line) };
+    const token = loginToken(sandboxCredentials);
+    const clients = [1, 2].map(() => connect({ token, logger, logLevel: 'warn' }));
+    for (let round = 0; round < 3; round++) {
+      for (const client of clients) await client.webhooks.list();
+      account.changePassword(sandboxCredentials.password);
+    }
+    expect(lines).toEqual([]);
+  });
 
   it('logs in once for 50 concurrent calls on a revoked token, and all succeed', async () => {
     const server = await startServer({

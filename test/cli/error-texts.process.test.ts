@@ -177,7 +177,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'another operation': { args: ['budget'], service: responds(403, { message: 'No.' }) },
   },
   'not-found': {
-    'an id': { args: ['projects', 'get', '9'], text: 'or the path is another one: see docs/assumptions.md.' },
+    'an id': {
+      args: ['projects', 'get', '9'],
+      text: 'Check the id and the account; if every call of this operation fails like this, run `aud check`.',
+    },
     'a path': { args: ['request', 'GET', '/api/v2/nope'] },
     'results in storage': {
       args: ['activations', 'download', '1'],

@@ -31,7 +31,8 @@ describe('the options of a client', () => {
     ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /leave it out/],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /must not both be set/],
-    ['an empty token', { ...good, token: '' }, /`token` must be visible ASCII/],
+    ['an empty token', { ...good, token: '' }, /^`token` is empty: is AUDIENCE_TOKEN set\?$/],
+    ['an empty token of MCP', { ...good, mcpToken: '' }, /^`mcpToken` is empty: is AUDIENCE_MCP_TOKEN set\?$/],
     ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` must be visible ASCII/],
     ['a negative timeout', { ...good, timeout: -1 }, /`timeout`/],
     ['a timeout that is not a number', { ...good, timeout: Number.NaN }, /`timeout`/],
@@ -49,6 +50,29 @@ describe('the options of a client', () => {
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(inspect(error)).not.toContain('secret');
     }
+  });
+
+  it('the token of the environment is not sent to another origin than AUDIENCE_BASE_URL', () => {
+    const { baseUrl } = good;
+    vi.stubEnv('AUDIENCE_TOKEN', 'secret-token');
+    vi.stubEnv('AUDIENCE_BASE_URL', 'https://staging.example.com/prefix');
+    const refused =
+      '`token` is missing: AUDIENCE_TOKEN is for https://staging.example.com (AUDIENCE_BASE_URL), and is not sent to https://api.example.com.';
+    expect(() => new AudienceClient({ baseUrl })).toThrow(new ConfigurationError(refused));
+    new AudienceClient(good);
+    new AudienceClient({ baseUrl, mcpToken: 'token-2' });
+    for (const own of [undefined, 'https://STAGING.example.com:443/other']) new AudienceClient({ baseUrl: own });
+    vi.stubEnv('AUDIENCE_BASE_URL', '');
+    new AudienceClient({ baseUrl });
+  });
+
+  it('a client that has an MCP token only does not send the token of another origin', async () => {
+    vi.stubEnv('AUDIENCE_TOKEN', 'secret-token');
+    vi.stubEnv('AUDIENCE_BASE_URL', 'https://staging.example.com');
+    const server = await startServer([]);
+    const client = new AudienceClient({ baseUrl: server.url, mcpToken: 'token-2' });
+    await expect(client.webhooks.list()).rejects.toThrow('`token` is missing');
+    expect(await server.seen()).toEqual([]);
   });
 
   it('`token` and `baseUrl` are reported together if both are missing', () => {

@@ -189,3 +189,47 @@ describe('a missing argument', () => {
       await call();
   });
 });
+
+describe('a mistake that types would show', () => {
+  it.each([{}, 'x', 5])('refuses the signal %j by its name', async (signal) => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const client = clientOf(server);
+    const options = { signal: odd(signal) };
+    for (const call of [
+      client.audiences.get(1, options),
+      client.audiences.createAndWait({}, options),
+      client.uploads.upload({ kind: 'cohort', data: new Blob(['1']) }, options),
+    ]) {
+      expect(await failureOf(call)).toMatchObject({
+        name: 'ConfigurationError',
+        message: expect.stringContaining('`signal` must be an AbortSignal.'),
+      });
+    }
+    expect(await failureOf(client.audiences.create({}, options))).toMatchObject({ outcome: 'not-sent' });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it.each([5, 'x', null])('refuses %j in place of options, and sends nothing', async (options) => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const client = clientOf(server);
+    const calls = [client.audiences.createAndWait({}, odd(options))];
+    if (options !== null) calls.push(client.request('POST', '/api/v2/x', odd(options)));
+    for (const call of calls) {
+      expect(await failureOf(call)).toMatchObject({
+        name: 'ConfigurationError',
+        message: expect.stringContaining('must be an object'),
+      });
+    }
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('names credentials that were not awaited, whose rejection does not end the process', async () => {
+    const server = await startServer([]);
+    const credentials = Promise.reject(new Error('no vault'));
+    expect(await failureOf(clientOf(server).auth.login(odd(credentials)))).toMatchObject({
+      name: 'ValidationError',
+      local: true,
+      errors: { credentials: ['is a Promise: await it.'] },
+    });
+  });
+});

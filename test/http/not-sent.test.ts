@@ -50,6 +50,75 @@ describe('a connection of a wrapper’s own that is refused after the response',
   });
 });
 
+describe('a `fetch` with a mistake in its code', () => {
+  const absent = (value: unknown) => value as { readonly body: string };
+
+  it.each<[string, Fetch, string]>([
+    [
+      'a TypeError',
+      async () => absent(undefined).body as never,
+      'threw TypeError: Cannot read properties of undefined',
+    ],
+    [
+      'a ReferenceError',
+      async () => Reflect.apply(new Function('missing()'), undefined, []),
+      'threw ReferenceError: missing is not defined',
+    ],
+    ['no `Response`', async () => undefined as never, 'threw TypeError: `fetch` must resolve with a `Response`.'],
+  ])('is named and not called again: %s', async (_, broken, text) => {
+    let calls = 0;
+    const client = clientOf(
+      { url: 'http://127.0.0.1:9' },
+      {
+        fetch: (input, init) => {
+          calls++;
+          return broken(input, init);
+        },
+      },
+    );
+    expect(await failureOf(client.audiences.get(1))).toMatchObject({
+      code: 'callback-failed',
+      message: expect.stringContaining(`audiences.get failed: \`fetch\` ${text}`),
+      cause: expect.any(Error),
+    });
+    expect(calls).toBe(1);
+  });
+
+  it('leaves the outcome of a create unknown, because the request may have been sent', async () => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server, {
+      fetch: async (input, init) => {
+        await fetch(input, init);
+        return absent(undefined).body as never;
+      },
+    });
+    expect(await failureOf(client.audiences.create({}))).toMatchObject({ code: 'callback-failed', outcome: 'unknown' });
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it.each([
+    new TypeError('fetch failed', { cause: new Error('read ECONNRESET') }),
+    new TypeError('Failed to fetch'),
+    new TypeError('NetworkError when attempting to fetch resource.'),
+    new TypeError('Load failed'),
+    new TypeError('terminated'),
+    new TypeError('Network request failed'),
+    new Error('Network connection lost.'),
+    Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
+    new SyntaxError('Unexpected end of JSON input'),
+    new TypeError('x is not a function', { cause: new Error('read ECONNRESET') }),
+  ])('is not assumed of a lost connection, which is retried: %s', async (error) => {
+    let calls = 0;
+    const fetch: Fetch = () => {
+      calls++;
+      return Promise.reject(error);
+    };
+    const client = clientOf({ url: 'http://127.0.0.1:9' }, { fetch, maxRetries: 2, backoff: { min: 0, max: 0 } });
+    expect(await failureOf(client.audiences.get(1))).toMatchObject({ name: 'ConnectionError', attempts: 3 });
+    expect(calls).toBe(3);
+  });
+});
+
 describe('a request through `wrapFetch`', () => {
   const refusedOwn: Fetch = () => Promise.reject(Object.assign(new Error('mine'), { code: 'ECONNREFUSED' }));
 

@@ -254,7 +254,9 @@ describe('an error of a create', () => {
     ]);
     const error = await failureOf(clientOf(server, once).projects.create({ name: 'x' }, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown' });
-    expect(String(error)).toContain('repeat it with the idempotency key "k" and the same body within 24 hours of its first attempt');
+    expect(String(error)).toContain(
+      'repeat it with the idempotency key "k" and the same body within 24 hours of its first attempt',
+    );
   });
 
   it.each(['projects', 'audiences'] as const)('says once that a create of %s was held back', async (name) => {
@@ -269,6 +271,26 @@ describe('an error of a create', () => {
     expect(heldBack).toMatchObject({ status: 429, outcome: 'not-sent', attempts: 0 });
     expect(String(heldBack)).toMatch(
       /: \w+\.create was not sent: after an earlier 429 the service does not accept it before [\dT:.-]+Z\.$/,
+    );
+  });
+});
+
+describe('the advice of an error', () => {
+  it('about a 404 names the id and the account, or only the check if the request has no id', async () => {
+    const server = await startServer([{ status: 404, message: 'Not found.' }]);
+    const client = clientOf(server, once);
+    const check = 'every call of this operation fails like this, run `aud check`.';
+    expect(String(await failureOf(client.audiences.get(42)))).toContain(
+      `404 Not found. Check the id and the account; if ${check}`,
+    );
+    expect(String(await failureOf(client.projects.list()))).toContain(`404 Not found. If ${check}`);
+    expect(String(await failureOf(client.request('GET', '/api/v2/x')))).toContain(`404 Not found. If ${check}`);
+  });
+
+  it('about HTML in place of an envelope names `baseUrl`', async () => {
+    const server = await startServer([{ text: '<html>Sign in</html>' }]);
+    expect(String(await failureOf(clientOf(server, once).webhooks.list()))).toContain(
+      'the body is HTML or XML, as from a proxy: check `baseUrl`.',
     );
   });
 });

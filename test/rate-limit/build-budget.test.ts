@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BuildBudgetError } from '../../src/index.ts';
 import type { Step } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { wireAudience } from '../support/wire-audience.ts';
@@ -94,6 +95,18 @@ describe('a create that is refused with a long `Retry-After`', () => {
     const server = await startServer({ [create]: [response], [usage]: [usageReport] });
     const error = await failureOf(clientOf(server).audiences.create({}));
     expect(error).toMatchObject({ ...expected, retryAfter: 900, outcome: 'refused', attempts: 1 });
+  });
+
+  it('carries the budget as `BuildBudget`, or none if the report has another shape', async () => {
+    const budgetAfter = async (usageReport: Step) => {
+      const server = await startServer({ [create]: [limited], [usage]: [usageReport] });
+      const error = await failureOf(clientOf(server).audiences.create({}));
+      if (!BuildBudgetError.isInstance(error)) throw error;
+      return [error.budget?.hour.used, error.budget?.day.limit, String(error).includes('probably')];
+    };
+    expect(await budgetAfter(report(60, 900))).toEqual([60, 300, false]);
+    const other = { data: { build_budget: { hour: { count: 60 }, day: null, retry_after_seconds: 900 } } };
+    expect(await budgetAfter(other)).toEqual([undefined, undefined, false]);
   });
 
   it('says whether the usage report shows that the budget is used up', async () => {

@@ -62,10 +62,14 @@ describe('an import', () => {
     }
   });
 
-  it('checks its claim before it uploads anything', async () => {
+  it.each([
+    ['extraBody', { extraBody: { name: 'y' } }],
+    ['idempotencyKey', { idempotencyKey: 'Kunden für November' }],
+    ['idempotencyKey', { idempotencyKey: '' }],
+  ])('checks its claim before it uploads anything: %s', async (field, options) => {
     const { client, sandbox } = await startBench({ jobs });
-    const importing = client.cohorts.import(data, { name: 'x' }, { extraBody: { name: 'y' } });
-    expect(await failureOf(importing)).toMatchObject({ local: true, errors: { extraBody: [expect.any(String)] } });
+    const error = await failureOf(client.cohorts.import(data, { name: 'x' }, options));
+    expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
     expect(sandbox.log).toEqual([]);
   });
 

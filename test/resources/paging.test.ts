@@ -25,8 +25,13 @@ describe('the paging of a contract', () => {
     ]);
   });
 
-  it('reads on after a short page of a cursor, and stops at one that repeats rows', async () => {
-    const server = await startServer([page([row(1), row(2)], 'a'), page([row(3)], 'b'), page([row(3)], 'b')]);
+  it('reads on after a short page of a cursor, and stops at the second one that repeats rows', async () => {
+    const server = await startServer([
+      page([row(1), row(2)], 'a'),
+      page([row(3)], 'b'),
+      page([row(3)], 'b'),
+      page([row(3)], 'b'),
+    ]);
     const client = clientOf(server, { contract: { paging: cursor } });
     expect((await client.projects.list({ per_page: 2 }).toArray()).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
@@ -91,10 +96,47 @@ describe('the paging of a contract', () => {
   });
 });
 
+describe('a list that grows while it is read', () => {
+  const paged = (numbers: readonly number[]) => ({ data: numbers.map(row) });
+  const offset: Paging = { style: 'offset', param: 'skip', size: 'take' };
+
+  it.each<[string, Paging | undefined, string]>([
+    ['pages', undefined, '?page=4&per_page=2'],
+    ['offsets', offset, '?skip=6&take=2'],
+  ])('continues past a page of rows that it has shown already: %s', async (_, paging, last) => {
+    // Two rows arrive after the first page, so that the second one has the rows of the first.
+    const server = await startServer([paged([9, 8]), paged([9, 8]), paged([7, 6]), paged([5])]);
+    const client = clientOf(server, paging && { contract: { paging } });
+    expect((await client.projects.list({ per_page: 2 }).toArray()).map(({ id }) => id)).toEqual([9, 8, 7, 6, 5]);
+    expect(new URL((await server.seen())[3]?.url ?? '', 'http://x').search).toBe(last);
+  });
+
+  it('continues past a page of known rows that the service has reduced', async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => index + 1);
+    const server = await startServer([paged(rows.slice(0, 25)), paged(rows.slice(0, 25)), paged(rows.slice(25))]);
+    expect(await clientOf(server).projects.list().toArray()).toHaveLength(30);
+  });
+
+  it('has a page without rows for those that arrived, which leads to the next one', async () => {
+    const server = await startServer([paged([9, 8]), paged([9, 8]), paged([7])]);
+    const second = await (await clientOf(server).projects.list({ per_page: 2 })).nextPage();
+    expect(second).toMatchObject({ page: 2, items: [] });
+    const third = await second?.nextPage();
+    expect([third?.items.map(({ id }) => id), third?.nextPage()]).toEqual([[7], undefined]);
+  });
+
+  it('rejects at the second successive full page without a new row', async () => {
+    const server = await startServer([paged([9, 8]), paged([9, 8]), paged([7, 6]), paged([9, 8]), paged([7, 6])]);
+    const error = await failureOf(clientOf(server).projects.list({ per_page: 2 }).toArray());
+    expect(error).toMatchObject({ name: 'ResponseError', operation: 'projects.list' });
+    expect(String(error)).toContain('`page` seems to be ignored: page 5 repeats earlier rows.');
+  });
+});
+
 describe('a list of a service that pages in another way', () => {
-  it('is logged once, if a page that may not be the last is followed by the same rows', async () => {
+  it('is logged once, if two pages that may not be the last repeat the first one', async () => {
     const rows = Array.from({ length: 25 }, (_, index) => row(index));
-    const server = await startServer([{ data: rows }]);
+    const server = await startServer(Array.from({ length: 6 }, () => ({ data: rows })));
     const warnings: string[] = [];
     const client = clientOf(server, {
       logLevel: 'warn',
@@ -102,7 +144,7 @@ describe('a list of a service that pages in another way', () => {
     });
     for (let n = 0; n < 2; n++) expect(await client.projects.list().toArray()).toHaveLength(25);
     expect(warnings).toEqual([
-      'projects.list: `page` seems to be ignored: page 2 repeats earlier rows. If rows are missing, set `contract.paging`.',
+      'projects.list: `page` seems to be ignored: page 3 repeats earlier rows. If rows are missing, set `contract.paging`.',
     ]);
   });
 

@@ -152,3 +152,19 @@ describe('a value close to a known one', () => {
     expect(lines).toEqual([]);
   });
 });
+
+it('dates in the wrong order are logged, and sent as they are', async () => {
+  const { client, lines, bodies } = await warned([wireAudience()]);
+  const [first, last] = ['2026-05-01', '2026-05-31'];
+  const entry = { analysis_type: 'AffinityTransactions' };
+  const dataset = [
+    { ...entry, start_date: first, end_date: last },
+    { ...entry, start_date: first, end_date: first },
+    { ...entry, start_date: last, end_date: first },
+  ];
+  await client.audiences.create({ dataset });
+  expect(lines.map(([line]) => line)).toEqual([
+    'audiences.create: `dataset.*.start_date` is after `dataset.*.end_date`. It is sent as it is.',
+  ]);
+  expect(await bodies()).toEqual([{ dataset }]);
+});

@@ -9,6 +9,8 @@ export interface Editor {
   hoverOf(text: string): string;
   /** Returns the messages of the errors, each with the text of its line. */
   errors(): { readonly line: string; readonly message: string }[];
+  /** Returns the names that are offered at a marker and struck out, because they are deprecated. */
+  deprecatedAt(marker: string): string[];
   /** Number of types that the compiler has instantiated for the program. */
   instantiations(): number;
 }
@@ -53,6 +55,10 @@ export function openEditor(text: string): Editor {
         line: text.split('\n')[text.slice(0, diagnostic.start).split('\n').length - 1]?.trim() ?? '',
         message: ts.flattenDiagnosticMessageText(diagnostic.messageText, ' '),
       })),
+    deprecatedAt(marker) {
+      const { entries = [] } = service.getCompletionsAtPosition(file, text.indexOf(marker), {}) ?? {};
+      return entries.filter(({ kindModifiers = '' }) => /\bdeprecated\b/.test(kindModifiers)).map(({ name }) => name);
+    },
     instantiations: () => service.getProgram()?.getInstantiationCount() ?? 0,
   };
 }

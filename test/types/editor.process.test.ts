@@ -20,6 +20,11 @@ const documented = (name: string, ...path: readonly string[]): string[] => {
 const REFUSED = ['partner_id', 'partner_name', 'pricing_model'];
 
 describe('in an editor', () => {
+  it('the fields of an activation that the service refuses are struck out', () => {
+    const editor = openEditor(`${HEADER}client.activations.create({ /*at*/ });`);
+    expect(editor.deprecatedAt('/*at*/').sort()).toEqual(REFUSED);
+  });
+
   it('completions of each body and query are exactly the documented fields', () => {
     const calls: Readonly<Record<string, readonly string[]>> = {
       'audiences.create({ /*at*/ })': documented('AudienceCreate'),

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   createWebhookReceiver,
@@ -7,6 +8,7 @@ import {
 } from '../../src/webhooks/index.ts';
 import { delivery, recordingLogger, SECRET, wireEvent } from '../support/deliveries.ts';
 import { eventually } from '../support/eventually.ts';
+import { listenForTest } from '../support/loopback.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -25,6 +27,23 @@ describe('a receiver', () => {
     const response = await receiver.handle(await delivery(wireEvent('evt_1')));
     expect([response.status, await response.text()]).toEqual([200, '']);
     expect(seen).toEqual([42]);
+  });
+
+  it('refuses an option that it does not know', () => {
+    expect(() => start({ tolerence: 5 } as object)).toThrow(
+      '`tolerence` is not an option of `createWebhookReceiver`: use secrets, on,',
+    );
+  });
+
+  it('names `toNodeListener` for a request of node:http, and responds with 500', async () => {
+    const { receiver, lines } = start();
+    const server = createServer(async (request, response) => {
+      const { status } = await receiver.handle(request as never);
+      response.writeHead(status).end();
+    });
+    const url = await listenForTest(server);
+    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(500);
+    expect(lines).toEqual([expect.stringMatching(/takes a `Request`\. .* use `toNodeListener\(receiver\)`/)]);
   });
 
   it('responds with 405 to any method but POST', async () => {

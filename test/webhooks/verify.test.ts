@@ -29,8 +29,8 @@ const MAC = (await signWebhook(BODY, SECRET, { timestamp: NOW })).split('v1=')[1
 
 const verify = (
   headers: WebhookHeaders,
-  options: VerifyOptions & { secrets?: string | string[]; body?: string } = {},
-) => verifyWebhook(options.body ?? BODY, headers, options.secrets ?? SECRET, { now, ...options });
+  { secrets = SECRET, body = BODY, ...options }: VerifyOptions & { secrets?: string | string[]; body?: string } = {},
+) => verifyWebhook(body, headers, secrets, { now, ...options });
 const reasonOf = async (promise: Promise<unknown>): Promise<unknown> => {
   const error = await failureOf(promise);
   expect(error).toBeInstanceOf(WebhookVerificationError);
@@ -200,5 +200,16 @@ describe('verifyWebhook', () => {
     expect(await reasonOf(verifyWebhook(buffer, `t=${NOW},v1=${MAC}`, SECRET, { now }))).toMatch(
       /parsed-body|no-match/,
     );
+  });
+});
+
+it('an unknown option is refused by name', async () => {
+  const options = { tolerence: 5 } as object;
+  expect(await failureOf(verifyWebhook(BODY, `t=${NOW},v1=${MAC}`, SECRET, options))).toMatchObject({
+    name: 'ConfigurationError',
+    message: '`tolerence` is not an option of `verifyWebhook`: use tolerance, now, headerName.',
+  });
+  expect(await failureOf(signWebhook(BODY, SECRET, options))).toMatchObject({
+    message: '`tolerence` is not an option of `signWebhook`: use timestamp.',
   });
 });
