@@ -197,7 +197,10 @@ export class Sweeps<T extends JobResource> {
     }
   }
 
-  /** Sends a request for a page; resolves with the page and the outcome, or `undefined` if it was aborted. */
+  /**
+   * Sends a request for a page; resolves with the page and the outcome, or `undefined` if it was aborted. The page counts as
+   * being read until its outcome is recorded, so that it is not read a second time in between.
+   */
   async read<R>(
     poll: PagePoll,
     request: (page: number, signal: AbortSignal, onCall: (id: string) => void) => PromiseLike<R>,
@@ -207,7 +210,7 @@ export class Sweeps<T extends JobResource> {
     this.#reading.add(page);
     this.#requested.delete(page);
     const outcome = await this.timer.send((signal, onCall) => request(page, signal, onCall));
-    this.#reading.delete(page);
+    if (!outcome) this.#reading.delete(page);
     return outcome && { page, outcome };
   }
 
@@ -220,6 +223,7 @@ export class Sweeps<T extends JobResource> {
 
   /** Records the jobs that a page shows; `isLast` if it has no rows. Returns the jobs that a search or sweep has not found. */
   onPage(page: number, jobs: readonly Job<T>[], isLast: boolean, readAt: number): Job<T>[] {
+    this.#reading.delete(page);
     for (const sweep of this.#underWay()) if (sweep.isReading(page)) sweep.onPage(page, jobs, isLast);
     if (jobs.length >= this.#minJobs) {
       this.#pages.set(page, { readAt, newestAt: Math.max(...jobs.map(({ timer }) => timer.createdAt)) });
@@ -234,6 +238,7 @@ export class Sweeps<T extends JobResource> {
 
   /** Records a page that could not be read. Returns as `onPage` does. */
   onFailure(page: number, failure: SweepFailure): Job<T>[] {
+    this.#reading.delete(page);
     this.failure = failure;
     for (const sweep of this.#underWay()) if (sweep.isReading(page)) sweep.onFailure(page, failure);
     return this.#finish();
@@ -261,6 +266,7 @@ export class Sweeps<T extends JobResource> {
     this.listed.clear();
     this.#pages.clear();
     this.#requested.clear();
+    this.#reading.clear();
     this.#search = undefined;
     this.#sweep = undefined;
   }

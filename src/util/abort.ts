@@ -1,4 +1,4 @@
-import { check } from '../errors/audience-error.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 
 /** The longest delay of `setTimeout`; a longer one would fire immediately. */
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -32,7 +32,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const callbacks = existing ?? new Set();
   callbacks.add(callback);
   if (!existing) {
-    check('addEventListener' in Object(signal), '`signal` must be an AbortSignal.');
+    if (!('addEventListener' in Object(signal))) throw new ConfigurationError('`signal` must be an AbortSignal.');
     watchers.set(signal, callbacks);
     signal.addEventListener('abort', notify);
   }
