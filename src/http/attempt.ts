@@ -1,7 +1,7 @@
 import { fingerprint, isUsableToken } from '../auth/index.ts';
 import { BuildBudgetError, RateLimitError } from '../errors/api-errors.ts';
 import { AudienceError } from '../errors/audience-error.ts';
-import { type AcquireOptions, type BuildPermit, PauseTooLongError } from '../rate-limit/index.ts';
+import type { AcquireOptions, BuildPermit } from '../rate-limit/index.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { runHook } from '../util/run-hooks.ts';
 import type { CallRecord } from './call-record.ts';
@@ -163,14 +163,17 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
 async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {
   const { buildBudget } = call.state;
   const keyTimeLeft = call.history?.keyTimeLeft ?? Number.POSITIVE_INFINITY;
-  const reason = (): Error => new PauseTooLongError(buildBudget.timeLeft(scope));
-  const limited = new AbortScope({ parents: [signal], ms: keyTimeLeft, reason });
+  const limited = new AbortScope({ parents: [signal], ms: keyTimeLeft });
   const waiting = new Waiting(call, 'build-budget', () => buildBudget.timeLeft(scope));
   call.waiting = waiting;
   try {
     return await buildBudget.acquire(scope, Math.min(maxWait, keyTimeLeft), limited.signal);
   } catch (error) {
-    throw heldBackError(error, BuildBudgetError, call, signal);
+    const isKeyTooOld = limited.signal.aborted && !signal.aborted;
+    const freeAt = new Date(Date.now() + buildBudget.timeLeft(scope));
+    throw isKeyTooOld
+      ? notSentError(BuildBudgetError, call, freeAt)
+      : heldBackError(error, BuildBudgetError, call, signal);
   } finally {
     waiting.end();
     limited.dispose();

@@ -24,7 +24,7 @@ import {
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
-import { Waiting, whyWaiting } from './waiting.ts';
+import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
 
 /** Options that must be numbers: with `NaN`, for instance, a call would be retried indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
@@ -175,10 +175,7 @@ function waitFor({ reason, delay }: Retry, failure: Failure, call: CallRecord): 
     return new Waiting(call, 'conflict', () => history?.conflictTimeLeft ?? 0);
   }
   retryWait?.end();
-  const at = performance.now() + delay;
-  const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
-  const what = reason === 'budget' ? 'build-budget' : isAsked ? 'retry-after' : 'backoff';
-  return new Waiting(call, what, () => at - performance.now());
+  return waitToRetry(call, failure, delay);
 }
 
 function retryLimits({ operation, options, settings, state, deadlineAt, history }: CallRecord): CallRetryLimits {

@@ -5,16 +5,14 @@ export type ConflictReading = 'in-flight' | 'other-body' | 'unstated';
 const READ_LIMIT = 1_000;
 
 const IN_FLIGHT =
-  /\bin[- ]?flight\b|\bin[- ]progress\b|\bprocessing\b|\bbeing (?:processed|handled|executed)\b|\b(?:still|currently) (?:running|pending|open)\b|\boutstanding\b|\bconcurrent|\bnot (?:yet )?(?:finished|completed|ended)\b/i;
+  /in[- ]?(?:flight|progress)|processing|being (?:processed|handled)|still (?:running|pending)|outstanding|concurrent|not (?:yet )?(?:finished|completed)/i;
 
-const BODY = '(?:body|bodies|payloads?|param(?:eter)?s|content|data)';
-const DIFFERENCE = String.raw`(?:different|another|other|changed|mismatch\w*|differs?|(?:do|does|did)(?: not|n't) match|not (?:identical|the same)|only\b[^.]*\bsame)`;
+const BODY = '(?:body|payload|param(?:eter)?s|content|data)';
+const DIFFERENCE =
+  "(?:different|another|other|changed|mismatch|differs?|(?:not|n't) match|not (?:identical|the same)|only\\b[^.]*\\bsame)";
 
 /** A difference named beside a body; "another request" alone may be one in flight. */
-const OTHER_BODY = new RegExp(
-  String.raw`\b${DIFFERENCE}\b[^.]*\b${BODY}\b|\b${BODY}\b[^.]*\b${DIFFERENCE}\b|\bdifferent request\b`,
-  'i',
-);
+const OTHER_BODY = new RegExp(`${DIFFERENCE}[^.]*\\b${BODY}|\\b${BODY}\\b[^.]*${DIFFERENCE}|different request`, 'i');
 
 /**
  * Reads the cause of a 409 from its message. The specification names two causes ("Errors", 409) and shows no body of

@@ -63,4 +63,4 @@ export {
   type TransportInput,
   type WithResponse,
 } from './transport.ts';
-export { Waiting } from './waiting.ts';
+export { type Waiting, waitToRetry } from './waiting.ts';

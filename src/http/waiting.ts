@@ -3,6 +3,7 @@ import type { Logger } from '../util/log.ts';
 import { emit } from '../util/run-hooks.ts';
 import type { RequestEvent, WaitingEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
+import type { Failure } from './retry-policy.ts';
 
 /** Reasons for which a call waits before it sends a request. */
 export type WaitingReason = WaitingEvent['reason'];
@@ -37,6 +38,17 @@ export class Waiting {
   }
 }
 
+/** Begins the wait before the next attempt after a failure. */
+export function waitToRetry(call: WaitingCall, failure: Failure, delay: number): Waiting {
+  const at = performance.now() + delay;
+  const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
+  const what = failure.kind === 'budget' ? 'build-budget' : isAsked ? 'retry-after' : 'backoff';
+  return new Waiting(call, what, () => at - performance.now());
+}
+
+/** The last line of each logger. */
+const lastLines = new WeakMap<Logger, string>();
+
 function report(call: WaitingCall, waiting: Waiting): void {
   const { settings, event } = call;
   const message = `${event.operation} is waiting: ${whyWaiting(call, waiting)}.`;
@@ -45,25 +57,10 @@ function report(call: WaitingCall, waiting: Waiting): void {
     const facts = { ...event, reason: waiting.reason, message };
     return until === undefined ? facts : { ...facts, until };
   });
-  if (isNews(settings.logger, waiting.reason, event, until)) {
-    settings.logger.info(message, { operation: event.operation, callId: event.callId });
-  }
-}
-
-/** Ends of the waits that a logger has reported, by what calls wait for together. */
-const reported = new WeakMap<Logger, Map<string, number>>();
-
-/** Returns whether a wait is not one that many calls share and another of them has reported. */
-function isNews(logger: Logger, reason: WaitingReason, { bucket }: RequestEvent, until: Date | undefined): boolean {
-  if (reason !== 'rate-limit' && reason !== 'build-budget') return true;
-  const ends = reported.get(logger) ?? new Map<string, number>();
-  reported.set(logger, ends);
-  const what = `${reason} ${bucket}`;
-  const end = until?.getTime() ?? Date.now();
-  // The permits of a burst become free at almost the same time.
-  if (end < (ends.get(what) ?? Number.NEGATIVE_INFINITY) + 1_000) return false;
-  ends.set(what, end);
-  return true;
+  // Many calls may wait for the same limit until the same time.
+  if (lastLines.get(settings.logger) === message) return;
+  lastLines.set(settings.logger, message);
+  settings.logger.info(message, { operation: event.operation, callId: event.callId });
 }
 
 function endOf({ timeLeft }: Waiting): Date | undefined {

@@ -3,7 +3,6 @@ export {
   type AcquireOptions,
   createRateLimiter,
   memoryLimiter,
-  PauseTooLongError,
   type PermitLog,
   type Priority,
   RateLimitBucket,

@@ -11,7 +11,8 @@ import {
   type RequestEvent,
   retryDelay,
   type Settings,
-  Waiting,
+  type Waiting,
+  waitToRetry,
 } from '../http/index.ts';
 import { AbortScope, startTimer } from '../util/abort.ts';
 import { checkNumbers, checkOptionNames } from '../util/input-checks.ts';
@@ -246,9 +247,7 @@ export class Transfer {
     logRetry(settings.logger, this.event, wait, error);
     this.#observer?.retry(retry);
     this.lastError = error;
-    const at = performance.now() + wait;
-    const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
-    this.#retryWait = new Waiting(this, isAsked ? 'retry-after' : 'backoff', () => at - performance.now());
+    this.#retryWait = waitToRetry(this, failure, wait);
     return wait;
   }
 }
