@@ -10,7 +10,7 @@ import {
   type Variant,
   WRITE_PATHS,
 } from './support/expectations.ts';
-import { publishesOpenApi, refusesMcp, servesMcp } from './support/publications.ts';
+import { publishesOpenApi } from './support/publications.ts';
 import {
   answers,
   answersLate,
@@ -49,13 +49,12 @@ const NEEDS_PROJECT = [
   'path:projects.create',
   'path:projects.delete',
   'body:projects.create',
-  'errors.409',
   'time-zone',
   'idempotency:projects.create',
 ];
 
 /** Findings that need resources. */
-const NEEDS_ROWS = ['paging', 'page-size', 'waits.via', 'results.download', 'path:lookalikes.get'];
+const NEEDS_ROWS = ['paging', 'page-size', 'waits.via', 'path:lookalikes.get'];
 
 const pathVariants: readonly Variant[] = [
   { name: 'a service that is as assumed', level: 'read' },
@@ -101,9 +100,7 @@ const pathVariants: readonly Variant[] = [
     service: { contract: OWN_NAMES },
     expected: {
       ...expectAll('unfound', ...LISTS, ...GETS),
-      ...expectAll('not-checked', 'path:estimates.get', 'statuses', ...NEEDS_ROWS.slice(0, 4)),
-      // The 404 of a path is not that of a resource.
-      'errors.404': OPEN,
+      ...expectAll('not-checked', 'path:estimates.get', 'statuses', ...NEEDS_ROWS.slice(0, 3), ...SHAPES),
     },
   },
   {
@@ -161,8 +158,15 @@ const unknownPathVariants: readonly Variant[] = [
     service: { contract: OWN_NAMES, unknown: unknownPaths.json403 },
     expected: {
       // A 403 is not evidence about a path.
-      ...expectAll('not-checked', ...LISTS, ...GETS, 'path:estimates.get', 'statuses', ...NEEDS_ROWS.slice(0, 4)),
-      'errors.404': OPEN,
+      ...expectAll(
+        'not-checked',
+        ...LISTS,
+        ...GETS,
+        'path:estimates.get',
+        'statuses',
+        ...NEEDS_ROWS.slice(0, 3),
+        ...SHAPES,
+      ),
     },
     mayStop: 12,
   },
@@ -192,9 +196,8 @@ const unknownPathVariants: readonly Variant[] = [
     level: 'read',
     service: { unknown: unknownPaths.emptyLists, isFilled: false },
     expected: {
-      ...expectAll('not-checked', ...LISTS, ...NEEDS_ROWS, 'statuses'),
+      ...expectAll('not-checked', ...LISTS, ...NEEDS_ROWS, ...SHAPES, 'statuses'),
       ...expectAll(OPEN, ...GETS),
-      'errors.404': ['confirmed', ...OPEN],
     },
   },
   {
@@ -202,9 +205,8 @@ const unknownPathVariants: readonly Variant[] = [
     level: 'read',
     service: { isFilled: false },
     expected: {
-      ...expectAll('not-checked', ...NEEDS_ROWS, 'statuses'),
+      ...expectAll('not-checked', ...NEEDS_ROWS, ...SHAPES, 'statuses'),
       ...expectAll(OPEN, ...GETS),
-      'errors.404': ['confirmed', ...OPEN],
     },
   },
   {
@@ -458,8 +460,7 @@ const refusingVariants: readonly Variant[] = [
     service: { contract: OWN_NAMES, traits: [blocks(10)] },
     expected: {
       ...expectAll('unfound', ...LISTS, ...GETS),
-      ...expectAll('not-checked', 'path:estimates.get', 'statuses', ...NEEDS_ROWS.slice(0, 4)),
-      'errors.404': OPEN,
+      ...expectAll('not-checked', 'path:estimates.get', 'statuses', ...NEEDS_ROWS.slice(0, 3), ...SHAPES),
     },
     stopped: 12,
   },
