@@ -108,7 +108,13 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   const request = { scope, priority, signal, maxWait } as const;
   let build: BuildPermit | undefined;
   if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
-  else await toNotSentError(state.limiter.acquire(operation.bucket, request), RateLimitError, call, signal);
+  else {
+    try {
+      await state.limiter.acquire(operation.bucket, request);
+    } catch (error) {
+      throw heldBackError(error, RateLimitError, call, signal);
+    }
+  }
   options[BACKGROUND]?.onPermit?.(call.id);
   return { scope, build };
 }
@@ -121,15 +127,16 @@ async function acquireBuildPermit(
   const { limiter, buildBudget } = call.state;
   const { scope, signal, maxWait } = request;
   for (;;) {
-    const permit = await toNotSentError(buildBudget.acquire(scope, maxWait, signal), BuildBudgetError, call, signal);
+    const permit = await buildBudget.acquire(scope, maxWait, signal).catch((error: unknown) => {
+      throw heldBackError(error, BuildBudgetError, call, signal);
+    });
     const { refusals } = buildBudget;
     try {
       // A custom limiter may ignore the signal, and the queue must not wait for it.
-      const acquired = abortable(limiter.acquire(call.operation.bucket, request), signal);
-      await toNotSentError(acquired, RateLimitError, call, signal);
+      await abortable(limiter.acquire(call.operation.bucket, request), signal);
     } catch (error) {
       permit.release();
-      throw error;
+      throw heldBackError(error, RateLimitError, call, signal);
     }
     if (refusals === buildBudget.refusals) return permit;
     permit.release();
@@ -138,19 +145,10 @@ async function acquireBuildPermit(
 
 type LimitError = typeof RateLimitError | typeof BuildBudgetError;
 
-/** Waits for `permit`. If it rejects with a `retryAt`, throws the error of a call that was not sent. */
-async function toNotSentError<R>(
-  permit: Promise<R>,
-  ErrorClass: LimitError,
-  call: CallRecord,
-  signal: AbortSignal,
-): Promise<R> {
-  try {
-    return await permit;
-  } catch (error) {
-    const retryAt = signal.aborted ? undefined : retryAtOf(error);
-    throw retryAt ? notSentError(ErrorClass, call, retryAt) : error;
-  }
+/** Returns the error of a call that was not sent, if a limit has rejected it with a `retryAt`; any other error as it is. */
+function heldBackError(error: unknown, ErrorClass: LimitError, call: CallRecord, signal: AbortSignal): unknown {
+  const retryAt = signal.aborted ? undefined : retryAtOf(error);
+  return retryAt ? notSentError(ErrorClass, call, retryAt) : error;
 }
 
 async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {

@@ -124,7 +124,7 @@ export class CallRecord {
   /** Records a failed attempt; returns the failure. */
   fail(failed: AttemptFailure): AttemptFailure {
     this.isInFlight = false;
-    this.history ??= new RetryHistory();
+    this.history ??= new RetryHistory(this.options.idempotencyKey !== undefined);
     this.history.onFailure(failed.failure);
     this.lastError = failed.error;
     return failed;

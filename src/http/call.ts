@@ -1,8 +1,8 @@
 import { isUsableToken } from '../auth/index.ts';
-import { RateLimitError, ValidationError } from '../errors/api-errors.ts';
+import { ConflictError, RateLimitError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, ConfigurationError, withDetails } from '../errors/audience-error.ts';
 import { TimeoutError } from '../errors/call-errors.ts';
-import type { CreateOutcome, FieldErrors } from '../errors/error-details.ts';
+import type { FieldErrors } from '../errors/error-details.ts';
 import { isOperationName } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { atCallSite, isReason } from '../util/call-site.ts';
@@ -11,8 +11,16 @@ import { withRetries } from '../util/retry.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
 import { type CallObserver, logRetry } from './call-observer.ts';
 import type { CallRecord } from './call-record.ts';
+import { conflictAdvice } from './conflict.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
-import { BACKGROUND, FIELD_OPTIONS, FREE_OPTIONS, KEY_OPTIONS, REQUEST_OPTIONS } from './request-options.ts';
+import {
+  BACKGROUND,
+  CONFLICT_ADVICE,
+  FIELD_OPTIONS,
+  FREE_OPTIONS,
+  KEY_OPTIONS,
+  REQUEST_OPTIONS,
+} from './request-options.ts';
 import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
 import { type CallRetryLimits, nextRetry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
@@ -35,10 +43,11 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
   const parents = [options.signal, state.closing.signal];
   const scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
   const { signal } = scope;
-  const work = (): Promise<unknown> => withAttempts(call, makeAttempt, signal);
   state.open++;
   try {
-    return await (observer ? observer.around({ signal, work: () => observed(call, observer, work) }) : work());
+    return await (observer
+      ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
+      : withAttempts(call, makeAttempt, signal));
   } catch (error) {
     throw endWith(error, call);
   } finally {
@@ -48,9 +57,14 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
 }
 
 /** Reports the end of a call to the hooks before `around` learns of it. */
-async function observed<R>(call: CallRecord, observer: CallObserver, work: () => Promise<R>): Promise<R> {
+async function observed<R>(
+  call: CallRecord,
+  observer: CallObserver,
+  makeAttempt: Attempt<R>,
+  signal: AbortSignal,
+): Promise<R> {
   try {
-    const result = await work();
+    const result = await withAttempts(call, makeAttempt, signal);
     observer.end('success');
     return result;
   } catch (error) {
@@ -142,39 +156,53 @@ async function delayAfter(
 
 function retryLimits({ operation, options, settings, state, deadlineAt }: CallRecord): CallRetryLimits {
   const { token, retry } = operation;
+  const maxRetries = options.maxRetries ?? settings.maxRetries;
   return {
     retry,
-    maxRetries: options.maxRetries ?? settings.maxRetries,
+    maxRetries,
     maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
     backoff: settings.backoff,
     timeLeft: deadlineAt - performance.now(),
     canRenewToken: token !== 'none' && options.token === undefined && state.tokens[token].canRenew,
-    onConflict: options.onConflict ?? 'throw',
+    onConflict: options.onConflict ?? (options.idempotencyKey !== undefined && maxRetries > 0 ? 'wait' : 'throw'),
   };
 }
 
 const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
 
-/** Advice for the caller, by the outcome of a create. */
-const ADVICE: Readonly<Record<CreateOutcome, string>> = {
-  'not-sent': 'Nothing reached the service; a retry is safe.',
-  refused: 'Nothing was created by this call.',
-  unknown:
-    'It may have been created: retry with the same idempotency key (valid for 24 hours) and body, and it happens once.',
-  done: 'The create itself succeeded.',
-};
+/** Advice after a 409 to a key that no other call can have used. */
+const SENT_TWICE =
+  'Nothing was created by this call. Its key was generated, so a proxy may have sent the request twice: look in the list before you repeat it.';
+
+/** Returns what a failed create means for the caller, and what to do next. */
+function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
+  if (ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local))
+    return 'Nothing was created.';
+  const isLimited = RateLimitError.isInstance(error);
+  if (ConflictError.isInstance(error) && history?.conflict !== undefined) {
+    if (options.idempotencyKey !== undefined) return options[CONFLICT_ADVICE] ?? conflictAdvice(history.conflict, key);
+    if (outcome === 'refused') return SENT_TWICE;
+  }
+  switch (outcome) {
+    case 'not-sent':
+      // The error of a limit says itself that nothing was sent, and when to retry.
+      return isLimited ? '' : 'Nothing reached the service; a retry is safe.';
+    case 'refused':
+      return `Nothing was created by this call.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
+    case 'unknown':
+      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours, and it happens once.`;
+    default:
+      return 'The create itself succeeded.';
+  }
+}
 
 /** Returns the error that the caller's promise rejects with. */
 function finalError(thrown: unknown, call: CallRecord): AudienceError {
   const failure = toError(thrown, call);
   const error = call.retryRefused ? withDetails(failure, {}, RETRY_REFUSED) : failure;
-  if (call.key === undefined) return error;
-  const { outcome } = call;
-  const isLocal = ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local);
-  // These errors say themselves that nothing was sent, and when to retry.
-  const isHeldBack = outcome === 'not-sent' && RateLimitError.isInstance(error);
-  const advice = isLocal ? 'Nothing was created.' : isHeldBack ? '' : ADVICE[outcome];
-  return withDetails(error, { idempotencyKey: call.key, outcome }, advice);
+  const { key: idempotencyKey, outcome } = call;
+  if (idempotencyKey === undefined) return error;
+  return withDetails(error, { idempotencyKey, outcome }, createAdvice(error, idempotencyKey, call));
 }
 
 function toError(thrown: unknown, call: CallRecord): AudienceError {

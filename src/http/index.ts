@@ -28,6 +28,7 @@ export type { PreparedRequest } from './request.ts';
 export {
   BACKGROUND,
   type CallOptions,
+  CONFLICT_ADVICE,
   CREATE_OPTIONS,
   type CreateOptions,
   DEFAULTS,

@@ -39,8 +39,10 @@ export interface CreateOptions extends RequestOptions {
   /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
   readonly idempotencyKey?: string | undefined;
   /**
-   * How to handle a 409 that an earlier attempt of this call cannot have caused: `throw` a `ConflictError`, or `wait`
-   * up to a minute for the response of the create in flight under the same key. @default 'throw'
+   * How to handle a 409 that an earlier attempt of this call cannot have caused: `wait` up to a minute for the response
+   * of the create in flight under the same key, or `throw` a `ConflictError`. A 409 that names another body is thrown.
+   *
+   * @default 'wait' with an `idempotencyKey`, unless `maxRetries` is 0; otherwise 'throw'
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
   /**
@@ -78,6 +80,9 @@ export const FREE_OPTIONS: readonly string[] = ['params', 'body', 'schema', 'buc
 /** Key of the options that only the package itself passes: a symbol, which no options of a caller have. */
 export const BACKGROUND: unique symbol = Symbol('background');
 
+/** Key of the advice after a 409 that replaces the usual one; only the package itself passes it. */
+export const CONFLICT_ADVICE: unique symbol = Symbol('conflict advice');
+
 /** A call that the package makes itself, with less priority than those of the caller. Its options are not checked. */
 interface BackgroundCall {
   /** True for polls of waits. */
@@ -89,6 +94,7 @@ interface BackgroundCall {
 /** The caller's options, and those that the package itself adds. */
 export interface CallOptions extends CreateOptions {
   readonly [BACKGROUND]?: BackgroundCall;
+  readonly [CONFLICT_ADVICE]?: string;
 }
 
 /** Defaults of the options that concern requests. Durations are milliseconds. */

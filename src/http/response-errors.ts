@@ -15,6 +15,7 @@ import type { ApiErrorDetails } from '../errors/error-details.ts';
 import type { ResolvedOperation } from '../spec/operations.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
+import { readConflict } from './conflict.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
 import { BodyError, hiddenReason, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
@@ -137,10 +138,12 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   };
   const error = apiError(details, body, call);
   if (response.status < 400) {
-    const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500;
+    // A 409 may be about a create in flight.
+    const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500 && envelopeCode !== 409;
     return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
   }
-  return new AttemptFailure(failure, error);
+  const isConflict = response.status === 409;
+  return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
 }
 
 /** A path that is assumed or overridden may not be that of the service. */
@@ -155,15 +158,6 @@ const NO_MCP =
 
 const RENEWED =
   'A new token was refused as well. It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
-
-const NEW_KEY = 'A new body needs a new key.';
-const KEY_IN_USE = `The idempotency key is in use, by a create that is still in flight or by one with another body. ${NEW_KEY}`;
-
-/** Returns the advice for a 409, without what the service's own message already says. */
-function conflictAdvice(message: string, { retry }: ResolvedOperation): string {
-  if (retry !== 'idempotency-key') return '';
-  return /\bkey\b/i.test(message) ? NEW_KEY : KEY_IN_USE;
-}
 
 /** Returns the service's own message, from its envelope or from a JSON-RPC error. */
 function messageIn(body: unknown): string {
@@ -192,7 +186,7 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 406:
       return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`.'), details);
     case 409:
-      return new ConflictError(say(conflictAdvice(message, call.operation)), details);
+      return new ConflictError(say(''), details);
     case 422: {
       const errors = readFieldErrors(body, (text) => redactor.text(text, FIELD_MESSAGE_LIMIT));
       return new ValidationError(say(messageOfFields(errors)), { ...details, errors, local: false });

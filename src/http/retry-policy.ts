@@ -2,6 +2,7 @@ import type { CreateOutcome } from '../errors/error-details.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
 import { type Backoff, backoffDelay } from '../util/retry.ts';
 import { parseRetryAfter } from '../util/retry-after.ts';
+import type { ConflictReading } from './conflict.ts';
 
 /** How one attempt failed, by the differences that matter for a retry. */
 export type Failure =
@@ -11,8 +12,17 @@ export type Failure =
   | { readonly kind: 'lost' }
   /** A success that is not an envelope: a proxy responded, or the response was cut off. */
   | { readonly kind: 'no-envelope' }
-  /** A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. */
-  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly final?: boolean }
+  /**
+   * A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. `conflict`: the
+   * cause of a 409.
+   */
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly retryAfter?: number;
+      readonly final?: boolean;
+      readonly conflict?: ConflictReading;
+    }
   /** The build budget refused a create; creates are held back for `wait` milliseconds. */
   | { readonly kind: 'budget'; readonly wait: number }
   /** A retry cannot help. */
@@ -42,6 +52,7 @@ export interface RetryLimits {
 export interface CallRetryLimits extends RetryLimits {
   /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;
+  /** How to handle a 409 that no earlier attempt of the call can have caused. */
   readonly onConflict: 'throw' | 'wait';
 }
 
@@ -54,11 +65,21 @@ export class RetryHistory {
   retries = 0;
   /** Number of 409s. */
   conflicts = 0;
+  /** Cause of the last 409. */
+  conflict: ConflictReading | undefined;
+  /** True if an earlier attempt may have reached the service: then the create in flight may be this call's. */
+  mayBeOwn = false;
   /** The token that the service rejected with a 401, so that the source was asked for another one. */
   rejectedToken: string | undefined;
   /** Outcome of a create by all failed attempts. */
   outcome: CreateOutcome = 'not-sent';
+  readonly #isCallersKey: boolean;
   #firstConflictAt = 0;
+
+  /** @param isCallersKey True if the caller has passed the idempotency key, so that other calls may use it, too. */
+  constructor(isCallersKey = false) {
+    this.#isCallersKey = isCallersKey;
+  }
 
   /** Milliseconds since the first 409; 0 without one. */
   get conflictAge(): number {
@@ -66,11 +87,26 @@ export class RetryHistory {
   }
 
   onFailure(failure: Failure): void {
-    const outcome = attemptOutcome(failure);
-    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
-    if (failure.kind === 'status' && failure.status === 409 && this.conflicts++ === 0) {
-      this.#firstConflictAt = performance.now();
+    if (failure.kind === 'status' && failure.conflict !== undefined) {
+      this.#onConflict(failure.conflict);
+      return;
     }
+    const outcome = attemptOutcome(failure);
+    if (outcome === 'unknown') this.mayBeOwn = true;
+    this.#raise(outcome);
+  }
+
+  #onConflict(conflict: ConflictReading): void {
+    if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
+    this.conflict = conflict;
+    if (!this.#isCallersKey) this.#raise('refused');
+    // The key belongs to another body, so no attempt of this call has created anything.
+    else if (conflict === 'other-body') this.outcome = 'refused';
+    else this.#raise('unknown');
+  }
+
+  #raise(outcome: CreateOutcome): void {
+    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
   }
 
   /** Records that the last failure is retried; `token` was sent with it. */
@@ -81,7 +117,7 @@ export class RetryHistory {
 }
 
 /** The part of a call's history that its retry depends on. */
-export type RetryState = Pick<RetryHistory, 'retries' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'outcome'>;
+export type RetryState = Pick<RetryHistory, 'retries' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'mayBeOwn'>;
 
 /** The next attempt of a call. */
 export interface Retry {
@@ -106,8 +142,8 @@ export function nextRetry(
   if (failure.kind === 'status' && failure.status === 401) {
     return limits.canRenewToken && history.rejectedToken === undefined ? { delay: 0, reason: 'token' } : undefined;
   }
-  if (failure.kind === 'status' && failure.status === 409 && !failure.final) {
-    const delay = conflictDelay(failure.retryAfter, history, limits, random);
+  if (failure.kind === 'status' && failure.conflict !== undefined) {
+    const delay = conflictDelay(failure, history, limits, random);
     return delay === undefined ? undefined : { delay, reason: 'conflict' };
   }
   if (failure.kind === 'budget') {
@@ -146,16 +182,16 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
 
 /**
  * Returns the wait after a 409, or `undefined` to give up. The create in flight may be an earlier attempt of this call;
- * once it is done, the service responds to the same key with its response.
+ * once it is done, the service responds to the same key with its response. To another body it never will.
  */
 function conflictDelay(
-  retryAfter: number | undefined,
-  { outcome, conflicts, conflictAge }: RetryState,
+  { retryAfter, final, conflict }: Extract<Failure, { kind: 'status' }>,
+  { mayBeOwn, conflicts, conflictAge }: RetryState,
   limits: CallRetryLimits,
   random: () => number,
 ): number | undefined {
-  const mayBeOwn = outcome === 'unknown';
-  const isAwaited = limits.retry === 'idempotency-key' && (mayBeOwn || limits.onConflict === 'wait');
+  if (final || conflict === 'other-body' || limits.retry !== 'idempotency-key') return undefined;
+  const isAwaited = mayBeOwn || limits.onConflict === 'wait';
   const left = MAX_CONFLICT_WAIT_MS - conflictAge;
   if (!isAwaited || left <= 0) return undefined;
   const delay = delayWithin(limits, retryAfter, conflicts, random);

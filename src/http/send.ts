@@ -205,11 +205,14 @@ function namesAddress(error: Error, address: string): boolean {
  * because such a function may have other connections.
  */
 export function customFetch(fetch: Fetch): Fetch {
-  return (input, init) =>
-    markErrors(
-      () => fetch(input, init),
-      (error) => isNotSent(error, input instanceof Request ? input.url : String(input)),
-    );
+  return async (input, init) => {
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      const isUnsent = isNotSent(error, input instanceof Request ? input.url : String(input));
+      throw isUnsent ? error : markSent(error);
+    }
+  };
 }
 
 /**
@@ -228,19 +231,17 @@ export function wrappedFetch(fetch: Fetch, wrap: (fetch: Fetch) => Fetch): Fetch
       throw error;
     }
   });
-  return (input, init) =>
-    markErrors(
-      () => wrapped(input, init),
-      () => calls > 0 && calls === unsent,
-    );
+  return async (input, init) => {
+    try {
+      return await wrapped(input, init);
+    } catch (error) {
+      throw calls > 0 && calls === unsent ? error : markSent(error);
+    }
+  };
 }
 
-/** Calls a `fetch`. An error that `isUnsent` does not accept counts as one of a request that may have been sent. */
-async function markErrors(fetch: () => Promise<Response>, isUnsent: (error: unknown) => boolean): Promise<Response> {
-  try {
-    return await fetch();
-  } catch (error) {
-    if (error instanceof Error && !isUnsent(error)) MAYBE_SENT.add(error);
-    throw error;
-  }
+/** Returns an error of a request that may have been sent, marked as one. */
+function markSent(error: unknown): unknown {
+  if (error instanceof Error) MAYBE_SENT.add(error);
+  return error;
 }

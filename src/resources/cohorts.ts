@@ -2,7 +2,7 @@ import { ConflictError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 import type { Upload } from '../errors/error-details.ts';
 import { JobError } from '../errors/job-errors.ts';
-import type { CreateOptions, RequestOptions, Transport } from '../http/index.ts';
+import { CONFLICT_ADVICE, type CreateOptions, type RequestOptions, type Transport } from '../http/index.ts';
 import type { Scheduler } from '../polling/index.ts';
 import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
 import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
@@ -62,9 +62,9 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
    * `upload`: the file is in storage, and `create` can claim it without another upload.
    *
    * With an `idempotencyKey`, an import can be repeated: a second one under the same key uploads the file again, but
-   * creates no second cohort. Its claim has another reference, so that it fails with a `ConflictError` if an earlier one
-   * may have created the cohort. To continue without another upload, save the reference in `onUploaded` and call
-   * `create` under the same key.
+   * creates no second cohort. Its claim has another reference, so it fails with a `ConflictError` if an earlier one may
+   * have created the cohort; `onConflict` is 'throw' by default. To continue without another upload, save the reference
+   * in `onUploaded` and call `create` under the same key.
    *
    * @example
    * const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of an input
@@ -94,22 +94,32 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     }
     const body = { ...fields, upload_reference: upload.reference };
     const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };
+    // The service never replays the response of an earlier import: each upload has another reference.
+    const conflict = { onConflict: onConflict ?? 'throw', [CONFLICT_ADVICE]: IMPORTED_BEFORE } as const;
     try {
-      return await this.createAndWait(body, { ...claim, onCreated, wait });
+      return await this.createAndWait(body, {
+        ...claim,
+        ...(idempotencyKey !== undefined && conflict),
+        onCreated,
+        wait,
+      });
     } catch (error) {
-      throw withUpload(error, upload);
+      throw withUpload(error, upload, idempotencyKey !== undefined);
     }
   }
 }
 
-/** Advice after a 409 of the claim: each upload has another reference, so that the bodies of two imports differ. */
+/** Advice after a 409 of the claim under a key of the caller's own. */
 const IMPORTED_BEFORE =
   'An earlier import under this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
 
-/** Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it. */
-function withUpload(error: unknown, upload: Upload): unknown {
+/**
+ * Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it or an
+ * earlier import under the caller's key has probably created the cohort.
+ */
+function withUpload(error: unknown, upload: Upload, isCallersKey: boolean): unknown {
   if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;
-  if (ConflictError.isInstance(error) && error.outcome === 'refused') return withDetails(error, {}, IMPORTED_BEFORE);
+  if (isCallersKey && ConflictError.isInstance(error)) return error;
   if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;
   const advice = `The file is in storage: \`cohorts.create\` can claim it with \`error.upload.reference\` until ${upload.claimBefore.toISOString()}.`;
   return withDetails(error, { upload }, advice);

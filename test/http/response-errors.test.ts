@@ -197,7 +197,7 @@ describe('an error of a create', () => {
     [403, 'refused'],
     [404, 'refused'],
     [408, 'unknown'],
-    [409, 'refused'],
+    [409, 'unknown'],
     [422, 'refused'],
     [429, 'refused'],
     [500, 'unknown'],
@@ -221,17 +221,40 @@ describe('an error of a create', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  const isOneOf = 'The idempotency key is in use, by a create that is still in flight or by one with another body. ';
   it.each([
-    ['This idempotency key was used with a different body.', ''],
-    ['Conflict', isOneOf],
-    ['', isOneOf],
-  ])('explains a conflict once: "%s"', async (message, explanation) => {
+    [
+      'This idempotency key was used with a different body.',
+      { idempotencyKey: 'k' },
+      'Nothing was created by this call: an earlier create used this key for another body. Look in the list for what it created before you use another key.',
+    ],
+    [
+      'Conflict.',
+      { idempotencyKey: 'k' },
+      'It may have been created: a create under this key may still be in flight. Repeat it with the idempotency key "k" and the same body. If it ends with a 409 again, the key probably belongs to another body: look in the list before you use another key.',
+    ],
+    [
+      'Conflict.',
+      {},
+      'Nothing was created by this call. Its key was generated, so a proxy may have sent the request twice: look in the list before you repeat it.',
+    ],
+  ])('explains a conflict once: "%s", %o', async (message, options, advice) => {
     const server = await startServer([{ status: 409, message }]);
-    expect(String(await failureOf(clientOf(server).projects.create({ name: 'x' })))).toBe(
-      `ConflictError: projects.create failed: 409${message && ` ${message.replace('.', '')}`}. ${explanation}A new body needs a new key. Nothing was created by this call.`,
+    const client = clientOf(server, { maxRetries: 0 });
+    expect(String(await failureOf(client.projects.create({ name: 'x' }, options)))).toBe(
+      `ConflictError: projects.create failed: 409 ${message} ${advice}`,
     );
-    expect(String(await failureOf(clientOf(server).projects.delete(1)))).not.toContain('A new body');
+    expect(String(await failureOf(client.projects.delete(1)))).toBe(
+      `ConflictError: projects.delete failed: 409 ${message}`,
+    );
+  });
+
+  it('leaves open whether something was created when the 409 stands in the envelope of a success', async () => {
+    const server = await startServer([
+      { status: 200, text: JSON.stringify({ status: 'error', code: 409, message: 'In flight', data: [] }) },
+    ]);
+    const error = await failureOf(clientOf(server, once).projects.create({ name: 'x' }, { idempotencyKey: 'k' }));
+    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown' });
+    expect(String(error)).toContain('repeat it with the idempotency key "k" and the same body within 24 hours');
   });
 
   it.each(['projects', 'audiences'] as const)('says once that a create of %s was held back', async (name) => {

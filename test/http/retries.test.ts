@@ -53,11 +53,26 @@ describe('a create', () => {
     expect(attempts).toBe(8);
   });
 
-  it('is a ConflictError immediately when the first response is 409', async () => {
+  it('under a generated key is a ConflictError immediately when the first response is 409', async () => {
     const server = await startServer([{ status: 409 }]);
-    const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k' }));
-    expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'k', outcome: 'refused', attempts: 1 });
+    const error = await failureOf(clientOf(server).audiences.create({}));
+    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
   });
+
+  it("under the caller's key is retried after a 409 until the response is replayed", async () => {
+    const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
+    const { attempts } = await clientOf(server).audiences.create({}, { idempotencyKey: 'k' }).withResponse();
+    expect(attempts).toBe(3);
+  });
+
+  it.each([{ onConflict: 'throw' }, { maxRetries: 0 }] as const)(
+    "under the caller's key ends at the first 409 with an unknown outcome with %o",
+    async (options) => {
+      const server = await startServer([{ status: 409 }]);
+      const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k', ...options }));
+      expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'k', outcome: 'unknown', attempts: 1 });
+    },
+  );
 
   it('waits for the response to another request with `onConflict: "wait"`', async () => {
     const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);

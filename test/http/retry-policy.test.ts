@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { ConflictReading } from '../../src/http/conflict.ts';
 import {
   type CallRetryLimits,
   type Failure,
@@ -18,19 +19,25 @@ const limits: CallRetryLimits = {
   onConflict: 'throw',
   timeLeft: Number.POSITIVE_INFINITY,
 };
-const fresh: RetryState = { retries: 0, conflicts: 0, conflictAge: 0, rejectedToken: undefined, outcome: 'not-sent' };
+const fresh: RetryState = { retries: 0, conflicts: 0, conflictAge: 0, rejectedToken: undefined, mayBeOwn: false };
 const middle = () => 0.5;
 const status = (code: number, retryAfter?: number): Failure => ({
   kind: 'status',
   status: code,
   ...(retryAfter !== undefined && { retryAfter }),
 });
+const conflict = (reading: ConflictReading, retryAfter?: number): Failure => ({
+  kind: 'status',
+  status: 409,
+  conflict: reading,
+  ...(retryAfter !== undefined && { retryAfter }),
+});
 const MINUTE = 60_000;
 const decide = (
   failure: Failure,
-  { retries, conflicts, conflictAge, rejectedToken, outcome, ...changes }: Partial<RetryState & CallRetryLimits> = {},
+  { retries, conflicts, conflictAge, rejectedToken, mayBeOwn, ...changes }: Partial<RetryState & CallRetryLimits> = {},
 ) => {
-  const history = { retries, conflicts, conflictAge, rejectedToken, outcome };
+  const history = { retries, conflicts, conflictAge, rejectedToken, mayBeOwn };
   const changed = Object.fromEntries(Object.entries(history).filter(([, value]) => value !== undefined));
   return nextRetry(failure, { ...fresh, ...changed }, { ...limits, ...changes }, middle);
 };
@@ -94,14 +101,21 @@ describe('the decision to retry', () => {
   });
 
   it('retries a 409 that its own create caused for up to a minute, beyond `maxRetries`', () => {
-    const create = { retry: 'idempotency-key', outcome: 'unknown', conflicts: 1, retries: 4 } as const;
-    expect(decide(status(409), create)).toMatchObject({ reason: 'conflict' });
-    expect(decide(status(409), { ...create, conflictAge: MINUTE })).toBeUndefined();
-    expect(decide(status(409), { ...create, conflictAge: MINUTE - 100 })).toMatchObject({ delay: 100 });
-    expect(decide(status(409, 100_000), create)).toBeUndefined();
-    expect(decide(status(409), { ...create, outcome: 'refused' })).toBeUndefined();
-    expect(decide(status(409), { ...create, outcome: 'refused', onConflict: 'wait' })).toBeDefined();
-    expect(decide(status(409), { ...create, retry: 'always', onConflict: 'wait' })).toBeUndefined();
+    const create = { retry: 'idempotency-key', mayBeOwn: true, conflicts: 1, retries: 4 } as const;
+    for (const reading of ['in-flight', 'unstated'] as const) {
+      expect(decide(conflict(reading), create)).toMatchObject({ reason: 'conflict' });
+      expect(decide(conflict(reading), { ...create, conflictAge: MINUTE })).toBeUndefined();
+      expect(decide(conflict(reading), { ...create, conflictAge: MINUTE - 100 })).toMatchObject({ delay: 100 });
+      expect(decide(conflict(reading, 100_000), create)).toBeUndefined();
+      expect(decide(conflict(reading), { ...create, mayBeOwn: false })).toBeUndefined();
+      expect(decide(conflict(reading), { ...create, mayBeOwn: false, onConflict: 'wait' })).toBeDefined();
+      expect(decide(conflict(reading), { ...create, retry: 'always', onConflict: 'wait' })).toBeUndefined();
+    }
+  });
+
+  it('never waits for the replay of a create with another body', () => {
+    const create = { retry: 'idempotency-key', mayBeOwn: true, conflicts: 1, onConflict: 'wait' } as const;
+    expect(decide(conflict('other-body'), create)).toBeUndefined();
   });
 
   it('waits for the build budget beyond `maxRetries`, within `maxRetryWait`, unless retries are off', () => {
@@ -115,14 +129,17 @@ describe('the decision to retry', () => {
   it('is never made where the service asks for no retry', () => {
     expect(decide({ kind: 'status', status: 503, final: true })).toBeUndefined();
     expect(
-      decide({ kind: 'status', status: 409, final: true }, { retry: 'idempotency-key', outcome: 'unknown' }),
+      decide(
+        { kind: 'status', status: 409, conflict: 'in-flight', final: true },
+        { retry: 'idempotency-key', mayBeOwn: true },
+      ),
     ).toBeUndefined();
   });
 });
 
 describe('the history of a call', () => {
-  const historyOf = (...failures: Failure[]): RetryHistory => {
-    const history = new RetryHistory();
+  const historyOf = (...failures: Failure[]): RetryHistory => record(new RetryHistory(), failures);
+  const record = (history: RetryHistory, failures: readonly Failure[]): RetryHistory => {
     for (const failure of failures) history.onFailure(failure);
     return history;
   };
@@ -142,8 +159,34 @@ describe('the history of a call', () => {
     expect(historyOf(...failures).outcome).toBe(outcome);
   });
 
+  it.each<[Failure[], string]>([
+    [[conflict('in-flight')], 'unknown'],
+    [[conflict('unstated')], 'unknown'],
+    [[conflict('other-body')], 'refused'],
+    [[conflict('in-flight'), conflict('other-body')], 'refused'],
+    [[{ kind: 'lost' }, conflict('other-body')], 'refused'],
+    [[conflict('in-flight'), { kind: 'not-sent' }], 'unknown'],
+  ])('after %j to the key of the caller says that the create is %s', (failures, outcome) => {
+    expect(record(new RetryHistory(true), failures).outcome).toBe(outcome);
+  });
+
+  it.each<[Failure[], string]>([
+    [[conflict('in-flight')], 'refused'],
+    [[conflict('unstated')], 'refused'],
+    [[conflict('other-body')], 'refused'],
+    [[{ kind: 'lost' }, conflict('in-flight')], 'unknown'],
+    [[{ kind: 'lost' }, conflict('other-body')], 'unknown'],
+  ])('after %j to a generated key says that the create is %s', (failures, outcome) => {
+    expect(historyOf(...failures).outcome).toBe(outcome);
+  });
+
+  it('takes a create in flight for an attempt of this call only after one that may have arrived', () => {
+    expect(record(new RetryHistory(true), [conflict('in-flight'), status(429)]).mayBeOwn).toBe(false);
+    expect(record(new RetryHistory(true), [{ kind: 'lost' }]).mayBeOwn).toBe(true);
+  });
+
   it('counts transient retries only, and remembers the token that a 401 rejected', () => {
-    const history = historyOf(status(401), status(503), status(409), { kind: 'budget', wait: 1 });
+    const history = historyOf(status(401), status(503), conflict('unstated'), { kind: 'budget', wait: 1 });
     for (const reason of ['token', 'transient', 'conflict', 'budget'] as const) history.onRetry(reason, 'old');
     expect(history).toMatchObject({ retries: 1, rejectedToken: 'old', conflicts: 1 });
   });
@@ -152,9 +195,9 @@ describe('the history of a call', () => {
     vi.useFakeTimers();
     try {
       expect(historyOf(status(503)).conflictAge).toBe(0);
-      const history = historyOf(status(409));
+      const history = historyOf(conflict('in-flight'));
       vi.advanceTimersByTime(700);
-      history.onFailure(status(409));
+      history.onFailure(conflict('in-flight'));
       vi.advanceTimersByTime(300);
       expect(history).toMatchObject({ conflicts: 2, conflictAge: 1_000 });
     } finally {

@@ -35,22 +35,9 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([data.id]);
   });
 
-  it('by another call is a conflict immediately, and creates nothing', async () => {
+  it('by another call is waited for, and answered with what that call created', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
-    const first = client.projects.create({ name: 'Shared' }, options);
-    await inFlight(proxy);
-    const error = await failureOf(client.projects.create({ name: 'Shared' }, options));
-    expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'shared', outcome: 'refused', attempts: 1 });
-    release();
-    await first;
-    expect(conflicts(sandbox.log)).toBe(1);
-    expect((await client.projects.list()).items).toHaveLength(1);
-  });
-
-  it('by another call is waited for with `onConflict: "wait"`, and answered with what that call created', async () => {
-    const { client, proxy, sandbox, release } = await startSlow();
-    const options = { idempotencyKey: 'shared', onConflict: 'wait' } as const;
     const first = client.projects.create({ name: 'Shared' }, options);
     await inFlight(proxy);
     const waiting = client.projects.create({ name: 'Shared' }, options).withResponse();
@@ -59,6 +46,63 @@ describe('a create whose key is in flight', () => {
     const second = await waiting;
     expect(second.data).toEqual(await first);
     expect(conflicts(sandbox.log)).toBe(second.attempts - 1);
+    expect((await client.projects.list()).items).toHaveLength(1);
+  });
+
+  it('by another call ends with an unknown outcome under `onConflict: "throw"`; following the advice creates nothing twice', async () => {
+    const { client, proxy, sandbox, release } = await startSlow();
+    const first = client.projects.create({ name: 'Shared' }, { idempotencyKey: 'shared' });
+    await inFlight(proxy);
+    const options = { idempotencyKey: 'shared', onConflict: 'throw' } as const;
+    const error = await failureOf(client.projects.create({ name: 'Shared' }, options));
+    expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'shared', outcome: 'unknown', attempts: 1 });
+    expect(String(error)).toContain('Repeat it with the idempotency key "shared" and the same body.');
+    release();
+    const { id } = await first;
+    expect(conflicts(sandbox.log)).toBe(1);
+    expect(await client.projects.create({ name: 'Shared' }, options)).toMatchObject({ id });
+    expect((await client.projects.list()).items).toHaveLength(1);
+  });
+
+  it('by a call with another body is refused as soon as that has ended', async () => {
+    const { client, proxy, sandbox, release } = await startSlow();
+    const options = { idempotencyKey: 'shared' };
+    const first = client.projects.create({ name: 'First' }, options);
+    await inFlight(proxy);
+    const second = failureOf(client.projects.create({ name: 'Second' }, options));
+    await eventually(() => expect(conflicts(sandbox.log)).toBeGreaterThan(1));
+    release();
+    const { id } = await first;
+    const error = await second;
+    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused' });
+    expect(String(error)).toContain('an earlier create used this key for another body. Look in the list');
+    expect((await client.projects.list()).items).toMatchObject([{ id, name: 'First' }]);
+  });
+
+  it('for longer than a minute ends with the outcome unknown, and the replay comes with the same key', async () => {
+    const { connect, options, sandbox, release } = await startSlow({ cut: true });
+    let requests = 0;
+    const time = startVirtualTime(() => requests > 0);
+    onTestFinished(() => time.end());
+    const counted: typeof fetch = async (...args) => {
+      requests++;
+      try {
+        return await fetch(...args);
+      } finally {
+        requests--;
+      }
+    };
+    const client = connect({ ...options, fetch: counted, backoff: { min: 1_000, max: 20_000 } });
+    const create = () => client.projects.create({ name: 'Own' }, { idempotencyKey: 'k' });
+    const startedAt = performance.now();
+    const error = await time.until(failureOf(create()));
+    expect(performance.now() - startedAt).toBeGreaterThan(60_000);
+    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown', idempotencyKey: 'k' });
+    release();
+    await eventually(() => expect(sandbox.log.some(({ status }) => status === 0 || status === 200)).toBe(true));
+    const { id } = await time.until(create());
+    time.end();
+    expect((await client.projects.list()).items.map((project) => project.id)).toEqual([id]);
   });
 
   it('for longer than its deadline ends there, with the outcome unknown', async () => {
