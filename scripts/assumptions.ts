@@ -42,7 +42,7 @@ const CONTRACT = {
     about: 'Body of 403, 404, 406, 409 and 429',
     assumed: 'the envelope, as of other errors',
     override: NONE,
-    check: 'reads: 401, 404 and 422; `--write`: 409; others never',
+    check: 'reads: 422; `--write`: 409, for a key with another body; others never',
   },
   jsonSize: {
     about: 'Maximum size of a JSON body',
@@ -91,20 +91,20 @@ const CONTRACT = {
     assumed:
       '`name`, `project_id`, `dataset`, `cohort_id`, `filters`, all optional; an entry of `dataset` has all three fields of the audience object',
     override: '`operations: { "audiences.create": { body } }`',
-    check: '`--write`: fields that a 422 names',
+    check: '`--write`: fields that a 422 names, never more than likely',
   },
   lookalikeBody: {
     about: 'Body of a lookalike create, `config.target_size` aside',
     assumed: '`name`, `source_audience_id`; the latter and `config` are required',
     override: '`operations: { "lookalikes.create": { body } }`',
-    check: '`--write`: fields that a 422 names',
+    check: '`--write`: fields that a 422 names, never more than likely',
   },
   activationBody: {
     about: 'Body of an activation create, the refused fields aside',
     assumed:
       '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; `audience_id` is required',
     override: '`operations: { "activations.create": { body } }`',
-    check: '`--write`: fields that a 422 names',
+    check: '`--write`: fields that a 422 names, never more than likely',
   },
   cohortBody: {
     about: 'Body of a cohort create',
@@ -147,7 +147,7 @@ const CONTRACT = {
     about: 'Paging',
     assumed: '`page` from 1, and `per_page`; a page that is empty, or shorter than an earlier one, is the last',
     override: '`contract: { paging }`',
-    check: 'reads: a page of one row, and the next one; then the largest page',
+    check: 'reads: a page of one row, and another row on the next one; then the largest page',
   },
   largePages: {
     about: '`per_page` above the cap',
@@ -185,21 +185,21 @@ const CONTRACT = {
     about: 'Result URIs of activations',
     assumed: 'plain http(s) links that need no token',
     override: NONE,
-    check: 'reads: one byte of a result, without a token',
+    check: 'never',
   },
   mcpMessages: {
     about: 'Messages to the MCP endpoint',
     assumed:
       'JSON-RPC 2.0 without the envelope, with integers and strings as ids; responses are JSON or an event stream that ends, 202 to a message without an `id`; 400, 413 and 415 are those of the Streamable HTTP transport',
     override: NONE,
-    check: 'reads, with `AUDIENCE_MCP_TOKEN`: `initialize` and `tools/list`',
+    check: 'never',
   },
   oauthBodies: {
     about: 'Parameters, bodies and responses of OAuth',
     assumed:
       'those of RFC 6749, 7009, 7591, 7636, 8414 and 9728; errors other than `invalid_grant` and `invalid_scope` are those of the RFCs',
     override: NONE,
-    check: 'reads: both discovery documents',
+    check: 'never',
   },
   testEvent: {
     about: '`data` of `webhook.test`',
@@ -341,7 +341,7 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
   'uploads.reserve': '`--write`: 4 bytes, never claimed',
   'estimates.get': 'likely only: no id is listed',
   'reference.list': 'likely only: no table is documented',
-  'mcp.send': 'reads, with `AUDIENCE_MCP_TOKEN`',
+  'mcp.send': 'never',
 };
 
 /** Returns how `check` finds out whether method and path of an operation are right. */

@@ -22,9 +22,9 @@ export interface Comparison {
 /** Compares a check with the contract that an earlier one has written. What only a higher level checks is left out. */
 export function compare({ findings, contract, level }: CheckReport, earlier: ServiceContract): Comparison {
   const { confirmed = [], likely = [] } = earlier.checked ?? {};
-  const assumed = textsOf({});
-  const before = textsOf(earlier);
-  const now = textsOf(contract);
+  const assumed = assumedTexts();
+  const before = foundTexts(earlier);
+  const now = foundTexts(contract);
   const changes: Change[] = [];
   const unchecked: string[] = [];
   for (const { id, state, setting, evidence } of findings) {
@@ -43,21 +43,24 @@ export function compare({ findings, contract, level }: CheckReport, earlier: Ser
   return { changes, unchecked };
 }
 
-/** Returns what a contract says, and what it assumes, as texts by the ids of findings. */
-function textsOf(contract: ServiceContract): Readonly<Record<string, string>> {
+/** Returns what is assumed, as texts by the ids of findings. */
+export const assumedTexts = (): Readonly<Record<string, string>> => foundTexts({});
+
+/** Returns what a contract says, and what it leaves as assumed, as texts by the ids of findings. */
+export function foundTexts(contract: ServiceContract): Readonly<Record<string, string>> {
   const { paging = ASSUMED_PAGING, waits, serverTimeZone, requestIdHeader } = contract;
   const { style, param, size, next, maxSize = 'as documented' } = paging;
   const ofOperations = JUDGED.flatMap((name) => {
     const { method, path, retry, data } = { data: undefined, ...operations[name], ...contract.operations?.[name] };
-    const request = `${method} ${path}${data === undefined ? '' : `, payload at ${data}`}`;
     return [
-      [`path:${name}`, request],
+      [`path:${name}`, `${method} ${path}`],
+      [`data:${name}`, data ?? 'data'],
       [`idempotency:${name}`, `retry: ${retry}`],
     ];
   });
   return {
     ...Object.fromEntries(ofOperations),
-    paging: [style, param, size, next].filter(Boolean).join(' '),
+    paging: [style === param ? param : `${style} by ${param}`, size, next].filter(Boolean).join(', '),
     'page-size': `${maxSize}`,
     'waits.via': waits?.via ?? 'list',
     'time-zone': serverTimeZone ?? 'UTC',

@@ -87,8 +87,29 @@ function usualWays(name: OperationName, isSingular = false): Candidate[] {
   );
 }
 
-/** Returns whether a path has a number as a segment: it may be an id of the account. */
-const hasLiteralId = (path: string): boolean => /\/\d+(?:\/|$)/.test(path);
+/** Returns whether a segment of a path may be an id of the account: it has a digit, and is no version. */
+const hasLiteralId = (path: string): boolean =>
+  path.split('/').some((segment) => /[\d%]/.test(segment) && !/^v\d+$/i.test(segment));
+
+/** Words of writes that a create must not be. */
+const REMOVAL = /delete|destroy|remove|drop|trash|purge|cancel|revoke|archive|reset/i;
+
+const countIds = (template: string): number => template.split('{').length;
+
+/** Returns whether a check may call a way that a service publishes, redirects to, or that a contract has. */
+function isSafe(
+  name: OperationName,
+  { method, path }: Pick<Candidate, 'method' | 'path'>,
+  isNamed = namesResource(name, path),
+): boolean {
+  const assumed = operations[name];
+  if (!/^(?:\/[\w{}.~:@!$&()*+,;=%-]*)+$/.test(path) || countIds(path) !== countIds(assumed.path)) return false;
+  if (assumed.method === 'GET') return method === 'GET' && !isWritePath(path);
+  if (method === 'GET' || hasLiteralId(path) || !isNamed) return false;
+  return (
+    (operationAt(method, path, '') ?? name) === name && (!/\.(?:create|reserve)$/.test(name) || !REMOVAL.test(path))
+  );
+}
 
 /**
  * Returns the operation that a published one certainly is: by its path, which is the assumed one or ends in a usual way,
@@ -104,7 +125,6 @@ export function operationAt(method: Method, path: string, label: string): Operat
     });
   const isAt = (name: OperationName): boolean =>
     operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === path;
-  const countIds = (template: string): number => template.split('{').length;
   const isNamed = (name: OperationName): boolean => {
     const assumed = operations[name];
     const isOfForm = (assumed.method === 'GET') === (method === 'GET') && countIds(assumed.path) === countIds(path);
@@ -113,10 +133,14 @@ export function operationAt(method: Method, path: string, label: string): Operat
   return JUDGED.find(isAt) ?? JUDGED.find(isUsual) ?? JUDGED.find(isNamed);
 }
 
+/** Names of routes of Laravel, which its generators of documents publish. */
+const LARAVEL: Readonly<Record<string, string>> = { index: 'list', show: 'get', store: 'create', destroy: 'delete' };
+
 /** Returns the words of a name in the singular, sorted. */
 const wordsOf = (name: string): string =>
   (name.replace(/([a-z])([A-Z])/g, '$1 $2').match(/[a-z]+/gi) ?? [])
     .map((word) => word.toLowerCase().replace(/s$/, ''))
+    .map((word) => LARAVEL[word] ?? word)
     .sort()
     .join(' ');
 
@@ -143,9 +167,21 @@ export class Candidates {
     this.#expected = expected;
   }
 
+  /** Returns whether the contract has a way that the check must not call, such as the delete of something literal. */
+  isHeldBack(name: OperationName): boolean {
+    const way = this.#expectedWay(name);
+    return way !== undefined && !isAssumed(name, way) && !isSafe(name, way);
+  }
+
+  #expectedWay(name: OperationName): Candidate | undefined {
+    const { method, path } = operations[name];
+    const expected = this.#expected?.[name];
+    return expected && { method: expected.method ?? method, path: expected.path ?? path };
+  }
+
   /** Adds a path that the service publishes, or redirects to. */
-  publish(name: OperationName, method: Method, path: string): void {
-    if (method === 'GET' ? isWritePath(path) : hasLiteralId(path)) return;
+  publish(name: OperationName, method: Method, path: string, label = ''): void {
+    if (!isSafe(name, { method, path }, wordsOf(label) === wordsOf(name) || undefined)) return;
     this.#published.set(name, [{ method, path }, ...(this.#published.get(name) ?? [])].slice(0, MAX_PUBLISHED));
   }
 
@@ -185,7 +221,7 @@ export class Candidates {
    * they differ, or the list of this one is elsewhere.
    */
   untried(name: OperationName): { readonly way: Candidate; readonly isPublished: boolean } | undefined {
-    if (this.#tried.has(name)) return undefined;
+    if (this.#tried.has(name) || this.isHeldBack(name)) return undefined;
     const [published] = this.#published.get(name) ?? [];
     if (published) return { way: published, isPublished: true };
     const model = LIKE[name];
@@ -211,10 +247,10 @@ export class Candidates {
 
   #all(name: OperationName): Candidate[] {
     const { method, path } = operations[name];
-    const expected = this.#expected?.[name];
+    const expected = this.#expectedWay(name);
     const isSingular = [...this.#conventions.values()].flat().some(({ path }) => path.includes('{resource}'));
     return [
-      ...(expected ? [{ method: expected.method ?? method, path: expected.path ?? path }] : []),
+      ...(expected ? [expected] : []),
       ...(this.#published.get(name) ?? []),
       ...this.#conventional(name),
       { method, path },

@@ -1,27 +1,23 @@
-import type { OperationName } from '../spec/operations.ts';
+import type { Paging, ServiceContract } from '../spec/contract.ts';
+import { type OperationName, operations } from '../spec/operations.ts';
 import { type Candidate, type Candidates, isAssumed, settingOf } from './candidates.ts';
-import {
-  envelopeOf,
-  type Found,
-  invalidFields,
-  isErrorEnvelope,
-  isMissing,
-  type Kind,
-  type Reply,
-  type Row,
-} from './evidence.ts';
+import { envelopeOf, type Found, invalidFields, isMissing, type Kind, type Reply, type Row } from './evidence.ts';
 import type { Findings } from './findings.ts';
 import type { Probe, ProbeRequest } from './probe.ts';
+import type { Shapes } from './shapes.ts';
 
 /** State that the steps of a check share. */
 export interface Session {
   readonly probe: Probe;
   readonly findings: Findings;
   readonly candidates: Candidates;
+  readonly shapes: Shapes;
   /** Rows of the lists that work. */
   readonly rows: Map<Kind, readonly Row[]>;
   /** Resources that were read one by one. */
   readonly resources: Map<Kind, Row>;
+  /** How lists are paged; `undefined` if no way was found. */
+  paging: Paging | undefined;
   onStep(text: string): void;
 }
 
@@ -39,6 +35,8 @@ interface Search<T> {
   judge(reply: Reply, candidate: Candidate): Found<T> | undefined | Promise<Found<T> | undefined>;
   /** Why the response confirms the path. */
   evidence(value: T): string;
+  /** Returns what the envelope of a success lacks; `undefined` if that proves nothing. */
+  lack?(reply: Reply): string | undefined;
 }
 
 /** Result of a search. */
@@ -48,6 +46,8 @@ export interface SearchResult<T> {
   readonly refused?: readonly string[];
   /** Response that has ended the search: also that to a create which may have had an effect. */
   readonly reply?: Reply;
+  /** Where the payload is in that response. */
+  readonly place?: string;
 }
 
 /**
@@ -57,43 +57,56 @@ export interface SearchResult<T> {
 export async function findPath<T>(
   session: Session,
   name: OperationName,
-  { send, judge, evidence }: Search<T>,
+  { send, judge, evidence, lack = () => undefined }: Search<T>,
 ): Promise<SearchResult<T>> {
-  const { candidates, findings } = session;
+  const { candidates, findings, probe } = session;
   const id = `path:${name}`;
-  const path = pathOf(name);
-  let isRefused = false;
-  let unclear = 'Nothing in the account shows it.';
+  const isCreate = /\.(?:create|reserve)$/.test(name);
+  let assumed: Reply | undefined;
+  let difference: string | undefined;
+  if (candidates.isHeldBack(name)) return {};
   for (const candidate of candidates.of(name)) {
     const reply = await send(candidate);
     const match = await judge(reply, candidate);
     if (match) {
-      noteWay(session, name, candidate, evidence(match.value));
+      noteWay(session, name, candidate, evidence(match.value), assumed);
       notePlace(session, name, match);
-      return { value: match.value, reply };
+      return { value: match.value, reply, place: match.place };
     }
-    const isCreate = /\.(?:create|reserve)$/.test(name);
     const refused = isCreate ? invalidFields(reply) : [];
     if (refused.length > 0) {
-      noteWay(session, name, candidate, 'A 422 names fields of the body.');
+      noteWay(session, name, candidate, 'A 422 names fields of the body.', assumed);
       return { refused, reply };
     }
     const refusal = refusalOf(session, reply, candidate);
+    const lacking = envelopeOf(reply) && !probe.isLikeUnknown(reply) ? lack(reply) : undefined;
     if (refusal) candidates.miss();
     if (isAssumed(name, candidate)) {
-      isRefused = refusal === 'missing';
-      unclear = reasonOf(reply);
+      assumed = reply;
+      if (refusal === 'missing') difference = refusalText(reply);
+      else if (lacking !== undefined) difference = `responds (${reply.status}) ${lacking}`;
     }
     if (!refusal && isCreate) {
-      findings.unclear(id, reasonOf(reply));
+      if (reply.status >= 200 && reply.status < 300) candidates.works(name, candidate);
+      if (lacking === undefined) findings.unclear(id, reasonOf(reply));
+      else findings.set(id, 'differs', `${requestOf(name)} responds (${reply.status}) ${lacking}.`, { breaks: true });
       return { reply };
     }
     candidates.redirect(name, candidate, reply);
   }
-  if (isRefused)
-    findings.set(id, 'differs', 'The assumed request is refused as unknown, and none of the others works.', path);
-  else findings.unclear(id, unclear);
+  if (difference !== undefined) {
+    await probe.assertResponsive();
+    findings.set(id, 'differs', `${requestOf(name)} ${difference}, and no other path works.`, { breaks: true });
+  } else findings.unclear(id, assumed ? reasonOf(assumed) : 'Nothing in the account shows it.');
   return {};
+}
+
+const requestOf = (name: OperationName): string => `\`${operations[name].method} ${operations[name].path}\``;
+
+/** Returns the predicate of a sentence about a refused request. */
+function refusalText({ status }: Reply): string {
+  if (isMissing(status)) return `is refused (${status})`;
+  return status >= 300 ? `is redirected (${status})` : `responds (${status}) without the envelope`;
 }
 
 /**
@@ -137,44 +150,43 @@ export function noteReply(
   isAsAssumed: boolean,
   /** Subject and predicate of a sentence about the response that is assumed. */
   [subject, verb]: readonly [subject: string, verb: string],
-  override?: string,
 ): void {
   const { status, format } = reply;
   if (isAsAssumed) findings.set(id, 'confirmed', `${subject} ${verb}.`);
   else if (status === 0 || status >= 500) findings.unclear(id, reasonOf(reply));
-  else {
-    const body = format === 'empty' ? 'no body' : `a body of ${format}`;
-    findings.set(id, 'differs', `${subject} gets ${status} with ${body}.`, override);
-  }
+  else
+    findings.set(
+      id,
+      'differs',
+      `${subject} gets ${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}.`,
+    );
 }
-
-/** Notes how an id that does not exist is refused. */
-export function noteNotFound(session: Session, reply: Reply): void {
-  const isAsAssumed = reply.status === 404 && isErrorEnvelope(reply);
-  const sentence = ['An id that does not exist', 'gets 404 in the envelope of an error'] as const;
-  if (session.findings.stateOf('errors.404') === 'not-checked')
-    noteReply(session, 'errors.404', reply, isAsAssumed, sentence);
-}
-
-/** Returns the code for an operation whose path is not known. */
-export const pathOf = (name: OperationName): string => `operations: { '${name}': { path: '…' } }`;
 
 /** Notes the way by which an operation works. */
-function noteWay({ findings, candidates }: Session, name: OperationName, candidate: Candidate, evidence: string): void {
+function noteWay(
+  { findings, candidates }: Session,
+  name: OperationName,
+  candidate: Candidate,
+  evidence: string,
+  assumed: Reply | undefined,
+): void {
   const id = `path:${name}`;
-  const { path, idField } = candidate;
+  const { method, path, idField } = candidate;
   candidates.works(name, candidate);
+  const works = `\`${method} ${path}\` works: ${evidence.charAt(0).toLowerCase()}${evidence.slice(1)}`;
+  const text = assumed ? `${requestOf(name)} ${refusalText(assumed)}; ${works}` : works;
   if (isAssumed(name, candidate)) findings.set(id, 'confirmed', evidence);
   else if (idField) {
     // A path without the id is of no use as data: the id needs a function.
-    const override = `operations: { '${name}': { path: '${path}', body: (_, { id }) => ({ ${idField}: id }) } }`;
-    findings.set(id, 'differs', `${evidence} The id is in the body, as \`${idField}\`.`, override);
-  } else findings.set(id, 'differs', evidence, settingOf(name, candidate));
+    const members = `path: '${path}', body: (_, { id }) => ({ ${idField}: id })`;
+    const codes = [{ operation: name, members }];
+    findings.set(id, 'differs', `${text} The id is in the body, as \`${idField}\`.`, { codes });
+  } else findings.set(id, 'differs', text, { setting: settingOf(name, candidate) });
 }
 
 /** Notes where the payload of an operation is. */
 export function notePlace({ findings }: Session, name: OperationName, { place }: Found<unknown>): void {
-  if (place === 'data') return;
-  const setting = { operations: { [name]: { data: place } } };
-  findings.set(`data:${name}`, 'differs', `The payload is at ${place} of the response.`, setting);
+  if (place === 'data' || place === '') return;
+  const setting: ServiceContract = { operations: { [name]: { data: place } } };
+  findings.set(`data:${name}`, 'differs', `The payload is at \`${place}\` of the response.`, { setting });
 }

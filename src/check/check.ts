@@ -4,13 +4,13 @@ import { Candidates } from './candidates.ts';
 import type { Session } from './check-session.ts';
 import { type CheckLevel, type Finding, Findings, includes } from './findings.ts';
 import { type Journal, memoryJournal } from './journal.ts';
-import { checkRows, checkStatuses } from './list-facts.ts';
-import { checkDiscovery, checkMcp, checkRequestId, checkResults } from './outer-steps.ts';
-import { OwnResources } from './own-resources.ts';
-import { checkPaging } from './paging-steps.ts';
+import { checkRequestId, checkRows, checkStatuses } from './list-facts.ts';
+import { leftText, OwnResources } from './own-resources.ts';
+import { ASSUMED_PAGING, checkPaging } from './paging-steps.ts';
 import { Probe, type ProbeOptions, type RequestLimits, Stop } from './probe.ts';
-import { checkDocument, checkOptions, noteUntried } from './publication.ts';
-import { checkDocumentedReads, checkGets, checkLists, checkNotFound, checkRefusals, checkUsage } from './read-steps.ts';
+import { checkDocument, noteUntried } from './publication.ts';
+import { checkDocumentedReads, checkGets, checkLists, checkUsage } from './read-steps.ts';
+import { Shapes } from './shapes.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -44,13 +44,9 @@ export interface CheckReport {
   readonly requests: RequestLimits;
   /** Set if the check has ended early. */
   readonly stopped?: { readonly reason: string; readonly exitCode: number };
-  /** Set if something that the check has created is left. */
+  /** Set if something that the check has created is left: what, where, and what to do. */
   readonly left?: string;
 }
-
-/** Says what to do about something that a check has left. */
-const LEFT =
-  'Something named `audience-check …` may be left of a check. Run it with --write, which deletes it, or delete it in the console.';
 
 /**
  * Finds out which assumptions about a service hold. Reads only, unless the level permits more.
@@ -66,8 +62,10 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     probe,
     findings,
     candidates: new Candidates(maxMisses, expected?.operations),
+    shapes: new Shapes(),
     rows: new Map(),
     resources: new Map(),
+    paging: ASSUMED_PAGING,
     onStep: (text) => onProgress?.({ type: 'step', text }),
   };
   const own = new OwnResources(session, journal);
@@ -76,37 +74,33 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     await checkReads(session, options);
     if (includes(level, 'write')) await checkWrites(session, own, level);
   } catch (error) {
+    if (signal?.aborted) await own.cleanUp();
     signal?.throwIfAborted();
     if (!(error instanceof Stop)) throw error;
     stopped = { reason: error.message, exitCode: error.exitCode };
-    findings.stop(error.message, error.isBlocked);
+    findings.stop(error.message);
   }
   checkRequestId(session);
+  session.shapes.note(findings);
   if (!stopped) noteUntried(session);
-  const isLeft = own.hasLost || (await journal.load()) !== undefined;
+  const left = own.lost ?? (await journal.load());
   return {
     level,
     findings: findings.all,
     contract: findings.contractOf(level, probe.now),
     requests: probe.sent,
     ...(stopped && { stopped }),
-    ...(isLeft && { left: LEFT }),
+    ...(left && { left: leftText(left) }),
   };
 }
 
-async function checkReads(session: Session, { mcpToken, expected }: CheckOptions): Promise<void> {
+async function checkReads(session: Session, { expected }: CheckOptions): Promise<void> {
   await checkDocumentedReads(session);
-  await checkRefusals(session);
-  await checkDiscovery(session);
   await checkDocument(session);
-  await checkMcp(session, mcpToken !== undefined);
   await checkUsage(session);
   await checkLists(session);
   await checkGets(session);
-  await checkNotFound(session);
   await checkPaging(session, expected?.paging);
   checkRows(session);
   checkStatuses(session);
-  await checkResults(session);
-  await checkOptions(session);
 }

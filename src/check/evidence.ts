@@ -1,6 +1,9 @@
-import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import { isObject, type JsonObject, parseJson, stringsOf } from '../util/json.ts';
 
-/** A response as the check judges it: nothing is decoded. */
+/** Id of a resource. The client has integers; another one is found, and reported. */
+export type Id = number | string;
+
+/** A response as the check judges it. */
 export interface Reply {
   /** HTTP status; 0 if there was none, because of a timeout or a lost connection. */
   readonly status: number;
@@ -74,20 +77,24 @@ export function* valuesIn(envelope: unknown, keys: readonly string[] = PLACES): 
   }
 }
 
-/** An object with an integer id. */
-export type Row = JsonObject & { readonly id: number };
+/** An object with an id. */
+export type Row = JsonObject & { readonly id: Id };
 
-const isRow = (value: unknown): value is Row => isObject(value) && Number.isInteger(value.id);
+export const isRow = (value: unknown): value is Row =>
+  isObject(value) && (Number.isInteger(value.id) || (typeof value.id === 'string' && value.id !== ''));
 
-/** Returns the rows of a list and their place; of several arrays, the first one with rows. Empty ones show no place. */
+/** Returns whether two ids are the same in a path. */
+export const isSameId = (one: Id | undefined, other: Id | undefined): boolean => String(one) === String(other);
+
+/** Returns the rows of a list and their place; of several arrays, the first one with rows. Of two empty ones none counts. */
 export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {
-  let isEmpty = false;
+  const empty: Found<readonly Row[]>[] = [];
   for (const { place, value } of valuesIn(envelope)) {
     if (!Array.isArray(value) || !value.every(isRow)) continue;
     if (value.length > 0) return { place, value };
-    isEmpty = true;
+    empty.push({ place, value });
   }
-  return isEmpty ? { place: 'data', value: [] } : undefined;
+  return empty.length === 1 ? empty[0] : undefined;
 }
 
 /** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
@@ -103,15 +110,15 @@ export function objectIn<T extends JsonObject>(
 }
 
 /** Returns the resource of an envelope and its place. */
-export const resourceIn = (envelope: JsonObject | undefined, id?: number): Found<Row> | undefined =>
-  objectIn(envelope, (value): value is Row => isRow(value) && (id === undefined || value.id === id));
+export const resourceIn = (envelope: JsonObject | undefined, id?: Id): Found<Row> | undefined =>
+  objectIn(envelope, (value): value is Row => isRow(value) && (id === undefined || isSameId(value.id, id)));
 
-/** Usage report of a month. */
-type Report = JsonObject & { readonly build_budget: unknown };
-
-/** Returns the usage report of an envelope and its place. */
-export const reportIn = (envelope: JsonObject | undefined): Found<Report> | undefined =>
-  objectIn(envelope, (value): value is Report => Object.hasOwn(value, 'build_budget'));
+/** Returns the usage report of an envelope and its place. Without a build budget, it is the object that `data` is. */
+export function reportIn(envelope: JsonObject | undefined): Found<JsonObject> | undefined {
+  const isReport = (value: JsonObject): value is JsonObject => Object.hasOwn(value, 'build_budget');
+  const { data } = envelope ?? {};
+  return objectIn(envelope, isReport) ?? (isObject(data) ? { place: 'data', value: data } : undefined);
+}
 
 /** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
 export function fits(kind: Kind, row: Row): boolean {
@@ -138,10 +145,13 @@ export function fingerprint({ status, format, body }: Reply): string {
 /** Returns whether a status says that a path, or the method for it, does not exist. */
 export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
-/** Returns the fields that a 422 of the documented form names. */
+/** Returns the fields that a 422 of the documented form names: each with an array of messages. */
 export function invalidFields({ status, body }: Reply): readonly string[] {
   if (status !== 422 || !isObject(body) || !isObject(body.errors)) return [];
-  return Object.keys(body.errors).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
+  const { errors } = body;
+  const areTexts = (value: unknown): boolean => Array.isArray(value) && stringsOf(value).length === value.length;
+  if (!Object.values(errors).every(areTexts)) return [];
+  return Object.keys(errors).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
 }
 
 /** Returns whether a body is that of a documented error: an envelope whose code mirrors the status. */

@@ -8,25 +8,40 @@ export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
 /** How much a check may do: read, also create and delete a project, also build an audience. */
 export type CheckLevel = 'read' | 'write' | 'build';
 
+/** Code that adapts the client where data cannot: members of an override of an operation, to complete. */
+interface Code {
+  readonly operation: OperationName;
+  readonly members: string;
+}
+
+/** How the package is adapted to a difference. */
+interface Adaptation {
+  /** The service's own way, as the part of a contract that adapts the package. */
+  readonly setting?: ServiceContract;
+  /** Code that adapts the package, if data cannot. */
+  readonly codes?: readonly Code[];
+  /** True if calls of the client fail because of it, and no setting adapts them. */
+  readonly breaks?: true;
+}
+
 /** Result of checking one assumption. */
-export interface Finding {
+export interface Finding extends Adaptation {
   /** Such as `path:audiences.get`. */
   readonly id: string;
   readonly state: FindingState;
   /** Why, in the words of the check; holds nothing of the account. */
   readonly evidence: string;
-  /** The service's own way, as the part of a contract that adapts the package. */
-  readonly setting?: ServiceContract;
-  /** Code that adapts the package, if data cannot. */
-  readonly override?: string;
   /** Lowest level that can check it, if this one cannot. */
   readonly needs?: CheckLevel;
 }
 
-/** Operations whose paths are judged: not the credential exchange, and not MCP, which has its own finding. */
+/** Operations whose paths are judged: not the credential exchange, and not MCP. */
 export const JUDGED: readonly OperationName[] = Object.keys(operations)
   .filter(isOperationName)
   .filter((name) => operations[name].token === 'general');
+
+/** Namespaces whose resources are decoded as the client does. */
+export const NAMESPACES = ['audiences', 'activations', 'cohorts', 'projects', 'schedules', 'webhooks'] as const;
 
 const pathIds = (isWrite: boolean): string[] =>
   JUDGED.filter((name) => (operations[name].method !== 'GET') === isWrite).map((name) => `path:${name}`);
@@ -36,25 +51,16 @@ const CHECKED_AT: Readonly<Record<CheckLevel, readonly string[]>> = {
   read: [
     'service',
     ...pathIds(false),
+    ...NAMESPACES.map((namespace) => `shape:${namespace.replace(/s$/, '')}`),
     ...['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'],
-    ...['errors.401', 'errors.404', 'errors.422', 'request-id-header', 'results.download'],
-    ...['oauth.protected-resource', 'oauth.authorization-server', 'mcp'],
+    ...['errors.422', 'request-id-header'],
   ],
   write: [
     ...pathIds(true),
     ...['body:projects.create', 'body:audiences.create', 'body:lookalikes.create', 'body:activations.create'],
-    ...['idempotency:projects.create', 'errors.409', 'time-zone', 'uploads.reservation', 'uploads.put'],
+    ...['idempotency:projects.create', 'time-zone', 'uploads.reservation', 'uploads.put'],
   ],
   build: ['idempotency:audiences.create'],
-};
-
-/** Why other assumptions are never checked. */
-const NEVER_CHECKED: Readonly<Record<string, string>> = {
-  auth: 'The check never logs in, and never issues or revokes tokens.',
-  cancel: 'The check starts no lookalike that it could cancel.',
-  'upload-sizes': 'The check uploads 4 bytes, never a file of the largest size.',
-  'retry-header': 'No response can be provoked that must not be retried.',
-  'budget-exhausted': 'The check never uses up the build budget.',
 };
 
 const RANK: readonly CheckLevel[] = ['read', 'write', 'build'];
@@ -64,6 +70,9 @@ export const includes = (level: CheckLevel, other: CheckLevel): boolean => RANK.
 
 /** Returns the lowest level that can check an assumption. */
 export const levelOf = (id: string): CheckLevel => RANK.find((level) => CHECKED_AT[level].includes(id)) ?? 'read';
+
+/** Address of the schema of a contract, for editors: the installed package's, as seen from the folder of a program. */
+const SCHEMA = './node_modules/audience-activation/dist/contract.schema.json';
 
 /** Collects what a check finds out: at first, nothing is checked. */
 export class Findings {
@@ -76,7 +85,6 @@ export class Findings {
         else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${needs}.`, needs });
       }
     }
-    for (const [id, reason] of Object.entries(NEVER_CHECKED)) this.set(id, 'not-checked', reason);
   }
 
   get all(): readonly Finding[] {
@@ -87,11 +95,8 @@ export class Findings {
     return this.#byId.get(id)?.state ?? 'not-checked';
   }
 
-  /** @param adaptation Setting that adapts the package, or code to complete and paste. */
-  set(id: string, state: FindingState, evidence: string, adaptation?: ServiceContract | string): void {
-    const isCode = typeof adaptation === 'string';
-    const adapted = adaptation && (isCode ? { override: adaptation } : { setting: adaptation });
-    this.#byId.set(id, { id, state, evidence, ...adapted });
+  set(id: string, state: FindingState, evidence: string, adaptation: Adaptation = {}): void {
+    this.#byId.set(id, { id, state, evidence, ...adaptation });
   }
 
   /** Notes why an assumption could not be checked, unless more is known. */
@@ -99,13 +104,10 @@ export class Findings {
     if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
   }
 
-  /** Notes that the check has ended early. A service that blocks it refuses everything: refusals alone prove nothing. */
-  stop(reason: string, isBlocked: boolean): void {
-    for (const { id, state, setting, needs } of this.all) {
-      const isDoubtful = isBlocked && state === 'differs' && !setting;
-      const isOpen = state === 'not-checked' && !needs && !NEVER_CHECKED[id];
-      if (isDoubtful || isOpen) this.set(id, 'not-checked', `The check ended early: ${reason}`);
-    }
+  /** Notes that the check has ended early. */
+  stop(reason: string): void {
+    for (const { id, state, needs } of this.all)
+      if (state === 'not-checked' && !needs) this.set(id, state, `The check ended early: ${reason}`);
   }
 
   /** Returns the settings as one contract, with what was confirmed and what is likely. */
@@ -118,7 +120,7 @@ export class Findings {
       confirmed: idsOf('confirmed'),
       likely: idsOf('likely'),
     };
-    return merge(...this.all.map(({ setting = {} }) => setting), { checked });
+    return merge({ $schema: SCHEMA }, ...this.all.map(({ setting = {} }) => setting), { checked });
   }
 }
 

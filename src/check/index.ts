@@ -4,3 +4,4 @@ export type { CheckLevel, Finding, FindingState } from './findings.ts';
 export { fileJournal, type Journal, type JournalEntry, memoryJournal } from './journal.ts';
 export type { CheckEvent } from './probe.ts';
 export { linesOf, type ReportRow, rowsOf } from './report.ts';
+export { overridesOf, overridesPath, verdictOf } from './verdict.ts';

@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isObject, parseJson } from '../util/json.ts';
+import type { Id } from './evidence.ts';
 
 /** Something that a check is about to create, or has created and not deleted yet. */
 export interface JournalEntry {
@@ -12,8 +13,10 @@ export interface JournalEntry {
   readonly body: unknown;
   /** When it was first sent, in milliseconds since 1970. */
   readonly at: number;
-  /** Ids from the responses to the create. */
-  readonly ids: readonly number[];
+  /** Ids of what was certainly created. */
+  readonly ids: readonly Id[];
+  /** Ids in the list before the create: none of them is the check's own. Without them, nothing is deleted. */
+  readonly before?: readonly Id[] | undefined;
 }
 
 /** Keeps one entry, so that a check that was killed can be cleaned up by the next one. */
@@ -38,9 +41,11 @@ const KINDS: readonly unknown[] = ['projects', 'audiences', 'lookalikes', 'activ
 
 function isEntry(value: unknown): value is JournalEntry {
   if (!isObject(value)) return false;
-  const { kind, path, key, at, ids } = value;
+  const { kind, path, key, at, ids, before = [] } = value;
   const areTexts = typeof path === 'string' && typeof key === 'string' && typeof at === 'number';
-  return areTexts && KINDS.includes(kind) && Array.isArray(ids) && ids.every((id) => Number.isInteger(id));
+  const areIds = (list: unknown): boolean =>
+    Array.isArray(list) && list.every((id) => Number.isInteger(id) || typeof id === 'string');
+  return areTexts && KINDS.includes(kind) && areIds(ids) && areIds(before);
 }
 
 /** Returns a journal in a file that only its owner can read. */

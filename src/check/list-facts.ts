@@ -1,7 +1,7 @@
 import { type JobKind, type Progress, progressOf } from '../spec/job-status.ts';
 import { isObject } from '../util/json.ts';
 import type { Session } from './check-session.ts';
-import type { Kind, Row } from './evidence.ts';
+import { isSameId, type Kind, type Row } from './evidence.ts';
 
 /** Kinds with jobs, by their namespace. */
 const JOBS: readonly (readonly [Kind, JobKind])[] = [
@@ -30,7 +30,7 @@ export function statusOf({ status }: Row): { readonly id: number; readonly name:
 export function checkRows({ findings, rows, resources }: Session): void {
   const pairs = JOBS.flatMap(([kind]) => {
     const resource = resources.get(kind);
-    const row = rows.get(kind)?.find(({ id }) => id === resource?.id);
+    const row = rows.get(kind)?.find(({ id }) => isSameId(id, resource?.id));
     return resource && row && statusOf(resource) ? [{ kind, row }] : [];
   });
   const without = pairs.find(({ row }) => !statusOf(row));
@@ -38,7 +38,7 @@ export function checkRows({ findings, rows, resources }: Session): void {
   else if (!without) findings.set('waits.via', 'confirmed', 'Rows have the status that single resources have.');
   else {
     const evidence = `Rows of ${without.kind} have no status, single ones have.`;
-    findings.set('waits.via', 'differs', evidence, { waits: { via: 'get' } });
+    findings.set('waits.via', 'differs', evidence, { setting: { waits: { via: 'get' } } });
   }
 }
 
@@ -51,7 +51,7 @@ export function checkStatuses({ findings, rows, probe }: Session): void {
       const status = statusOf(row);
       if (!status || !(probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS)) continue;
       old++;
-      if (progressOf(row.is_lookalike === true ? 'lookalike' : job, { ...row, status }) !== 'running') continue;
+      if (progressOf(row.is_lookalike === true ? 'lookalike' : job, { id: 0, status }) !== 'running') continue;
       statuses[`${job} ${status.id}`] = MEANINGS.find(([pattern]) => pattern.test(status.name))?.[1] ?? 'failed';
     }
   }
@@ -61,6 +61,25 @@ export function checkStatuses({ findings, rows, probe }: Session): void {
   else {
     const evidence =
       'Rows have not changed for 7 days and have another status, so it is probably final. What it means is a guess by its name.';
-    findings.set('statuses', 'differs', evidence, { statuses });
+    findings.set('statuses', 'differs', evidence, { setting: { statuses } });
   }
+}
+
+/** Names of headers with a request id. */
+const ID_HEADER =
+  /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
+
+/** The header with the request id: it has another value in each response. */
+export function checkRequestId({ probe: { successes }, findings }: Session): void {
+  const id = 'request-id-header';
+  const isUnique = (name: string): boolean => {
+    const values = new Set(successes.map((headers) => headers.get(name)));
+    return successes.length > 1 && values.size === successes.length && !values.has(null);
+  };
+  const names = [...(successes[0]?.keys() ?? [])].filter(isUnique);
+  const evidence = 'Each successful response has another value in it.';
+  const other = names.find((name) => ID_HEADER.test(name));
+  if (names.includes('x-request-id')) findings.set(id, 'confirmed', evidence);
+  else if (other !== undefined) findings.set(id, 'differs', evidence, { setting: { requestIdHeader: other } });
+  else findings.unclear(id, 'No header of the responses looks like a request id.');
 }

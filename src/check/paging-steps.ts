@@ -1,7 +1,17 @@
 import type { Paging } from '../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import { read, reasonOf, type Session } from './check-session.ts';
-import { envelopeOf, type Found, KINDS, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
+import {
+  envelopeOf,
+  type Found,
+  type Id,
+  KINDS,
+  type Kind,
+  type Reply,
+  type Row,
+  rowsIn,
+  valuesIn,
+} from './evidence.ts';
 
 /** How lists are paged, as the package assumes. */
 export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };
@@ -24,6 +34,8 @@ const CURSOR_PLACES: readonly string[] = [
 
 /** Sizes of pages to try if the documented one is refused. */
 const SMALLER_PAGES: readonly number[] = [50, 25, 10];
+
+const FIXED = 'A page has the same number of rows, whatever is requested.';
 
 const NEEDS_ROWS = 'Needs a list with more than 100 rows.';
 
@@ -55,19 +67,24 @@ export async function checkPaging(session: Session, expected: Paging = ASSUMED_P
     if (reply.status === 0 || reply.status === 401 || reply.status === 403 || reply.status >= 500) failure = reply;
     return { reply, rows: rowsIn(envelopeOf(reply))?.value ?? [] };
   };
-  const noteNone = (evidence: string): void => {
-    if (failure) findings.unclear('paging', reasonOf(failure));
-    else findings.set('paging', 'differs', evidence);
-    findings.unclear('page-size', 'Needs a list whose pages can be read.');
+  const search = async (): Promise<SizedPaging | undefined> => {
+    const first = await findSize(readPage, expected);
+    return first ? findPaging(readPage, first, expected, rows) : findFixed(readPage, expected.size ?? 'per_page');
   };
-  const first = await findSize(readPage, expected);
-  if (!first) return noteNone('No parameter that was tried sets the number of rows of a page.');
-  const paging = await findPaging(readPage, first, expected, rows[1]);
-  if (!paging) return noteNone('No parameter that was tried leads to the next page.');
-  const evidence = 'A page of one row, and the next page has the second row of the list.';
-  if (paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page')
-    findings.set('paging', 'confirmed', evidence);
-  else findings.set('paging', 'differs', evidence, { paging });
+  // Another program may have created a row between two pages.
+  const paging = (await search()) ?? (await search());
+  session.paging = paging;
+  if (!paging) {
+    await session.probe.assertResponsive();
+    if (failure) findings.unclear('paging', reasonOf(failure));
+    else findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.', { breaks: true });
+    return findings.unclear('page-size', 'Needs a list whose pages can be read.');
+  }
+  const { param, size, maxSize } = paging;
+  const evidence = maxSize !== undefined ? FIXED : `\`${size}\` and \`${param}\` lead from one row to another one.`;
+  if (paging.style === 'page' && param === 'page' && size === 'per_page') findings.set('paging', 'confirmed', evidence);
+  else findings.set('paging', 'differs', evidence, { setting: { paging } });
+  if (maxSize !== undefined) return findings.set('page-size', 'differs', FIXED, { setting: { paging } });
   const page = await checkPageSize(session, readPage, paging);
   // Further rows are older ones.
   if (page.length > rows.length) session.rows.set(kind, page);
@@ -87,7 +104,7 @@ async function findPaging(
   readPage: PageReader,
   { size, ...first }: Page & { size: string },
   { style, param }: Paging,
-  second: Row | undefined,
+  listed: readonly Row[],
 ): Promise<SizedPaging | undefined> {
   const cursor = cursorIn(first.reply);
   const ways: readonly SizedPaging[] = [
@@ -97,8 +114,52 @@ async function findPaging(
     ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
   ];
   for (const way of ways) {
+    // The first page may be that of another number.
+    const start =
+      way.style === 'page' ? await readPage({ [size]: 1, [way.param]: 1 }, `page 1 by ${way.param}`) : first;
+    if (start.rows[0]?.id !== first.rows[0]?.id) continue;
     const { rows } = await readPage(queryAfter(way, first, 1), `the next page by ${way.param}`);
-    if (rows.length === 1 && rows[0]?.id === second?.id) return way;
+    const [row] = rows;
+    // Which row it is depends on what other programs create meanwhile.
+    const isNext = row && row.id !== first.rows[0]?.id && listed.some(({ id }) => id === row.id);
+    if (isNext && rows.length === 1) return way;
+  }
+  return undefined;
+}
+
+/** Returns the way by which the second page has other rows than the first one, although no parameter sets its size. */
+async function findFixed(readPage: PageReader, size: string): Promise<SizedPaging | undefined> {
+  const first = await readPage({}, 'a page of the usual size');
+  for (const param of PAGES) {
+    const { rows } = await readPage({ [param]: 2 }, `the next page by ${param}`);
+    if (rows.length > 0 && rows.every(({ id }) => first.rows.every((row) => row.id !== id)))
+      return { style: 'page', param, size, maxSize: first.rows.length };
+  }
+  return undefined;
+}
+
+/** Pages of a list that are read at most. */
+const MAX_PAGES = 20;
+
+/** Returns all rows of a list; `undefined` if it cannot be read to its end. */
+export async function readAllRows(session: Session, kind: Kind): Promise<readonly Row[] | undefined> {
+  const list = session.candidates.working(`${kind}.list`);
+  if (!list || !session.paging) return undefined;
+  const { style, param, size, maxSize = RESOURCE_PAGE_CAP } = session.paging;
+  const rows = new Map<Id, Row>();
+  let position: string | number | undefined = { page: 1, offset: 0, cursor: undefined }[style];
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const query: Record<string, string | number> = {
+      ...(size !== undefined && { [size]: maxSize }),
+      ...(position !== undefined && { [param]: position }),
+    };
+    const reply: Reply = await read(session, `page ${page} of all ${kind}`, { query })(list);
+    const items = rowsIn(envelopeOf(reply))?.value;
+    if (!items) return undefined;
+    const before = rows.size;
+    for (const row of items) rows.set(row.id, row);
+    position = { page: page + 1, offset: rows.size, cursor: cursorIn(reply)?.value }[style];
+    if (rows.size === before || position === undefined) return [...rows.values()];
   }
   return undefined;
 }
@@ -125,15 +186,14 @@ function cursorIn({ body }: Reply): (Found<string> & { readonly params: readonly
 }
 
 /** Finds out whether a page may have as many rows as documented. Returns the rows of the largest one. */
-async function checkPageSize(
-  { findings }: Session,
-  readPage: PageReader,
-  paging: SizedPaging,
-): Promise<readonly Row[]> {
+async function checkPageSize(session: Session, readPage: PageReader, paging: SizedPaging): Promise<readonly Row[]> {
+  const { findings } = session;
   let asked = RESOURCE_PAGE_CAP;
   const ask = (): Promise<Page> => readPage({ [paging.size]: asked }, `a page of ${asked} rows`);
-  const noteLess = (maxSize: number, evidence: string): void =>
-    findings.set('page-size', 'differs', evidence, { paging: { ...paging, maxSize } });
+  const noteLess = (maxSize: number, evidence: string): void => {
+    session.paging = { ...paging, maxSize };
+    findings.set('page-size', 'differs', evidence, { setting: { paging: session.paging } });
+  };
   let page = await ask();
   for (const smaller of SMALLER_PAGES) {
     if (page.reply.status !== 422 && page.reply.status !== 400) break;

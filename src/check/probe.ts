@@ -2,7 +2,7 @@ import { RATE_LIMITS } from '../spec/limits.ts';
 import type { Method } from '../spec/operations.ts';
 import { sleep } from '../util/abort.ts';
 import { parseRetryAfter } from '../util/retry-after.ts';
-import { envelopeOf, fingerprint, type Reply, readBody } from './evidence.ts';
+import { envelopeOf, fingerprint, type Id, type Reply, readBody } from './evidence.ts';
 
 /** Time source of a check; tests pass a virtual one. */
 export interface Clock {
@@ -12,16 +12,16 @@ export interface Clock {
 
 /** A request of the check. */
 export interface ProbeRequest {
-  readonly method: Method | 'OPTIONS';
+  readonly method: Method;
   /** Path below the base URL, with `{id}` for {@link ProbeRequest.id}; or an absolute URL outside the API. */
   readonly path: string;
-  readonly id?: number;
+  readonly id?: Id;
   readonly query?: Readonly<Record<string, string | number>>;
   /** JSON, or a `Blob` without a type for storage. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bearer token to send. @default 'general' */
-  readonly token?: 'general' | 'mcp' | 'none';
+  /** True if the bearer token is not sent. */
+  readonly isPublic?: boolean;
   /** Why it is sent, for the progress. */
   readonly why: string;
   /** True for the requests that remove what the check has created, for which a part of the limit is kept. */
@@ -38,12 +38,9 @@ export type CheckEvent =
 export class Stop extends Error {
   override readonly name = 'Stop';
   readonly exitCode: number;
-  /** True if the service refuses everything now. */
-  readonly isBlocked: boolean;
-  constructor(reason: string, exitCode: number, isBlocked = false) {
+  constructor(reason: string, exitCode: number) {
     super(reason);
     this.exitCode = exitCode;
-    this.isBlocked = isBlocked;
   }
 }
 
@@ -60,8 +57,6 @@ export interface RequestLimits {
 export interface ProbeOptions {
   readonly baseUrl: string;
   readonly token: string;
-  /** Token of the MCP endpoint, whose first messages are sent then. */
-  readonly mcpToken?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** @default the clock of this machine */
   readonly clock?: Clock | undefined;
@@ -85,6 +80,10 @@ const DEFAULT_PAUSE_MS = 60_000;
 const MAX_THROTTLES = 5;
 /** Statuses that count as refusals of a path. */
 const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 410];
+/** Bytes of a body that are read at most, as the client does by default; of a larger one, nothing is judged. */
+const MAX_BODY_BYTES = 16 * 2 ** 20;
+/** Time to delete what was created after the check was interrupted. */
+const CLEANUP_MS = 5_000;
 /** Pause before a read without a usable response is repeated. */
 const REPEAT_PAUSE_MS = 2_000;
 /** Requests of the write limit that only cleaning up may use. */
@@ -106,7 +105,10 @@ export class Probe {
   readonly #limits: RequestLimits;
   readonly #clock: Clock;
   readonly #sentAt = { read: [] as number[], write: [] as number[] };
-  readonly #own = new Set<number>([0]);
+  readonly #own = new Set<string>();
+  #signal: AbortSignal | undefined;
+  /** True once the check was interrupted, and only cleans up. */
+  #isEnding = false;
   #throttles = 0;
   /** Milliseconds by which the clock of the service is ahead. */
   #ahead = 0;
@@ -120,6 +122,7 @@ export class Probe {
 
   constructor(options: ProbeOptions, limits: RequestLimits) {
     this.#options = options;
+    this.#signal = options.signal;
     this.#limits = limits;
     this.#clock = options.clock ?? REAL_CLOCK;
   }
@@ -136,12 +139,18 @@ export class Probe {
 
   /** Waits on the clock of the check. */
   pause(ms: number): Promise<void> {
-    return this.#clock.sleep(ms, this.#options.signal);
+    return this.#clock.sleep(ms, this.#signal);
   }
 
-  /** Permits an id in writes: that of a response to a create of this check. */
-  own(id: number): void {
-    this.#own.add(id);
+  /** Permits an id in writes: that of something that this check has certainly created. */
+  own(id: Id): void {
+    this.#own.add(String(id));
+  }
+
+  /** Permits requests for a few seconds after an interruption, to delete what was created. */
+  endSoon(): void {
+    this.#isEnding = true;
+    this.#signal = AbortSignal.timeout(CLEANUP_MS);
   }
 
   /**
@@ -152,24 +161,35 @@ export class Probe {
    */
   async send(request: ProbeRequest): Promise<Reply> {
     const reply = await this.#attempt(request);
-    const isRepeatable = request.method === 'GET' || request.method === 'OPTIONS';
-    if (isRepeatable && (reply.status === 0 || reply.status >= 500)) {
+    if (request.method === 'GET' && (reply.status === 0 || reply.status >= 500)) {
       await this.pause(REPEAT_PAUSE_MS);
       return this.#attempt(request);
     }
-    if (REFUSALS.includes(reply.status)) await this.#countRefusal(request, reply);
+    const { status, format } = reply;
+    // A firewall may respond with a page or a redirect.
+    const isElsewhere = (status >= 300 && status < 400) || (status === 200 && format === 'html');
+    if (REFUSALS.includes(status) || isElsewhere) await this.#countRefusal(request, reply);
     return reply;
   }
 
   /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
-  async #countRefusal({ path, token = 'general' }: ProbeRequest, reply: Reply): Promise<void> {
-    const isDenied = token === 'general' && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
+  async #countRefusal({ path, isPublic }: ProbeRequest, reply: Reply): Promise<void> {
+    const isDenied = !isPublic && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
     const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || (isDenied && !this.isLikeUnknown(reply));
-    if (!isTried || !this.trial) return;
+    if (isTried) await this.assertResponsive();
+  }
+
+  /**
+   * Repeats a documented read, before a refusal counts as a difference.
+   *
+   * @throws {Stop} if it is refused now.
+   */
+  async assertResponsive(): Promise<void> {
+    if (!this.trial || this.#isEnding) return;
     const trial = await this.#attempt(this.trial);
     if (trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
     const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
-    throw new Stop(reason, STOPPED.cutShort, true);
+    throw new Stop(reason, STOPPED.cutShort);
   }
 
   async #attempt(request: ProbeRequest): Promise<Reply> {
@@ -187,19 +207,19 @@ export class Probe {
 
   /** Waits until the pace permits the request, and counts it. */
   async #permit({ method, path, id, isCleanup, why }: ProbeRequest): Promise<void> {
-    const bucket = method === 'GET' || method === 'OPTIONS' || path.endsWith('/mcp') ? 'read' : 'write';
+    const bucket = method === 'GET' ? 'read' : 'write';
     if (method === 'GET' && path.startsWith('/') && isWritePath(path))
       throw new Error(`GET ${path} is the path of a write.`);
     if (path.includes('{id}') && id === undefined) throw new Error(`${method} ${path} has no id.`);
-    if (method !== 'GET' && id !== undefined && !this.#own.has(id))
+    if (method !== 'GET' && id !== undefined && !this.#own.has(String(id)))
       throw new Error(`${method} ${path} has a foreign id.`);
     const limit = bucket === 'write' && !isCleanup ? this.#limits.write - CLEANUP_RESERVE : this.#limits[bucket];
     const times = this.#sentAt[bucket];
     if (times.length >= limit) throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
-    this.#options.signal?.throwIfAborted();
+    this.#signal?.throwIfAborted();
     const oldest = times.at(-HALF_LIMITS[bucket]);
     const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - this.#clock.now();
-    if (wait > 0) await this.pause(wait);
+    if (wait > 0 && !this.#isEnding) await this.pause(wait);
     times.push(this.#clock.now());
     // A presigned URL is a secret.
     this.#options.onProgress?.({
@@ -211,8 +231,9 @@ export class Probe {
   }
 
   async #fetch(request: ProbeRequest): Promise<Reply> {
-    const { fetch = globalThis.fetch, signal, requestTimeout = REQUEST_TIMEOUT_MS } = this.#options;
+    const { fetch = globalThis.fetch, requestTimeout = REQUEST_TIMEOUT_MS } = this.#options;
     const { method, body } = request;
+    const signal = this.#signal;
     const ended = new AbortController();
     const timer = new AbortController();
     if (requestTimeout < Number.POSITIVE_INFINITY)
@@ -229,10 +250,7 @@ export class Probe {
         ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }),
       });
       const { status, headers } = response;
-      // Of a result, the first byte is enough.
-      const isPartial = request.headers?.range !== undefined;
-      const text = isPartial ? '' : await response.text();
-      if (isPartial) await response.body?.cancel();
+      const text = await readText(response);
       const date = Date.parse(headers.get('date') ?? '');
       const redirect = this.#redirectOf(headers.get('location'), request);
       if (!Number.isNaN(date)) this.#ahead = date - this.#clock.now();
@@ -271,21 +289,35 @@ export class Probe {
 
   #urlOf({ path, id, query }: ProbeRequest): string {
     const { baseUrl } = this.#options;
-    const url = new URL(path.startsWith('/') ? `${baseUrl}${path.replace('{id}', String(id))}` : path);
+    const url = new URL(
+      path.startsWith('/') ? `${baseUrl}${path.replace('{id}', encodeURIComponent(String(id)))}` : path,
+    );
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, String(value));
     return url.href;
   }
 
-  #headersOf({ token = 'general', body, headers, path }: ProbeRequest): Record<string, string> {
-    const { mcpToken } = this.#options;
+  #headersOf({ isPublic, body, headers, path }: ProbeRequest): Record<string, string> {
     // Storage has signed a URL without further headers.
     if (!path.startsWith('/')) return { ...headers };
-    const bearer = token === 'general' ? this.#options.token : token === 'mcp' ? mcpToken : undefined;
     return {
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...(!isPublic && { authorization: `Bearer ${this.#options.token}` }),
       ...headers,
     };
   }
+}
+
+/** Reads a body, up to a size; of a larger one, the check judges nothing. */
+async function readText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the body.
+    if (bytes > MAX_BODY_BYTES) return '(too large)';
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
 }

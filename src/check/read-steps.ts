@@ -1,18 +1,7 @@
 import { type OperationName, operations } from '../spec/operations.ts';
-import { isObject } from '../util/json.ts';
+import { isObject, valueAt } from '../util/json.ts';
 import type { Candidate } from './candidates.ts';
-import {
-  findPath,
-  madeUpName,
-  NO_ID,
-  noteNotFound,
-  notePlace,
-  noteReply,
-  pathOf,
-  read,
-  reasonOf,
-  type Session,
-} from './check-session.ts';
+import { findPath, madeUpName, notePlace, noteReply, read, reasonOf, type Session } from './check-session.ts';
 import {
   envelopeOf,
   type Found,
@@ -49,7 +38,10 @@ export async function checkDocumentedReads(session: Session): Promise<void> {
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
   noteDocumented(session, 'webhooks.list', webhooks, list);
   noteDocumented(session, 'usage.get', usage, report);
+  if (list) session.shapes.add('webhooks', { data: list.value, from: 'list' });
   if (report) noteBudget(session, report.value.build_budget);
+  const why = 'a path that does not exist, to compare refusals';
+  probe.unknown = await probe.send({ method: 'GET', path: `/api/v2/${madeUpName()}/index`, why });
   probe.trial = { method: 'GET', path: list ? WEBHOOKS : USAGE, why: 'does the service still respond?' };
 }
 
@@ -71,44 +63,32 @@ function noteDocumented(session: Session, name: OperationName, reply: Reply, mat
     findings.set(id, 'confirmed', match ? 'Responds as documented.' : 'A 422 names the month, which is missing.');
     candidates.works(name, operations[name]);
     if (match) notePlace(session, name, match);
-  } else if (isMissing(reply.status)) findings.set(id, 'differs', `Refused with ${reply.status}.`, pathOf(name));
+  } else if (isMissing(reply.status))
+    findings.set(id, 'differs', `Refused with ${reply.status}, although it is documented.`, { breaks: true });
   else findings.unclear(id, reasonOf(reply));
 }
 
-const BUDGET = `operations: { 'usage.get': { data: (usage) => ({ ...usage, build_budget: { hour: { limit: …, used: … }, day: { limit: …, used: … } } }) } }`;
+const WINDOW = "{ limit: complete('limit'), used: complete('used') }";
+const BUDGET = `data: (usage) => ({ ...Object(usage), build_budget: { hour: ${WINDOW}, day: ${WINDOW} } })`;
 
 /** Notes whether a build budget has the assumed fields. */
 function noteBudget({ findings }: Session, budget: unknown): void {
   const isWindow = (value: unknown): boolean =>
     isObject(value) && Number.isInteger(value.limit) && Number.isInteger(value.used);
   const id = 'usage.build_budget';
+  const codes = [{ operation: 'usage.get', members: BUDGET }] as const;
   if (isObject(budget) && isWindow(budget.hour) && isWindow(budget.day))
     findings.set(id, 'confirmed', '`hour` and `day` have `limit` and `used`.');
-  else findings.set(id, 'differs', '`hour` and `day`, each with `limit` and `used`, are missing.', BUDGET);
+  else if (budget === undefined) findings.set(id, 'differs', 'The report has no `build_budget`.', { codes });
+  else findings.set(id, 'differs', '`hour` and `day`, each with `limit` and `used`, are missing.', { codes });
 }
 
-/** A path that certainly does not exist, and a request without a token. */
-export async function checkRefusals(session: Session): Promise<void> {
-  const { probe } = session;
-  const path = `/api/v2/${madeUpName()}/index`;
-  probe.unknown = await probe.send({ method: 'GET', path, why: 'a path that does not exist, to compare refusals' });
-  const denied = await probe.send({
-    method: 'GET',
-    path: probe.trial?.path ?? WEBHOOKS,
-    token: 'none',
-    why: 'a documented read without a token',
-  });
-  const isAsAssumed = denied.status === 401 && isObject(denied.body) && typeof denied.body.message === 'string';
-  const sentence = ['A request without a token', 'is refused with 401 and a message'] as const;
-  noteReply(session, 'errors.401', denied, isAsAssumed, sentence);
-}
-
-/** Formats of months, the assumed one first. */
-const MONTH_FORMATS: Readonly<Record<string, (year: string, month: string) => string>> = {
-  'YYYY-MM': (year, month) => `${year}-${month}`,
-  YYYYMM: (year, month) => `${year}${month}`,
-  'YYYY-MM-DD': (year, month) => `${year}-${month}-01`,
-  'MM-YYYY': (year, month) => `${month}-${year}`,
+/** Forms of months by their names, the assumed one first: how a month is written, and the code that writes it. */
+const MONTHS: Readonly<Record<string, readonly [write: (year: string, month: string) => string, code: string]>> = {
+  'YYYY-MM': [(year, month) => `${year}-${month}`, 'yearmonth'],
+  YYYYMM: [(year, month) => `${year}${month}`, "String(yearmonth).replace('-', '')"],
+  'YYYY-MM-DD': [(year, month) => `${year}-${month}-01`, "String(yearmonth).concat('-01')"],
+  'MM-YYYY': [(year, month) => `${month}-${year}`, "String(yearmonth).split('-').reverse().join('-')"],
 };
 
 /** The usage report of a month: its format, and the error of a wrong one. */
@@ -120,10 +100,10 @@ export async function checkUsage(session: Session): Promise<void> {
     const date = new Date(probe.now);
     date.setUTCMonth(date.getUTCMonth() + shift, 1);
     const [year = '', month = ''] = date.toISOString().split('-');
-    const yearmonth = MONTH_FORMATS[format]?.(year, month) ?? '';
+    const yearmonth = MONTHS[format]?.[0](year, month) ?? '';
     return probe.send({ method: 'GET', path: USAGE, query: { yearmonth }, why });
   };
-  for (const format of Object.keys(MONTH_FORMATS)) {
+  for (const [format, [, code]] of Object.entries(MONTHS)) {
     const past = await ask(-1, format, `a past month as ${format}`);
     if (isRefusal(past)) continue;
     if (!envelopeOf(past)) return findings.unclear('usage.yearmonth', reasonOf(past));
@@ -133,24 +113,33 @@ export async function checkUsage(session: Session): Promise<void> {
     if (!isRefusal(future)) return findings.unclear('usage.yearmonth', reasonOf(future));
     const evidence = `A past month as ${format} succeeds, a future one is refused.`;
     if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
-    else findings.set('usage.yearmonth', 'differs', evidence, queryIn(format));
+    else findings.set('usage.yearmonth', 'differs', evidence, queryIn(code));
     const isAsAssumed = isErrorEnvelope(future) && invalidFields(future).length > 0;
     const sentence = ['A future month', 'gets 422, and `errors` names the parameter'] as const;
     return noteReply(session, 'errors.422', future, isAsAssumed, sentence);
   }
-  findings.set('usage.yearmonth', 'differs', 'A past month is refused in every form that was tried.', queryIn('…'));
+  await probe.assertResponsive();
+  const evidence = 'A past month is refused in every form that was tried.';
+  findings.set('usage.yearmonth', 'differs', evidence, queryIn("complete('yearmonth')"));
 }
 
 const isRefusal = ({ status }: Reply): boolean => status === 400 || status === 404 || status === 422;
 
-const queryIn = (format: string): string =>
-  `operations: { 'usage.get': { query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: /* ${format} */ yearmonth }) } }`;
+function queryIn(code: string) {
+  const members = `query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: ${code} })`;
+  return { codes: [{ operation: 'usage.get', members }] } as const;
+}
 
 /** The lists, by rows with the fields of their kind. */
 export async function checkLists(session: Session): Promise<void> {
   for (const kind of KINDS) {
     session.onStep(`List of ${kind}`);
     const { value: rows } = await findPath(session, `${kind}.list`, {
+      lack(reply) {
+        const list = rowsIn(envelopeOf(reply));
+        if (list) return list.value.length > 0 ? 'with rows of another kind' : undefined;
+        return 'without rows that have an `id`, at a place that the check knows';
+      },
       send: read(session, `list of ${kind}`),
       async judge(reply, candidate): Promise<Found<readonly Row[]> | undefined> {
         const list = rowsIn(envelopeOf(reply));
@@ -163,9 +152,11 @@ export async function checkLists(session: Session): Promise<void> {
       evidence: (rows) =>
         rows.length === 0
           ? 'An empty list, and a made-up path beside it is refused.'
-          : 'A list of rows with integer ids and fields of this kind.',
+          : 'A list of rows with ids and fields of this kind.',
     });
-    if (rows) session.rows.set(kind, rows);
+    if (!rows) continue;
+    session.rows.set(kind, rows);
+    if (rows.length > 0) session.shapes.add(kind, { data: rows, from: 'list' });
   }
 }
 
@@ -199,7 +190,12 @@ async function checkGet(
   if (!first) return undefined;
   session.onStep(`One of ${kind}`);
   let { id } = first;
-  const { value } = await findPath(session, name, {
+  const {
+    value,
+    reply,
+    place = 'data',
+  } = await findPath(session, name, {
+    lack: (reply) => (resourceIn(envelopeOf(reply)) ? 'with another resource' : 'without the resource'),
     async send(candidate) {
       id = first.id;
       const reply = await read(session, `one of ${kind}`, { id })(candidate);
@@ -213,12 +209,6 @@ async function checkGet(
     },
     evidence: () => 'The response has the id of a row of the list.',
   });
+  if (value) session.shapes.add(kind, { data: valueAt(reply?.body, place.split('.')), from: 'get' });
   return value;
-}
-
-/** The documented error of an id that does not exist. */
-export async function checkNotFound(session: Session): Promise<void> {
-  const kind = KINDS.find((kind) => session.resources.has(kind));
-  const candidate = kind && session.candidates.working(`${kind}.get`);
-  if (candidate) noteNotFound(session, await read(session, 'an id that does not exist', { id: NO_ID })(candidate));
 }

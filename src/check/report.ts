@@ -1,46 +1,102 @@
+import { assumedTexts, foundTexts } from './against.ts';
 import type { CheckReport } from './check.ts';
-import type { Finding, FindingState } from './findings.ts';
+import type { Finding } from './findings.ts';
+import { overridesPath, verdictOf } from './verdict.ts';
 
-/** Groups of the report, in their order, with their titles. */
-const GROUPS: readonly (readonly [FindingState, string])[] = [
-  ['differs', 'Differs'],
-  ['confirmed', 'Confirmed'],
-  ['likely', 'Likely, not exercised'],
-  ['not-checked', 'Not checked'],
-];
-
-/** A row of the report; its override is a setting of the contract, or code to complete and paste. */
-export type ReportRow = Finding;
+/** A row of the report, with what adapts the package as one text: a setting of the contract, or code to complete. */
+export type ReportRow = Finding & { readonly override?: string };
 
 /** Returns the findings, differences first, each with its override. */
 export const rowsOf = ({ findings }: CheckReport): readonly ReportRow[] =>
-  GROUPS.flatMap(([state]) => findings.filter((finding) => finding.state === state)).map((finding) => {
-    const { setting, override = setting && textOf(setting) } = finding;
-    return { ...finding, ...(override !== undefined && { override }) };
-  });
+  (['differs', 'confirmed', 'likely', 'not-checked'] as const)
+    .flatMap((state) => findings.filter((finding) => finding.state === state))
+    .map((finding) => {
+      const { setting = {}, codes = [] } = finding;
+      const texts = [
+        ...Object.entries(setting).map(([key, value]) => `${key}: ${JSON.stringify(value, undefined, 1)}`),
+        ...codes.map(({ operation, members }) => `operations: { '${operation}': { ${members} } }`),
+      ];
+      return { ...finding, ...(texts.length > 0 && { override: texts.join(', ').replace(/\s+/g, ' ') }) };
+    });
 
-const textOf = (setting: object): string =>
-  Object.entries(setting)
-    .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
-    .join(', ');
+/** How a report is printed. */
+export interface ReportStyle {
+  /** Columns of a line. */
+  readonly width: number;
+  /** True if each assumption is printed, not only those that differ. */
+  readonly isAll?: boolean | undefined;
+  /** File with the settings. */
+  readonly file?: string | undefined;
+  emphasize(title: string): string;
+}
 
-/** Returns the report as lines for people. */
-export function linesOf(report: CheckReport, emphasize: (title: string) => string): readonly string[] {
+/** Returns the report as lines for people: what it means, what differs, what to do, and how much was checked. */
+export function linesOf(report: CheckReport, { width, isAll, file, emphasize }: ReportStyle): readonly string[] {
   const rows = rowsOf(report);
-  const width = Math.max(...rows.map(({ id }) => id.length));
-  const { requests, stopped } = report;
+  const differing = rows.filter(({ state }) => state === 'differs');
+  const [assumed, actual] = [assumedTexts(), foundTexts(report.contract)];
+  const block = ({ id, setting, evidence, override = '' }: ReportRow): readonly string[] => {
+    // The evidence of a path has both requests.
+    const isChange = setting && assumed[id] !== undefined && !id.startsWith('path:');
+    const change = isChange ? `${assumed[id]} → ${actual[id]}` : '';
+    const texts = [change, evidence, override].filter((text) => text !== '');
+    return [`  ${emphasize(id)}`, ...texts.flatMap((text) => wrapped(text, width, '    '))];
+  };
   return [
-    ...GROUPS.flatMap(([state, title]) => {
-      const group = rows.filter((row) => row.state === state);
-      if (group.length === 0) return [];
-      const lines = group.flatMap(({ id, evidence, override }) => [
-        `  ${id.padEnd(width)}  ${evidence}`,
-        ...(override === undefined ? [] : [`  ${' '.repeat(width)}  ${override}`]),
-      ]);
-      return [emphasize(`${title} (${group.length})`), ...lines, ''];
-    }),
-    ...(stopped ? [`The check ended early: ${stopped.reason}`] : []),
-    `${requests.read} reads and ${requests.write} writes were sent.`,
-    'The report holds nothing of the account. A path that the service publishes may name you: read it before sharing.',
+    ...wrapped(verdictOf(report, file), width).map(emphasize),
+    '',
+    ...(differing.length > 0 ? [`Assumed → found (${differing.length})`, ...differing.flatMap(block), ''] : []),
+    ...nextSteps(report, file).flatMap((text) => wrapped(`Next: ${text}`, width)),
+    '',
+    ...rows
+      .filter(({ state }) => isAll && state !== 'differs')
+      .flatMap(({ state, id, evidence }) => wrapped(`${state}  ${id}: ${evidence}`, width, '  ')),
+    ...countsOf(report).flatMap((text) => wrapped(text, width)),
   ];
+}
+
+/** Returns what to do after a check. */
+function nextSteps({ findings, stopped, level }: CheckReport, file: string | undefined): readonly string[] {
+  const differing = findings.filter(({ state }) => state === 'differs');
+  const hasCode = differing.some(({ codes }) => codes !== undefined);
+  const isPathOpen = differing.some(({ id, breaks }) => breaks && id.startsWith('path:'));
+  const higher = level === 'read' ? 'write' : 'build';
+  const steps: readonly (readonly [applies: boolean | undefined, text: string])[] = [
+    [stopped !== undefined, 'run the check again.'],
+    [
+      isPathOpen,
+      'ask the operator of the service how to send what does not work, and add it to `operations` of the file.',
+    ],
+    [differing.length > 0 && file === undefined, 'write the settings to a file, with --out service.json.'],
+    [hasCode, `complete the code in ${overridesPath(file ?? 'service.json')}, and pass it as \`operations\`.`],
+    [
+      findings.some(({ needs }) => needs !== undefined),
+      `--${higher} checks what --${level} cannot show.`.replace('--read', 'reading'),
+    ],
+  ];
+  return steps.flatMap(([applies, text]) => (applies ? [text] : []));
+}
+
+/** Returns how much was checked: open assumptions by their reasons. */
+function countsOf({ findings, requests }: CheckReport): readonly string[] {
+  const of = (state: Finding['state']): readonly Finding[] => findings.filter((finding) => finding.state === state);
+  const reasons = Map.groupBy(of('not-checked'), ({ evidence }) => evidence);
+  return [
+    `${of('confirmed').length} confirmed, ${of('likely').length} likely, ${of('not-checked').length} not checked:`,
+    ...[...reasons].map(([reason, { length }]) => `- ${length}: ${reason}`),
+    `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
+    'The report has nothing of the account. A path that the service publishes may name you: read it before sharing.',
+  ];
+}
+
+/** Breaks a text into lines of a width, between words. */
+function wrapped(text: string, width: number, indent = ''): readonly string[] {
+  const lines = [indent];
+  for (const word of text.split(/ (?=\S)/)) {
+    const line = lines.at(-1) ?? '';
+    if (line.trim() === '') lines[lines.length - 1] = line + word;
+    else if (line.length + word.length < width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`${indent}${indent === '    ' ? '' : '  '}${word}`);
+  }
+  return lines;
 }

@@ -6,7 +6,7 @@ import { createSandbox } from '../sandbox/index.ts';
 export type PlannedRequest = Pick<Extract<CheckEvent, { type: 'request' }>, 'method' | 'path' | 'why'>;
 
 /** Returns the requests of a check of a service that follows the assumptions, by a check of a sandbox in this process. */
-export async function plannedRequests(level: CheckLevel, hasMcpToken: boolean): Promise<readonly PlannedRequest[]> {
+export async function plannedRequests(level: CheckLevel): Promise<readonly PlannedRequest[]> {
   await using sandbox = createSandbox({ clock: 'manual', jobs: { duration: DURATION_MS } });
   const account = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' });
   const token = account.token('api');
@@ -30,7 +30,6 @@ export async function plannedRequests(level: CheckLevel, hasMcpToken: boolean): 
   await checkService({
     baseUrl,
     token,
-    mcpToken: hasMcpToken ? account.token('mcp') : undefined,
     level,
     // On this clock, a timeout would end before its request does.
     requestTimeout: Number.POSITIVE_INFINITY,

@@ -15,7 +15,13 @@ describe('rows and resources', () => {
     expect(rowsIn(envelope({ data: { items: [{ id: 1 }], total: 1 } }))?.place).toBe('data.items');
     expect(rowsIn(envelope({ data: [], audiences: [{ id: 1 }] }))?.place).toBe('audiences');
     expect(rowsIn(envelope({ data: { 'My company': [{ id: 1 }] } }))).toBeUndefined();
-    expect(rowsIn(envelope({ data: [{ id: 'a' }] }))).toBeUndefined();
+    expect(rowsIn(envelope({ data: [{ id: 'a' }] }))?.value).toHaveLength(1);
+    expect(rowsIn(envelope({ data: [{ name: 'a' }] }))).toBeUndefined();
+  });
+
+  test('are not found in two arrays without rows', () => {
+    expect(rowsIn(envelope({ data: { items: [], total: 0 } }))?.place).toBe('data.items');
+    expect(rowsIn(envelope({ data: { items: [], results: [] } }))).toBeUndefined();
   });
 
   test('are those of the id that was requested', () => {

@@ -29,7 +29,7 @@ async function startWithProject(): Promise<Scene> {
 }
 
 /** Requests of `check --write` from the create of the project to the end. */
-const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
+const STEPS = Array.from({ length: 14 }, (_, index) => index + 1);
 
 test.each(
   STEPS.flatMap((step) => [
@@ -91,6 +91,24 @@ test('Ctrl-C says that something is left, and how it is deleted', async () => {
   const { code, err } = await ended;
   expect(code).toBe('SIGINT');
   expect(err).toContain('is left: `audience-activation check --write` deletes it.');
+});
+
+test('Ctrl-C after a create deletes what was created before the exit', async () => {
+  const { sandbox, account, folder, url, start } = await startWithProject();
+  const before = await namesOf(sandbox, account.token('login'));
+  let creates = 0;
+  const proxy = await startFaultProxy(url, ({ method, path }): Fault | undefined => {
+    if (method === 'POST' && path === '/api/v2/projects/create') creates++;
+    return creates === 2 && method === 'POST' && path.endsWith('/create') ? { kind: 'stall-headers' } : undefined;
+  });
+  const { child, ended } = start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
+  await expect.poll(() => creates).toBe(2);
+  child.kill('SIGINT');
+  const { code, err } = await ended;
+  expect({ code, err }).toEqual({ code: 'SIGINT', err: expect.not.stringContaining('is left') });
+  expect(await namesOf(sandbox, account.token('login'))).toEqual(before);
+  expect(await readdir(join(folder, 'config', 'checks'))).toEqual([]);
+  expect(proxy.passed.filter(({ path }) => path.endsWith('/delete'))).toHaveLength(1);
 });
 
 test('while something exists, its id is in a file that only its owner can read', async () => {

@@ -39,6 +39,7 @@ test.each([
     { 'path:projects.delete': { method: 'DELETE', path: '/api/v2/projects/{id}' } },
   ],
   ['post', '/api/v2/audiences/{id}/lookalikes', {}, {}],
+  ['post', '/api/v2/workspaces/\u202eprojects', {}, {}],
   ['post', '/api/v2/projects/archive-all', {}, {}],
   ['post', '/api/v2/projects/archive-all', { operationId: 'createArchiveOfProjects' }, {}],
   ['post', '/api/v2/projects/delete', {}, {}],

@@ -4,24 +4,26 @@ import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import type { ServiceContract } from '../../src/spec/contract.ts';
 import { blindVariants } from './blind-variants.ts';
+import { checkWithVerdict } from './support/check-with-verdict.ts';
 import type { Variant } from './support/expectations.ts';
 import { AUDIENCES, accountState, NO_LIMITS, ORIGIN, OWNER } from './support/filled-account.ts';
 import { tryVariant } from './support/try-variant.ts';
 import { startVariant } from './support/variant-service.ts';
+import { unseenVariants } from './unseen-variants.ts';
 import { variants } from './variants.ts';
 
 test.each(variants)('$level: the check reports what is true of $name, and leaves no trace', async (variant) => {
-  const { problems } = await tryVariant(variant, checkService);
+  const { problems } = await tryVariant(variant, checkWithVerdict);
   expect(problems).toEqual([]);
 });
 
 /** Checks a service, with the settings of an earlier check if there was one. */
-async function check({ service, level, hasMcpToken, prepare }: Variant, expected?: ServiceContract) {
+async function check({ service, level, prepare }: Variant, expected?: ServiceContract) {
   const running = await startVariant(service);
   onTestFinished(() => running.close());
   prepare?.(running.sandbox);
-  const { baseUrl, token, mcpToken, fetch, clock } = running;
-  return checkService({ baseUrl, token, level, fetch, clock, expected, ...(hasMcpToken && { mcpToken }) });
+  const { baseUrl, token, fetch, clock } = running;
+  return checkService({ baseUrl, token, level, fetch, clock, expected });
 }
 
 /** Checks a sandbox that has the settings of another service. */
@@ -47,7 +49,7 @@ async function checkSandbox({ level }: Variant, settings: ServiceContract) {
   });
 }
 
-const complete = [...variants, ...blindVariants].filter(({ stopped }) => stopped === undefined);
+const complete = [...variants, ...blindVariants, ...unseenVariants].filter(({ stopped }) => stopped === undefined);
 
 describe('a second check with the settings of the first one', () => {
   test.each(complete)('finds no change of $name, and needs no more requests', async (variant) => {

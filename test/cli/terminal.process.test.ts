@@ -145,15 +145,17 @@ describe('in a terminal', () => {
     );
   });
 
-  it('check shows its steps, and four groups with what differs first', async () => {
+  it('check shows its steps, and says first what the report means, in lines of 80 columns', async () => {
     const scene = await startScene();
     const { code, out } = await startInTerminal(scene, ['check']).ended;
     expect(code).toBe(0);
     expect(plain(out)).toMatch(/^List of audiences$/m);
     expect(plain(out)).toMatch(
-      /^Confirmed \(\d+\)$[\s\S]+^Likely, not exercised \(\d+\)$[\s\S]+^Not checked \(\d+\)$/m,
+      /^Nothing differs\. \d+ assumptions need --write\.$[\s\S]+^Next: --write[\s\S]+^\d+ confirmed, \d+ likely/m,
     );
-    expect(plain(out)).toMatch(/^\d+ reads and 0 writes were sent\.$/m);
+    expect(plain(out)).toMatch(/^\d+ reads and 0 writes were sent\. --all prints each assumption\.$/m);
+    const lines = plain(out).split('\n');
+    expect(lines.filter((line) => line.trimEnd().length > 80)).toEqual([]);
   });
 
   it('check asks before it writes, and says what it would do', async () => {
@@ -163,7 +165,7 @@ describe('in a terminal', () => {
     refused.type('n');
     expect(plain((await refused.ended).out)).toContain('Cancelled: nothing was sent.');
     expect(scene.sandbox.log).toEqual([]);
-    const accepted = startInTerminal(scene, ['check', '--write']);
+    const accepted = startInTerminal(scene, ['check', '--write', '--all']);
     await expect.poll(() => plain(accepted.printed.out)).toContain('Continue?');
     accepted.type('y');
     const { code, out } = await accepted.ended;

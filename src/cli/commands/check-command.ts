@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { CheckEvent, CheckLevel, CheckReport } from '../../check/index.ts';
 import {
   checkService,
@@ -7,11 +7,13 @@ import {
   fileJournal,
   linesOf,
   memoryJournal,
+  overridesOf,
+  overridesPath,
   REQUEST_LIMITS,
   rowsOf,
+  verdictOf,
 } from '../../check/index.ts';
 import type { ServiceContract } from '../../spec/contract.ts';
-import { isSameAddress } from '../account-checks.ts';
 import { journalPath, reserveJournal } from '../check-journal.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';
@@ -21,7 +23,7 @@ import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { askConfirmation } from '../prompts.ts';
-import { jsonText, paint } from '../terminal.ts';
+import { jsonText, paint, widthOf } from '../terminal.ts';
 
 interface CheckFlags {
   readonly write?: boolean;
@@ -30,6 +32,7 @@ interface CheckFlags {
   readonly out?: string;
   readonly against?: string;
   readonly yes?: boolean;
+  readonly all?: boolean;
   readonly maxMisses?: number;
 }
 
@@ -48,26 +51,27 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const { output } = context;
   const level = flags.build ? 'build' : flags.write ? 'write' : 'read';
   const earlier = flags.against === undefined ? undefined : await readEarlier(context.flags, flags.against);
-  if (flags.plan) return printPlan(output, level, process.env.AUDIENCE_MCP_TOKEN !== undefined);
+  if (flags.plan) return printPlan(output, level);
   if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
-  const report = await runCheck(context, flags, level, earlier);
-  const comparison = earlier && compare(report, earlier);
-  // Before anything is printed, because the reader of the output may be gone.
-  if (flags.out !== undefined && !report.stopped) await writeContract(flags.out, report.contract);
-  if (output.isJson) await output.json({ ...report, findings: rowsOf(report), ...comparison });
-  else await printReport(output, report);
-  if (flags.out !== undefined && report.stopped)
-    output.log('warning', `${flags.out} was not written: the check ended early.`);
-  else if (flags.out !== undefined)
-    output.note(`The settings are in ${flags.out}: pass it to commands by --contract, to a client as \`contract\`.`);
-  if (report.left !== undefined) output.log('warning', report.left);
-  if (report.stopped) {
-    output.log('warning', report.stopped.reason);
-    return knownExitCode(report.stopped.exitCode);
+  const write = flags.out === undefined ? undefined : await openSettings(flags.out);
+  let report: CheckReport | undefined;
+  try {
+    report = await runCheck(context, flags, level, earlier);
+  } finally {
+    // Before anything is printed, because the reader of the output may be gone.
+    await write?.(report?.stopped ? undefined : report);
   }
+  const comparison = earlier && compare(report, earlier);
+  const { stopped, left } = report;
+  if (output.isJson)
+    await output.json({ verdict: verdictOf(report, flags.out), ...report, findings: rowsOf(report), ...comparison });
+  else await printReport(output, report, flags);
+  if (stopped && flags.out !== undefined) output.log('warning', `${flags.out} was not written: the check ended early.`);
+  if (left !== undefined) output.log('warning', left);
+  if (stopped) return knownExitCode(stopped.exitCode);
   if (!comparison) return report.findings.some(({ state }) => state === 'differs') ? EXIT.differs : EXIT.done;
   for (const { id, was, is } of comparison.changes)
-    output.log('warning', `The service has changed: ${id} was ${was}, and is ${is}.`);
+    output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of comparison.unchecked)
     output.log('warning', `${id} was confirmed earlier, and could not be checked.`);
   if (comparison.changes.length > 0) return EXIT.differs;
@@ -95,7 +99,6 @@ async function runCheck(
     return await checkService({
       baseUrl,
       token,
-      mcpToken: mcpTokenFor(context, baseUrl),
       level,
       fetch,
       allowInsecure,
@@ -131,13 +134,6 @@ async function tokenOf({ token }: Account, signal: AbortSignal): Promise<string>
   return typeof token === 'function' ? token() : token.get({ signal });
 }
 
-/** Returns the token of the MCP endpoint, if the environment has one for this address. */
-function mcpTokenFor({ flags }: Context, baseUrl: string): string | undefined {
-  const { AUDIENCE_MCP_TOKEN: token, AUDIENCE_BASE_URL: address } = process.env;
-  if (!token || flags.profile !== undefined || flags.sandbox) return undefined;
-  return address && !isSameAddress(address, baseUrl) ? undefined : token;
-}
-
 /** Returns what shows the progress: steps in a terminal, each request with --verbose. */
 function progressOf(output: Output, isVerbose: boolean): (event: CheckEvent) => void {
   const isShown = output.stderr.isTTY === true;
@@ -150,17 +146,19 @@ function progressOf(output: Output, isVerbose: boolean): (event: CheckEvent) => 
   };
 }
 
-async function printReport(output: Output, report: CheckReport): Promise<void> {
-  if (!output.stdout.isTTY) {
-    await output.list(rowsOf(report), ['state', 'id', 'evidence', 'override']);
-    return;
-  }
-  for (const line of linesOf(report, (title) => paint('bold', title, output.stdout))) await output.line(line);
+/** Width of a report that is printed elsewhere than in a terminal. */
+const REPORT_WIDTH = 80;
+
+async function printReport(output: Output, report: CheckReport, { all, out }: CheckFlags): Promise<void> {
+  const { stdout } = output;
+  const width = Math.max(40, stdout.isTTY ? widthOf(stdout) : REPORT_WIDTH);
+  const style = { width, isAll: all, file: out, emphasize: (text: string) => paint('bold', text, stdout) };
+  for (const line of linesOf(report, style)) await output.line(line);
 }
 
 /** Prints the requests of a check of a service that follows the assumptions; sends none. */
-async function printPlan(output: Output, level: CheckLevel, hasMcpToken: boolean): Promise<ExitCode> {
-  const requests = await plannedRequests(level, hasMcpToken);
+async function printPlan(output: Output, level: CheckLevel): Promise<ExitCode> {
+  const requests = await plannedRequests(level);
   await output.list(requests, ['method', 'path', 'why']);
   const { read, write } = REQUEST_LIMITS[level];
   output.note(
@@ -176,13 +174,33 @@ async function readEarlier(flags: GlobalFlags, path: string): Promise<ServiceCon
   throw usageError(`${path} was not written by \`check --out\`: it does not say what was checked.`);
 }
 
-async function writeContract(path: string, contract: ServiceContract): Promise<void> {
+/**
+ * Opens the files of `--out` before the first request, so that no report is lost. Returns a function that writes the
+ * settings, and the code that data cannot replace beside them; without a report, it leaves the files as they were.
+ *
+ * @throws {CommandError} if a file cannot be written there.
+ */
+async function openSettings(path: string): Promise<(report: CheckReport | undefined) => Promise<void>> {
   const part = `${path}.${randomUUID()}.part`;
-  try {
-    await writeFile(part, `${jsonText(contract, 2)}\n`);
-    await rename(part, path);
-  } catch (cause) {
-    await rm(part, { force: true });
-    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
-  }
+  const safely = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (cause) {
+      await rm(part, { force: true });
+      throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
+    }
+  };
+  await safely(async () => {
+    const target = await stat(path).catch(() => undefined);
+    if (target?.isDirectory()) throw new Error('it is a folder');
+    await writeFile(part, '');
+  });
+  return (report) =>
+    safely(async () => {
+      if (!report) return rm(part, { force: true });
+      const code = overridesOf(report);
+      if (code !== undefined) await writeFile(overridesPath(path), code);
+      await writeFile(part, `${jsonText(report.contract, 2)}\n`);
+      await rename(part, path);
+    });
 }

@@ -15,6 +15,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .option('--out <file>', 'write the settings for client, command, OpenAPI document and sandbox')
     .option('--against <file>', 'say whether the service has changed since the check that wrote this file')
     .option('--yes', 'do not ask before --write and --build')
+    .option('--all', 'print each assumption, not only those that differ')
     .option('--max-misses <n>', 'refused paths after which no more are guessed (default: 12)', integerFrom(0))
     .action(action(async () => (await import('../commands/check-command.ts')).check));
   const reference = program

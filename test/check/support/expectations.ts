@@ -32,8 +32,8 @@ export interface Variant {
   readonly stopped?: number;
   /** Exit code with which the check may also end early. */
   readonly mayStop?: number;
-  /** `true` if the check has a token for MCP. */
-  readonly hasMcpToken?: boolean;
+  /** `false` if data cannot adapt the client, so that the verdict must say what does not work. @default true */
+  readonly works?: boolean;
   /** Resources that the check cannot remove, at most. @default 0 */
   readonly leaves?: number;
   /** Audiences that are built, at most. @default 1 at the level `build` */
@@ -77,10 +77,16 @@ export const WRITE_PATHS: readonly string[] = [
 ];
 
 /** Findings that a report may leave out, because other findings contain them or no table of the service is known. */
-export const OPTIONAL: Expectations = {
-  ...expectAll(['confirmed', 'not-checked'], 'path:webhooks.list', 'path:usage.get'),
-  'path:mcp.send': ['confirmed', 'likely', 'not-checked'],
-};
+export const OPTIONAL: Expectations = expectAll(['confirmed', 'not-checked'], 'path:webhooks.list', 'path:usage.get');
+
+/** How the client reads resources of each kind. */
+export const SHAPES = [
+  'shape:audience',
+  'shape:activation',
+  'shape:cohort',
+  'shape:project',
+  'shape:schedule',
+] as const;
 
 const READ: Expectations = {
   ...expectAll(
@@ -94,13 +100,10 @@ const READ: Expectations = {
     'waits.via',
     'usage.yearmonth',
     'usage.build_budget',
-    'errors.401',
-    'errors.404',
     'errors.422',
     'request-id-header',
-    'results.download',
-    'oauth.protected-resource',
-    'oauth.authorization-server',
+    ...SHAPES,
+    'shape:webhook',
   ),
   // No id of an estimate is known, and no table of reference data is documented.
   'path:estimates.get': OPEN,
@@ -111,18 +114,11 @@ const READ: Expectations = {
     'not-checked',
     ...WRITE_PATHS,
     ...BODIES,
-    'errors.409',
     'time-zone',
     'idempotency:projects.create',
     'idempotency:audiences.create',
     'uploads.reservation',
     'uploads.put',
-    'mcp',
-    'auth',
-    'cancel',
-    'upload-sizes',
-    'retry-header',
-    'budget-exhausted',
   ),
 };
 
@@ -134,13 +130,14 @@ const WRITE: Expectations = {
     'path:projects.delete',
     'path:uploads.reserve',
     ...TRIED_CREATES,
-    ...BODIES,
-    'errors.409',
+    'body:projects.create',
     'time-zone',
     'idempotency:projects.create',
     'uploads.reservation',
     'uploads.put',
   ),
+  // A 422 names some fields of a body, not all.
+  ...expectAll('likely', ...BODIES.slice(1)),
   // By analogy with those that were sent.
   ...expectAll(
     OPEN,
@@ -154,7 +151,10 @@ const WRITE: Expectations = {
 export const EXPECTED: Readonly<Record<Level, Expectations>> = {
   read: READ,
   write: WRITE,
-  build: { ...WRITE, ...expectAll('confirmed', 'path:audiences.delete', 'idempotency:audiences.create') },
+  build: {
+    ...WRITE,
+    ...expectAll('confirmed', 'path:audiences.delete', 'idempotency:audiences.create', 'body:audiences.create'),
+  },
 };
 
 /** The paging that is assumed. */

@@ -25,6 +25,7 @@ interface JudgedFinding {
 export interface JudgedReport {
   readonly findings: readonly JudgedFinding[];
   readonly contract: ServiceContract;
+  readonly verdict?: string;
   readonly stopped?: { readonly exitCode: number } | undefined;
 }
 
@@ -52,6 +53,18 @@ export function judgeReport(variant: Variant, report: JudgedReport): string[] {
       return judgeFinding(finding, isStopped ? orOpen(expectation) : expectation, truth);
     }),
     ...judgeContract(report, truth),
+    ...(isStopped ? [] : judgeVerdict(variant, report)),
+  ];
+}
+
+/** The verdict says that something does not work if data cannot adapt the client, and only then. */
+function judgeVerdict({ works = true }: Variant, { verdict, findings }: JudgedReport): string[] {
+  if (verdict === undefined) return [];
+  const saysSo = /\bnot work here\b/.test(verdict);
+  const hasDifference = findings.some(({ state }) => state === 'differs');
+  return [
+    ...(saysSo === works ? [`The verdict is wrong: ${verdict}`] : []),
+    ...(works || hasDifference ? [] : ['The exit code must be 11, and nothing differs.']),
   ];
 }
 

@@ -230,14 +230,6 @@ export const uploadNeeds = (header: string) => (): Trait => ({
       : undefined,
 });
 
-/** Wants a token for results, too. */
-export const resultsNeedToken = (): Trait => ({
-  storage: (request) =>
-    request.method === 'GET' && !request.headers.has('authorization')
-      ? new Response('<Error><Code>AccessDenied</Code></Error>', { status: 403 })
-      : undefined,
-});
-
 /** Answers a problem as RFC 9457 does. */
 export const problem = (status: number): Answer => ({
   ...json(status, { type: 'about:blank', title: 'CANARY problem', status }),

@@ -6,7 +6,6 @@ import { type RunningVariant, startVariant } from './variant-service.ts';
 type CheckService<Report extends JudgedReport> = (options: {
   readonly baseUrl: string;
   readonly token: string;
-  readonly mcpToken?: string;
   readonly level: Level;
   readonly fetch: typeof fetch;
   readonly clock: RunningVariant['clock'];
@@ -29,13 +28,13 @@ export async function tryVariant<Report extends JudgedReport>(
   variant: Variant,
   checkService: CheckService<Report>,
 ): Promise<Trial> {
-  const { level, service, leaves = 0, hasMcpToken = false, prepare } = variant;
+  const { level, service, leaves = 0, prepare } = variant;
   const running = await startVariant(service);
   try {
     prepare?.(running.sandbox);
     const before = await running.resources();
-    const { baseUrl, token, mcpToken, fetch, clock, requests } = running;
-    const options = { baseUrl, token, level, fetch, clock, ...(hasMcpToken && { mcpToken }) };
+    const { baseUrl, token, fetch, clock, requests } = running;
+    const options = { baseUrl, token, level, fetch, clock };
     const report = await checkService(options);
     const after = await running.resources();
     const isSame = (a: object) => (b: object) => JSON.stringify(a) === JSON.stringify(b);
