@@ -1,11 +1,11 @@
 import type { ClientTokens, TokenContext } from '../auth/index.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
-import type { BuildBudgetGate, RateLimiter } from '../rate-limit/index.ts';
+import type { BuildBudgetGate, ClientLimiter } from '../rate-limit/index.ts';
 import type { Redactor } from '../util/redact.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
 export class ClientState {
-  readonly limiter: RateLimiter;
+  readonly limiter: ClientLimiter;
   readonly buildBudget: BuildBudgetGate;
   readonly redactor: Redactor;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };

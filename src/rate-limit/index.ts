@@ -1,6 +1,7 @@
 export { BuildBudgetGate, type BuildPermit, PROBE_INTERVAL_MS, type SharedHold } from './build-budget.ts';
 export {
   type AcquireOptions,
+  type ClientLimiter,
   createRateLimiter,
   memoryLimiter,
   type PermitLog,

@@ -30,13 +30,17 @@ export interface AcquireOptions {
 export interface RateLimiter {
   /** Resolves when the request may be sent immediately. */
   acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
-  /**
-   * Takes a permit and returns true, if the request may be sent immediately. A limiter without this method is always
-   * asked by `acquire`.
-   */
-  tryAcquire?(bucket: Bucket, scope: string): boolean;
   /** Pauses a bucket after a 429, for `ms` milliseconds. */
   pause(bucket: Bucket, scope: string, ms: number): void;
+}
+
+/** The limiter of a client. */
+export interface ClientLimiter extends RateLimiter {
+  /**
+   * Takes a permit and returns true, if the request may be sent immediately. Only the client's own limiter has it: a
+   * limiter that a user has wrapped must see every request.
+   */
+  tryAcquire?(bucket: Bucket, scope: string): boolean;
 }
 
 /**
@@ -50,11 +54,12 @@ export interface RateLimiter {
  * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
  */
 export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimiter {
-  return createRateLimiter(mergeRateLimits(rateLimits));
+  const { acquire, pause } = createRateLimiter(mergeRateLimits(rateLimits));
+  return { acquire, pause };
 }
 
 /** Creates the limiter of one process. `false` grants every permit immediately, except during a pause. */
-export function createRateLimiter(limits: RateLimits | false): RateLimiter {
+export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
   const buckets = new Map<string, RateLimitBucket>();
 
   function bucketOf(name: Bucket, scope: string): RateLimitBucket {
