@@ -1,5 +1,6 @@
 import { defineConfig, type Options } from 'tsup';
 import {
+  consoleAssets,
   contractDocumentIsExternal,
   documentIsExternal,
   entriesAreExternal,
@@ -67,6 +68,7 @@ export default defineConfig([
     ],
     esbuildPlugins: [
       noteInputs('sandbox'),
+      consoleAssets,
       privateZod,
       withoutComments,
       documentIsExternal,

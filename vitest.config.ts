@@ -104,7 +104,8 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
   plugins: [msw({ mode: 'worker-only' })],
   optimizeDeps: {
     include: ['ky', 'p-retry', 'p-throttle', 'uuid', 'zod/mini', 'hono', 'hono/cors', 'msw/browser', 'oauth4webapi'],
-    exclude: ['@hono/node-server'],
+    // Needs Node: the servers of the sandbox, and what bundles the script of its console.
+    exclude: ['@hono/node-server', 'esbuild'],
   },
   test: {
     ...shared,

@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { type Plugin, transform } from 'esbuild';
 
 /** Files in which the build lists what it bundled; scripts/build.ts reads and removes them. */
@@ -27,6 +28,17 @@ export const privateZod: Plugin = {
       if (!text.includes('globalThis.__zod_'))
         throw new Error(`${path} has no globals any more. Fix privateZod in scripts/build-plugins.ts.`);
       return { contents: `const zodGlobals = {};\n${text.replaceAll('globalThis', 'zodGlobals')}`, loader: 'js' };
+    });
+  },
+};
+
+/** Puts the text of the console's script and stylesheet in place of the module that bundles them. */
+export const consoleAssets: Plugin = {
+  name: 'console-assets',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]sandbox[\\/]console[\\/]assets\.ts$/ }, async ({ path }) => {
+      const texts = Object.entries(await import(pathToFileURL(path).href));
+      return { contents: texts.map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};`).join('\n') };
     });
   },
 };

@@ -49,12 +49,13 @@ const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set(['util/loopback.ts', 'ut
 /** Pure functions of closed folders, which `check` imports as files: the command does not bundle the client a second time. */
 const CHECK_MAY_IMPORT: ReadonlySet<string> = new Set(['http/conflict.ts']);
 
-/** Client files whose code the sandbox may import: facts, and documents of them. Otherwise it imports only types, because it checks the client. */
+/** Files whose code the sandbox may import: facts, documents of them, and what knows nothing of the service. Otherwise it imports only types, because it checks the client. */
 const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
   'spec/operations.ts',
   'spec/openapi.json',
   'spec/contract.schema.json',
   'client/openapi-document.ts',
+  'util/similar-names.ts',
   'version.ts',
 ]);
 

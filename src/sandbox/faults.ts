@@ -1,3 +1,4 @@
+import { similarName } from '../util/similar-names.ts';
 import { MAX_TIMER_MS } from './clock.ts';
 import type { Operations } from './contracted-service.ts';
 import { createPathMatcher } from './path-pattern.ts';
@@ -85,11 +86,13 @@ export class Faults {
   add(rule: FaultRule): Readonly<ActiveRule> {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
+    // Before it has a number: a rule that is refused takes none.
+    const matches = createMatcher(rule, this.#operations);
     const id = this.#nextId++;
     const active: ActiveRule = {
       id,
       rule,
-      matches: createMatcher(rule, this.#operations),
+      matches,
       removed: new AbortController(),
       remaining,
     };
@@ -169,20 +172,32 @@ const RULE_FIELDS: readonly string[] = [
   'malformed',
 ] satisfies readonly (keyof FaultRule)[];
 
+/** Thrown for a rule that is not one, with the field that is wrong. */
+export class FaultRuleError extends Error {
+  readonly field: string | undefined;
+
+  constructor(requirement: string, field?: string) {
+    super(`Invalid fault rule: ${requirement}`);
+    this.field = field;
+  }
+}
+
 function checkRule(rule: FaultRule): void {
   const { rate = 1, times = 0, delay = 0, inFlight = 0, status, retryAfter, cut, malformed } = rule;
-  const check = (isValid: boolean, requirement: string): void => {
-    if (!isValid) throw new Error(`Invalid fault rule: ${requirement}.`);
+  const check = (isValid: boolean, requirement: string, field?: string): void => {
+    if (!isValid) throw new FaultRuleError(`${requirement}.`, field);
   };
   const checkRange = (name: string, value: unknown, max: number): void =>
     check(
       typeof value === 'number' && value >= 0 && value <= max,
       `\`${name}\` must be a number from 0${max < Number.POSITIVE_INFINITY ? ` to ${max}` : ''}, not ${value}`,
+      name,
     );
   const { on } = rule;
   check(
     on === undefined || typeof on === 'string' || typeof on === 'function',
     '`on` must be an operation, a path, a method and path, or a function',
+    'on',
   );
   const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name));
   check(unknown === undefined, `\`${unknown}\` is not a field: use ${RULE_FIELDS.join(', ')}`);
@@ -194,21 +209,25 @@ function checkRule(rule: FaultRule): void {
   check(
     status === undefined || (Number.isInteger(status) && status >= 400 && status <= 599),
     `\`status\` must be an error status, 400 to 599, not ${status}`,
+    'status',
   );
-  check(retryAfter === undefined || status !== undefined, '`retryAfter` requires `status`');
+  check(retryAfter === undefined || status !== undefined, '`retryAfter` requires `status`', 'retryAfter');
   check(
     cut === undefined || ['before', 'after', 'body'].includes(cut),
     `\`cut\` must be "before", "after" or "body", not "${cut}"`,
+    'cut',
   );
   const failures = [status !== undefined, cut !== undefined, malformed === true].filter(Boolean).length;
   check(
     malformed === undefined || typeof malformed === 'boolean',
     `\`malformed\` must be true or false, not ${malformed}`,
+    'malformed',
   );
-  check(failures <= 1, '`status`, `cut` and `malformed` exclude each other');
+  check(failures <= 1, '`status`, `cut` and `malformed` exclude each other', 'status');
   check(
     inFlight === 0 || (status === undefined && cut !== 'before'),
     '`inFlight` requires a create that the service acts on, without `status` and `cut: "before"`',
+    'inFlight',
   );
   check(
     failures > 0 || delay > 0 || inFlight > 0,
@@ -229,11 +248,10 @@ function matchPattern(on: string, operations: Operations): (request: FaultReques
   const operation = Object.entries(operations).find(([name]) => name === on)?.[1];
   const parts = /^(?:([A-Z]+) )?(\/.*|\*.*)$/.exec(operation ? `${operation.method} ${operation.path}` : on);
   if (!parts) {
-    const similar = Object.keys(operations).find((name) => on !== '' && name.startsWith(on));
+    const names = Object.keys(operations);
+    const similar = similarName(on, names) ?? names.find((name) => on !== '' && name.startsWith(on));
     const hint = similar === undefined ? '' : ` Did you mean "${similar}"?`;
-    throw new Error(
-      `Invalid fault rule: \`on\` must be an operation, a path, or a method and path, not "${on}".${hint}`,
-    );
+    throw new FaultRuleError(`\`on\` must be an operation, a path, or a method and path, not "${on}".${hint}`, 'on');
   }
   const [, method, path = ''] = parts;
   const matches = createPathMatcher(path);

@@ -84,6 +84,26 @@ export type JobTask =
   | { readonly type: 'job-status'; readonly id: number; readonly status: number }
   | { readonly type: 'job-end'; readonly id: number };
 
+/** A change of the status of a job. */
+export interface JobChange {
+  readonly kind: JobKind;
+  /** Id of the resource. */
+  readonly id: number;
+  readonly status: { readonly id: number; readonly name: string };
+  /** By the sandbox's clock. */
+  readonly at: number;
+  /** Its cause: the course of the job, a cancel request, or a call of `jobs.finish`. */
+  readonly cause: 'job' | 'cancel' | 'finish';
+  /** Set at the end of the job: whether it has completed, needs information, or has failed. */
+  readonly outcome?: 'completed' | 'needsInfo' | 'failed';
+}
+
+/** The reactions of a service to a change and to the end of a job. */
+interface JobEffects {
+  onChange(change: JobChange): void;
+  onEnd(job: RunningJob, succeeded: boolean): void;
+}
+
 /** A status that a job enters after a share of its duration. */
 interface Phase {
   readonly share: number;
@@ -153,26 +173,23 @@ export class Jobs {
   readonly #clock: Pick<Clock<JobTask>, 'now' | 'schedule'>;
   readonly #options: JobOptions;
   readonly #statuses: Statuses;
-  readonly #onEnd: (job: RunningJob, succeeded: boolean) => void;
+  readonly #effects: JobEffects;
   readonly #running = new Map<number, RunningJob>();
   /** Outcomes of the next jobs, by kind. */
   readonly #next = new Map<JobKind, JobOutcome[]>();
   readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 
-  /**
-   * @param statuses Progress by kind and status id, where it differs.
-   * @param onEnd Called when a job has ended.
-   */
+  /** @param statuses Progress by kind and status id, where it differs. */
   constructor(
     clock: Pick<Clock<JobTask>, 'now' | 'schedule'>,
     options: JobOptions,
     statuses: Statuses,
-    onEnd: (job: RunningJob, succeeded: boolean) => void,
+    effects: JobEffects,
   ) {
     this.#clock = clock;
     this.#options = options;
     this.#statuses = statuses;
-    this.#onEnd = onEnd;
+    this.#effects = effects;
     const { outcome, duration } = options;
     if (outcome !== undefined && typeof outcome !== 'function') this.#readOutcome('audience', outcome);
     if (typeof duration === 'number') checkDuration(duration);
@@ -224,7 +241,7 @@ export class Jobs {
     const duration = checkDuration(outcome.duration ?? (typeof usual === 'function' ? usual(info) : usual));
     const start = this.#clock.now();
     const [first, ...later] = PHASES[kind];
-    if (first) this.#setStatus(job, first.status);
+    if (first) this.#setStatus(job, first.status, 'job');
     const { id } = resource;
     for (const { share, status } of later) {
       this.#clock.schedule(start + duration * share, { type: 'job-status', id, status });
@@ -237,21 +254,22 @@ export class Jobs {
   run(task: JobTask): void {
     const job = this.#running.get(task.id);
     if (!job) return;
-    if (task.type === 'job-status') this.#setStatus(job, task.status);
-    else this.finish(job.kind, task.id, job.outcome.status, job.outcome.reason);
+    if (task.type === 'job-status') this.#setStatus(job, task.status, 'job');
+    else this.finish(job.kind, task.id, job.outcome.status, job.outcome.reason, 'job');
   }
 
   /** Ends a running job immediately. */
-  finish(kind: JobKind, id: number, status: number, reason?: string): void {
+  finish(kind: JobKind, id: number, status: number, reason?: string, cause: JobChange['cause'] = 'finish'): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);
     this.#readOutcome(kind, status);
     const succeeded = this.isCompleted(kind, status);
     this.drop(id);
-    this.#setStatus(job, this.endStatus(kind, status));
+    const outcome = succeeded ? 'completed' : status === NEEDS_INFO ? 'needsInfo' : 'failed';
+    this.#setStatus(job, this.endStatus(kind, status), cause, outcome);
     const shown = reason ?? (status === NEEDS_INFO ? DEFAULT_REASON : undefined);
     if (shown !== undefined) this.#reasons.set(id, { kind, reason: shown });
-    this.#onEnd(job, succeeded);
+    this.#effects.onEnd(job, succeeded);
   }
 
   /**
@@ -266,7 +284,7 @@ export class Jobs {
   cancel(id: number): boolean {
     const job = this.#running.get(id);
     if (job?.resource.status.id === PUBLISHING) job.outcome = { status: COMPLETED };
-    else if (job) this.finish('lookalike', id, STOPPED);
+    else if (job) this.finish('lookalike', id, STOPPED, undefined, 'cancel');
     return job !== undefined;
   }
 
@@ -319,10 +337,24 @@ export class Jobs {
     );
   }
 
-  #setStatus({ kind, resource }: JobStart, status: number): void {
+  #setStatus(
+    { kind, resource }: JobStart,
+    status: number,
+    cause: JobChange['cause'],
+    outcome?: JobChange['outcome'],
+  ): void {
+    const at = this.#clock.now();
     const named = this.#named(kind, status);
     resource.status = named ? { id: status, name: PROGRESS_NAMES[named] } : statusOf(status);
-    if ('updated_at' in resource) Object.assign(resource, { updated_at: formatTimestamp(this.#clock.now()) });
+    if ('updated_at' in resource) Object.assign(resource, { updated_at: formatTimestamp(at) });
+    this.#effects.onChange({
+      kind,
+      id: resource.id,
+      status: resource.status,
+      at,
+      cause,
+      ...(outcome && { outcome }),
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import type { ServiceContract } from '../spec/contract.ts';
 import { Clock } from './clock.ts';
 import { localTimesIn, type Operations, operationsOf } from './contracted-service.ts';
 import { Faults } from './faults.ts';
-import { Jobs, type JobTask, type RunningJob } from './jobs.ts';
+import { type JobChange, Jobs, type JobTask, type RunningJob } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
 import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
@@ -77,6 +77,7 @@ export interface AdminCall {
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;
+  readonly onJob?: (change: JobChange) => void;
   readonly onCall?: (call: AdminCall) => void;
   readonly onChange?: () => void;
 }
@@ -139,7 +140,12 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     clock,
     random: createRandom(seed),
     limits,
-    jobs: new Jobs(clock, jobs, contract?.statuses ?? {}, (job, succeeded) => endJob(service, job, succeeded)),
+    jobs: new Jobs(clock, jobs, contract?.statuses ?? {}, {
+      onChange(change) {
+        for (const observer of observers) observer.onJob?.(change);
+      },
+      onEnd: (job, succeeded) => endJob(service, job, succeeded),
+    }),
     webhooks: new WebhookSender({
       clock,
       // Each part has its own generator, so that another event or fault does not change the tokens that follow.

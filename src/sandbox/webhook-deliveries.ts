@@ -54,6 +54,9 @@ interface EndpointEvent {
   readonly manual?: boolean;
 }
 
+/** Why an attempt got no response: none came in time, the receiver's port is closed, or another error of the network. */
+type DeliveryFailure = 'timeout' | 'refused' | 'unreachable';
+
 /** An attempt with what was sent and received. */
 export interface DeliveryAttempt {
   readonly event: EndpointEvent;
@@ -63,6 +66,8 @@ export interface DeliveryAttempt {
   signature: string;
   /** The start of the receiver's response, or why there was none. */
   response: string;
+  /** Set if there was no response. */
+  failure?: DeliveryFailure;
 }
 
 /** A scheduled attempt to deliver an event. */
@@ -253,6 +258,7 @@ export class WebhookSender {
       return response.status;
     } catch (error) {
       entry.response = describeFailure(error);
+      entry.failure = signal.aborted ? 'timeout' : isRefused(error) ? 'refused' : 'unreachable';
       return undefined;
     } finally {
       clearTimeout(timer);
@@ -293,6 +299,13 @@ async function readStart(response: Response): Promise<string> {
 function describeFailure(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+/** Returns whether nothing listens at the port of a receiver: the cause of the error has the code of the system. */
+function isRefused(error: unknown): boolean {
+  const { cause }: { readonly cause?: unknown } = Object(error);
+  const { code }: { readonly code?: unknown } = Object(cause);
+  return code === 'ECONNREFUSED';
 }
 
 /** Disables an endpoint and notifies its creator (specification, "Delivery"). */

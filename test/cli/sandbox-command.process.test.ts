@@ -52,6 +52,10 @@ describe('sandbox', () => {
       .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ POST \/api\/v2\/audiences\/create 200 dev@example\.com$/m);
     expect(printed.out).toMatch(/ POST \/api\/v2\/auth\/login 200 dev@example\.com\n/);
     expect(printed.out.match(/Token/g)).toHaveLength(1);
+    // One line to copy, which a shell reads.
+    const [line = ''] = printed.out.match(/^export .*$/m) ?? [];
+    const shell = await promisify(execFile)('sh', ['-c', `${line}; echo "$AUDIENCE_BASE_URL $AUDIENCE_TOKEN"`]);
+    expect(shell.stdout).toBe(`${url} ${wordAfter(printed.out, 'Token')}\n`);
     const console = wordAfter(printed.out, 'Console');
     expect(await (await fetch(console)).text()).toContain('Open the console');
     child.kill('SIGINT');
@@ -172,7 +176,8 @@ describe('a running sandbox', () => {
     expect(await run('wait', one, '--sandbox')).toMatchObject({ code: 4 });
     expect(await run('sandbox', 'advance', '10m')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^now\t\d{4}/),
+      out: expect.stringMatching(/^now\t\d{4}.*\njobs\.ended\t1\njobs\.completed\t1\n/),
+      err: expect.stringContaining('Advanced by 10 min: 1 job ended (1 completed); '),
     });
     expect(await run('wait', two, '--sandbox')).toMatchObject({ code: 0 });
     expect(await run('sandbox', 'finish', two, '104')).toMatchObject({

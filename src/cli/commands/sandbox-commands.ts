@@ -103,6 +103,7 @@ export async function runSandbox(
     await output.line(`Token    ${token}`);
     if (endpoint) await output.line(printable(`Webhook  ${endpoint.url}  secret: ${webhookSecret}`));
     await output.line(printable(`State    ${survives}`));
+    await output.line(`export AUDIENCE_BASE_URL=${url} AUDIENCE_TOKEN='${token}'`);
     await output.line('Ready. Press Ctrl-C to stop.');
   }
   if (!signal.aborted) await once(signal, 'abort');
@@ -195,6 +196,7 @@ async function operateRunning(
   const { typescript, notice, ...result } = Object(
     await operate(await requireSandbox(choice), method, path, body, signal),
   );
+  if (typeof notice === 'string') output.note(printable(notice));
   await output.object(result, { isDone: method !== 'GET' });
   return EXIT.done;
 }

@@ -5,7 +5,7 @@ import { DAY, HOUR, type SandboxLimits } from '../service-limits.ts';
 import { SlidingWindow } from '../sliding-window.ts';
 import { type AccountRecord, type Company, createResources, type TokenKind } from '../state.ts';
 import { issueToken, listGrants, listTokens, revokeGrant, revokeTokens } from '../tokens.ts';
-import { callSource, reportCalls } from './call-source.ts';
+import { callSource, named, reportAs } from './call-source.ts';
 
 /** An account to create. */
 export interface NewAccount {
@@ -150,20 +150,20 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
     if (!record) throw new Error(`The company "${name}" does not exist any more.`);
     return record;
   };
-  const admin: SandboxCompany = {
+  const source = callSource('sandbox.companies.get', [name]);
+  return named<SandboxCompany>(source, {
     get id() {
       return company().id;
     },
     name,
-    setBuildBudget(budget) {
+    setBuildBudget: reportAs(service, source)('setBuildBudget', (budget) => {
       const { hourlyBuilds, dailyBuilds } = company();
       const { buildsPerHour = hourlyBuilds.limit, buildsPerDay = dailyBuilds.limit } = budget;
       checkBudget(buildsPerHour, buildsPerDay);
       hourlyBuilds.limit = buildsPerHour;
       dailyBuilds.limit = buildsPerDay;
-    },
-  };
-  return reportCalls(service, callSource('sandbox.companies.get', [name]), admin, ['setBuildBudget']);
+    }),
+  });
 }
 
 /**
@@ -177,25 +177,27 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
     if (!account) throw new Error(`The account ${email} does not exist any more.`);
     return account;
   };
-  const admin: SandboxAccount = {
+  const source = callSource('sandbox.accounts.get', [email]);
+  const report = reportAs(service, source);
+  return named<SandboxAccount>(source, {
     email,
     get password() {
       return record().password;
     },
     company: companyAdmin(service, record().company.name),
-    ...tokenAdmin(service, record),
+    ...tokenAdmin(service, record, report),
     connections: () =>
       listGrants(service, record()).map(({ id, client, refreshExpiresAt }) => ({
         id,
         client: client.name,
         expiresAt: new Date(refreshExpiresAt),
       })),
-    revokeConnection(id) {
+    revokeConnection: report('revokeConnection', (id) => {
       const grant = listGrants(service, record()).find((candidate) => candidate.id === id);
       if (!grant) throw new Error(`The account has no OAuth connection ${id}.`);
       revokeGrant(service, grant);
-    },
-    changePassword(password = random.string(16)) {
+    }),
+    changePassword: report('changePassword', (password = random.string(16)) => {
       checkPassword(password);
       const account = record();
       account.password = password;
@@ -205,22 +207,12 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
         if (owner === account) state.authorizationCodes.delete(code);
       service.sessions.endAll('the password was changed', email);
       return password;
-    },
-    logout() {
-      revokeTokens(service, record(), 'login');
-    },
+    }),
+    logout: report('logout', () => void revokeTokens(service, record(), 'login')),
     get notifications() {
       return record().notifications;
     },
-  };
-  return reportCalls(service, callSource('sandbox.accounts.get', [email]), admin, [
-    'token',
-    'revokeToken',
-    'revokeTokens',
-    'revokeConnection',
-    'changePassword',
-    'logout',
-  ]);
+  });
 }
 
 const TOKEN_KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
@@ -233,31 +225,32 @@ function checkKind(kind: TokenKind): void {
 function tokenAdmin(
   service: Service,
   record: () => AccountRecord,
+  report: ReturnType<typeof reportAs>,
 ): Pick<SandboxAccount, 'token' | 'tokens' | 'revokeToken' | 'revokeTokens'> {
   const { state, limits } = service;
   return {
-    token(kind) {
+    token: report('token', (kind) => {
       checkKind(kind);
       const max = limits.activeTokens;
       if (kind !== 'login' && listTokens(service, record(), kind).length >= max)
         throw new Error(`The account has ${max} live ${kind} tokens already, the maximum. Revoke one first.`);
       return issueToken(service, record(), kind).value;
-    },
+    }),
     tokens: () =>
       listTokens(service, record()).flatMap(({ id, kind, issuedAt, expiresAt }) => {
         const expiry = Number.isFinite(expiresAt) ? new Date(expiresAt) : undefined;
         return kind === 'oauth' ? [] : [{ id, kind, createdAt: new Date(issuedAt), expiresAt: expiry }];
       }),
-    revokeTokens(kind) {
+    revokeTokens: report('revokeTokens', (kind) => {
       checkKind(kind);
       return revokeTokens(service, record(), kind);
-    },
-    revokeToken(id) {
+    }),
+    revokeToken: report('revokeToken', (id) => {
       const token = listTokens(service, record()).find(
         (candidate) => candidate.id === id && candidate.kind !== 'oauth',
       );
       if (!token) throw new Error(`The account has no live token ${id}.`);
       state.tokens.delete(token.value);
-    },
+    }),
   };
 }

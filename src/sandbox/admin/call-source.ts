@@ -1,7 +1,33 @@
 import type { Service } from '../service.ts';
 
-/** Marks a value that stands for an expression of source code. */
-const SOURCE = Symbol('source');
+/** A call of one of the sandbox's own methods: the method, and its arguments. */
+export type Call = readonly [method: (...args: never[]) => unknown, ...args: readonly unknown[]];
+
+/** Returns a call, whose arguments are checked against the method. */
+export const callOf = <A extends unknown[]>(method: (...args: A) => unknown, ...args: A): Call => [method, ...args];
+
+/** Makes a call. */
+export const run = ([method, ...args]: Call): unknown => Reflect.apply(method, undefined, args);
+
+/** Returns the TypeScript of a call, without passwords and states, which are long and contain secrets. */
+export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(sourceOf(method) ?? '', args)};`;
+
+/** Expressions of source code, by the objects and methods that they stand for. */
+const SOURCES = new WeakMap<object, string>();
+
+/** Has an object or a method shown as an expression. */
+export function named<T extends object>(source: string, value: T): T {
+  SOURCES.set(value, source);
+  return value;
+}
+
+/** Returns a value that stands for an expression of source code. */
+export const expression = (source: string): object => named(source, {});
+
+const isReference = (value: unknown): value is object =>
+  typeof value === 'function' || (typeof value === 'object' && value !== null);
+
+const sourceOf = (value: unknown): string | undefined => (isReference(value) ? SOURCES.get(value) : undefined);
 
 /** Returns a value as a TypeScript literal, or as the expression it stands for. */
 export function literal(value: unknown): string {
@@ -23,14 +49,6 @@ const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'").replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
 
-function sourceOf(value: unknown): string | undefined {
-  const isTarget = typeof value === 'object' && value !== null;
-  return isTarget && SOURCE in value ? String(value[SOURCE]) : undefined;
-}
-
-/** Returns a value that stands for an expression of source code. */
-export const expression = (source: string): object => ({ [SOURCE]: source });
-
 /** Fields that are not shown. */
 const SECRET_FIELDS: readonly string[] = ['password', 'secret'];
 
@@ -51,33 +69,25 @@ export function shownCall(method: string, args: readonly unknown[]): string {
   return callSource(method, method.endsWith('.changePassword') ? args.map(() => PASSWORD) : args.map(hide));
 }
 
-/** Returns a call in source code. */
-export const callSource = (method: string, args: readonly unknown[]): string =>
-  `${method}(${args.map(literal).join(', ')})`;
+/** Returns a call in source code. It has no `undefined` in place of arguments that were left out. */
+export function callSource(method: string, args: readonly unknown[]): string {
+  const sent = args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
+  const prefix = method === 'sandbox.advance' ? 'await ' : '';
+  return `${prefix}${method}(${sent.map(literal).join(', ')})`;
+}
 
-/**
- * Has each successful call of the named methods reported, under the expression that stands for the object. As an argument of
- * another call, the object is shown as that expression.
- */
-export function reportCalls<K extends string, T extends Record<K, (...args: never[]) => unknown>>(
-  { moment, called }: Pick<Service, 'moment' | 'called'>,
-  source: string,
-  target: T,
-  names: readonly K[],
-): T {
-  for (const name of names) {
-    const method = target[name];
-    const reported = (...args: never[]): unknown => {
+/** Returns a function that has each successful call of a method reported, under its name below the expression of its object. */
+export const reportAs =
+  ({ moment, called }: Pick<Service, 'moment' | 'called'>, source: string) =>
+  <A extends unknown[], R>(name: string, method: (...args: A) => R): ((...args: A) => R) => {
+    const expressionOf = `${source}.${name}`;
+    return named(expressionOf, (...args: A): R => {
       const started = moment();
       const result = method(...args);
-      const report = <R>(value: R): R => {
-        called({ method: `${source}.${name}`, args, started });
-        return value;
-      };
-      return result instanceof Promise ? result.then(report) : report(result);
-    };
-    // The wrapper takes and returns the same as the method.
-    Object.assign(target, { [name]: reported });
-  }
-  return Object.defineProperty(target, SOURCE, { value: source });
-}
+      const report = (): void => called({ method: expressionOf, args, started });
+      if (!(result instanceof Promise)) report();
+      // Before the caller continues; a call that fails is not reported.
+      else result.then(report, () => {});
+      return result;
+    });
+  };

@@ -18,7 +18,7 @@ import {
   type SandboxAccount,
   type SandboxCompany,
 } from './account-admin.ts';
-import { reportCalls } from './call-source.ts';
+import { reportAs } from './call-source.ts';
 import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
 
 /** The sandbox as its operator sees it: clock, jobs, faults, limits, accounts and what happened. */
@@ -123,90 +123,66 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
     clock.runDue();
     return jobs;
   };
-  const report = <K extends string, T extends Record<K, (...args: never[]) => unknown>>(
-    source: string,
-    target: T,
-    ...names: K[]
-  ): T => reportCalls(service, source, target, names);
-  const admin: SandboxAdmin = {
-    advance: (ms) => clock.advance(ms, () => webhooks.idle()),
-    setClock: (mode) => clock.setMode(mode),
+  const report = reportAs(service, 'sandbox');
+  const reportJobs = reportAs(service, 'sandbox.jobs');
+  const reportFaults = reportAs(service, 'sandbox.faults');
+  const removeFault = reportFaults('remove', (id: number) => faults.remove(id));
+  return {
+    advance: report('advance', (ms) => clock.advance(ms, () => webhooks.idle())),
+    setClock: report('setClock', (mode) => clock.setMode(mode)),
     now: () => clock.now(),
-    setLimits: (limits) => setLimits(service, limits),
-    companies: report(
-      'sandbox.companies',
-      {
-        create: (input: NewCompany) => companyAdmin(service, createCompany(service, input).name),
-        get(name: string) {
-          if (!state.companies.has(name)) throw new Error(`The company "${name}" does not exist.`);
-          return companyAdmin(service, name);
-        },
+    setLimits: report('setLimits', (limits) => setLimits(service, limits)),
+    companies: {
+      create: reportAs(service, 'sandbox.companies')('create', (input) =>
+        companyAdmin(service, createCompany(service, input).name),
+      ),
+      get(name) {
+        if (!state.companies.has(name)) throw new Error(`The company "${name}" does not exist.`);
+        return companyAdmin(service, name);
       },
-      'create',
-    ),
+    },
     save: () => saveState(service, seed),
-    restore(saved) {
+    restore: report('restore', (saved) => {
       restoreState(service, readState(saved, seed));
       service.sessions.endAll('the sandbox was reset, or another state was loaded');
+    }),
+    accounts: {
+      list: () => [...state.accounts.values()].map(adminOf),
+      get(email) {
+        const record = state.accounts.get(email);
+        if (!record) throw new Error(`The account ${email} does not exist.`);
+        return adminOf(record);
+      },
+      create: reportAs(service, 'sandbox.accounts')('create', (input) => adminOf(createAccount(service, input))),
     },
-    accounts: report(
-      'sandbox.accounts',
-      {
-        list: () => [...state.accounts.values()].map(adminOf),
-        get(email: string) {
-          const record = state.accounts.get(email);
-          if (!record) throw new Error(`The account ${email} does not exist.`);
-          return adminOf(record);
-        },
-        create: (input: NewAccount) => adminOf(createAccount(service, input)),
-      },
-      'create',
-    ),
-    oauth: report(
-      'sandbox.oauth',
-      {
-        consent: (account: SandboxAccount, url: string | URL) =>
-          grantAuthorization(service, readAuthorization(service, String(url)), recordOf(account)),
-      },
-      'consent',
-    ),
+    oauth: {
+      consent: reportAs(service, 'sandbox.oauth')('consent', (account, url) =>
+        grantAuthorization(service, readAuthorization(service, String(url)), recordOf(account)),
+      ),
+    },
     webhooks: webhookAdmin(service, recordOf),
-    jobs: report(
-      'sandbox.jobs',
-      {
-        next: (kind: JobKind, outcome: JobOutcome) => jobs.next(kind, outcome),
-        clearNext: () => jobs.clearNext(),
-        finish: (kind: JobKind, id: number, status: number, reason?: string) =>
-          currentJobs().finish(kind, id, status, reason),
-        reason: (kind: JobKind, id: number) => currentJobs().reason(kind, id),
-        get running() {
-          return currentJobs().running;
-        },
+    jobs: {
+      next: reportJobs('next', (kind, outcome) => jobs.next(kind, outcome)),
+      clearNext: reportJobs('clearNext', () => jobs.clearNext()),
+      finish: reportJobs('finish', (kind, id, status, reason) => currentJobs().finish(kind, id, status, reason)),
+      reason: (kind, id) => currentJobs().reason(kind, id),
+      get running() {
+        return currentJobs().running;
       },
-      'next',
-      'clearNext',
-      'finish',
-    ),
-    faults: report(
-      'sandbox.faults',
-      {
-        add(rule: FaultRule) {
-          const active = faults.add(rule);
-          return () => {
-            if (faults.has(active)) admin.faults.remove(active.id);
-          };
-        },
-        list: () => faults.active,
-        remove: (id: number) => faults.remove(id),
-        clear: () => faults.clear(),
-      },
-      'add',
-      'remove',
-      'clear',
-    ),
+    },
+    faults: {
+      add: reportFaults('add', (rule) => {
+        const active = faults.add(rule);
+        return () => {
+          if (faults.has(active)) removeFault(active.id);
+        };
+      }),
+      list: () => faults.active,
+      remove: removeFault,
+      clear: reportFaults('clear', () => faults.clear()),
+    },
     log: state.log,
   };
-  return report('sandbox', admin, 'advance', 'setClock', 'setLimits', 'restore');
 }
 
 function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>): void {

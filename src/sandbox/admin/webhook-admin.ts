@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Endpoint } from '../state.ts';
 import { type Delivery, rotateSecret } from '../webhook-deliveries.ts';
 import type { SandboxAccount } from './account-admin.ts';
-import { reportCalls } from './call-source.ts';
+import { reportAs } from './call-source.ts';
 
 /** A webhook endpoint to register. */
 export interface NewEndpoint {
@@ -76,8 +76,9 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
   };
   const setActive = (id: number, is_active: boolean): void =>
     void Object.assign(find(id), { is_active, consecutiveFailures: 0, updated_at: formatTimestamp(clock.now()) });
-  const admin: SandboxWebhooks = {
-    create({ account, name = 'Webhook', url, events = EVENT_TYPES }) {
+  const report = reportAs(service, 'sandbox.webhooks');
+  return {
+    create: report('create', ({ account, name = 'Webhook', url, events = EVENT_TYPES }) => {
       // Events of jobs that ended before now must not be sent to the new endpoint.
       clock.runDue();
       const [first] = state.accounts.values();
@@ -103,8 +104,8 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
       creator.company.endpoints.push(endpoint);
       clock.useTimer();
       return { id: endpoint.id, secret: endpoint.secret };
-    },
-    update(id, { name, url, events }) {
+    }),
+    update: report('update', (id, { name, url, events }) => {
       const endpoint = find(id);
       checkEndpoint(url ?? endpoint.url, events ?? endpoint.events);
       Object.assign(endpoint, {
@@ -113,39 +114,29 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
         ...(events && { events: [...events] }),
         updated_at: formatTimestamp(clock.now()),
       });
-    },
-    rotate(id) {
+    }),
+    rotate: report('rotate', (id) => {
       const endpoint = find(id);
       rotateSecret(endpoint, createSecret(), clock.now());
       return { secret: endpoint.secret };
-    },
-    pause: (id) => setActive(id, false),
-    resume: (id) => setActive(id, true),
-    test(id) {
+    }),
+    pause: report('pause', (id) => setActive(id, false)),
+    resume: report('resume', (id) => setActive(id, true)),
+    test: report('test', (id) => {
       const endpoint = find(id);
       if (!endpoint.is_active) throw new Error(`Webhook endpoint ${id} is not active. Resume it first.`);
       webhooks.sendTest(endpoint);
-    },
-    redeliver: (id) => void webhooks.redeliver(id),
-    delete(id) {
+    }),
+    redeliver: report('redeliver', (id) => void webhooks.redeliver(id)),
+    delete: report('delete', (id) => {
       const endpoint = find(id);
       const { endpoints } = endpoint.creator.company;
       endpoints.splice(endpoints.indexOf(endpoint), 1);
-    },
+    }),
     get deliveries() {
       return webhooks.deliveries;
     },
   };
-  return reportCalls(service, 'sandbox.webhooks', admin, [
-    'create',
-    'update',
-    'rotate',
-    'pause',
-    'resume',
-    'test',
-    'redeliver',
-    'delete',
-  ]);
 }
 
 function checkEndpoint(url: string, events: readonly string[]): void {

@@ -5,12 +5,15 @@ import type { AccountRecord } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import type { Page } from './layout.ts';
 import { type LoginForm, loginPage, passwordPage, tokensPage } from './pages/account-pages.ts';
-import { overviewPage, resourcesPage } from './pages/resource-pages.ts';
+import { ownResourcesPage } from './pages/resource-pages.ts';
 import { webhookPage, webhooksPage } from './pages/webhook-pages.ts';
 import { render } from './render.ts';
 
 /** Creates a page of an account; `undefined` if it has no such page. */
 type AccountPage = (account: AccountRecord, query: URLSearchParams, id: number) => Page | undefined;
+
+/** The first page of an account. */
+const HOME = '/account/resources';
 
 /** Most accounts that an operator is offered to log in as. */
 const MAX_ACCOUNTS = 5;
@@ -21,7 +24,7 @@ export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
   const { state, sessions } = service;
   app.get('/login', (context) => {
     const isChanged = context.req.query('changed') !== undefined;
-    const next = context.req.query('next') ?? '/account';
+    const next = context.req.query('next') ?? HOME;
     return respondWithLogin(console, context, { next, isChanged, ended: sessions.whyEnded(context.req.raw) });
   });
   app.post('/login', (context) => logIn(console, context));
@@ -31,10 +34,10 @@ export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
     context.header('set-cookie', sessions.end(context.req.raw));
     return context.redirect('/login', 303);
   });
+  app.get('/account', (context) => context.redirect(HOME, 302));
   const pages: Readonly<Record<string, AccountPage>> = {
-    '/account': (account) => overviewPage(console, account),
-    '/account/resources': (account, query) => resourcesPage(console, account, query),
-    '/account/webhooks': (account, query) => webhooksPage(console, account, query),
+    '/account/resources': (account, query) => ownResourcesPage(console, account, query),
+    '/account/webhooks': (account) => webhooksPage(console, account),
     '/account/webhooks/:id': (account, query, id) => webhookPage(console, account, id, query),
     '/account/tokens': ({ email }) => tokensPage(console, sandbox.accounts.get(email)),
     '/account/password': passwordPage,
@@ -44,11 +47,25 @@ export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
       service.clock.runDue();
       const { pathname, searchParams } = new URL(context.req.url);
       const account = state.accounts.get(sessions.find(context.req.raw) ?? '');
+      if (!account && enter(console, context)) return context.redirect(`${pathname}?${searchParams}`, 302);
       if (!account) return context.redirect(`/login?next=${encodeURIComponent(pathname)}`, 302);
       const page = create(account, searchParams, Number(context.req.param('id')));
       return page ? render(console, context, page) : context.notFound();
     });
   }
+}
+
+/**
+ * Logs an operator in as the only account, so that no password stands between them and its pages; returns whether it did. Not a browser
+ * whose session has ended, which must see why.
+ */
+function enter({ service, operators }: ConsoleContext, context: Context<Env>): boolean {
+  const { state, sessions } = service;
+  const [account] = state.accounts.values();
+  const isAsked = state.accounts.size > 1 || sessions.whyEnded(context.req.raw) !== undefined;
+  if (!account || isAsked || !operators.has(context)) return false;
+  context.header('set-cookie', sessions.start(account.email, context.req.raw));
+  return true;
 }
 
 /** Responds with the form that logs in; an operator needs no password. */
@@ -89,5 +106,5 @@ export function pathOf(next: string | null): string {
   const base = 'http://localhost';
   const url = next && URL.canParse(next, base) ? new URL(next, base) : undefined;
   // A path that begins with two slashes is an address of another origin.
-  return url?.origin === base && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/account';
+  return url?.origin === base && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : HOME;
 }

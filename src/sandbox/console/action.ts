@@ -1,9 +1,11 @@
 import type { SandboxAccount } from '../admin/account-admin.ts';
+import type { Call } from '../admin/call-source.ts';
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
+import type { Advance } from './history.ts';
 
 /** The objects that an action works with. */
 export interface Subject {
@@ -15,7 +17,17 @@ export interface Subject {
   readonly console: ConsoleContext;
 }
 
-/** An action of the console, which is a JSON endpoint and, on a page, a form. */
+/** The outcome of an action. */
+export interface Outcome {
+  readonly fields: JsonObject;
+  readonly service: Service;
+  /** Result of its call or of `run`; of several calls, their number. */
+  readonly result: unknown;
+  /** The changes that happened while it was done. */
+  readonly happened: Advance;
+}
+
+/** An action of the console, which is a JSON endpoint and, on a page, a form. `fields` come from the request's body. */
 export interface Action {
   readonly method: 'POST' | 'DELETE';
   /** Path below the prefix of the endpoints. */
@@ -28,19 +40,39 @@ export interface Action {
    */
   readonly subject?: 'account' | 'endpoint' | 'event';
   /**
-   * Does the action by one call of the sandbox's own methods, which is its TypeScript, too. `fields` come from the
-   * request's body: the methods check what is not checked here.
+   * Returns the calls of the sandbox's own methods that do the action, and that a program would make: the methods check what is not
+   * checked here.
    */
-  run(subject: Subject, fields: JsonObject, service: Service): unknown;
+  call?(subject: Subject, fields: JsonObject, service: Service): Call | readonly Call[];
+  /** Does the part for which the sandbox has no method, after its calls. */
+  run?(subject: Subject, fields: JsonObject): unknown;
   /** Returns the response's body. @default the fields that were sent */
-  respond?(result: unknown, fields: JsonObject, service: Service): object;
+  respond?(outcome: Outcome): object;
   /** Returns the result in words, for the notice on a page. */
-  notice?(fields: JsonObject, service: Service, result: unknown): string;
+  notice(outcome: Outcome): string;
 }
+
+/** Returns an action that is a POST. */
+export const post = (
+  path: string,
+  fields: readonly string[] | undefined,
+  action: Omit<Action, 'method' | 'path'>,
+): Action => ({
+  method: 'POST',
+  path,
+  ...(fields && { fields }),
+  ...action,
+});
 
 /** Thrown for a field that an action cannot use. */
 export class FieldError extends Error {
   override readonly name = 'FieldError';
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
 }
 
 /** Thrown for an id that does not exist, or not for the account. */
@@ -52,14 +84,14 @@ export class NotFoundError extends Error {
 export function number(fields: JsonObject, name: string): number {
   const value = fields[name];
   if (typeof value === 'number') return value;
-  throw new FieldError(`\`${name}\` must be a number.`);
+  throw new FieldError(`\`${name}\` must be a number.`, name);
 }
 
 /** Returns a field that is a string. */
 export function string(fields: JsonObject, name: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
-  throw new FieldError(`\`${name}\` must be a string.`);
+  throw new FieldError(`\`${name}\` must be a string.`, name);
 }
 
 /** Returns a field that may be left out. */

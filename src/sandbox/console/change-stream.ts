@@ -48,6 +48,8 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
         sendIn(Math.max(0, sentAt + MIN_INTERVAL_MS - performance.now()));
       };
       observers.add(observer);
+      // A comment, with which servers send the head of the response: what happens from now on is reported.
+      controller.enqueue(encoder.encode(':\n\n'));
       ended.addEventListener('abort', () => {
         // A stream that was cancelled has been released, and cannot be closed.
         if (!observers.has(observer)) return;

@@ -1,5 +1,6 @@
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { Service } from '../service.ts';
+import type { History } from './history.ts';
 import type { Operators } from './operators.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -8,6 +9,7 @@ export interface ConsoleContext {
   readonly service: Service;
   readonly sandbox: SandboxAdmin;
   readonly recorder: Recorder;
+  readonly history: History;
   readonly operators: Operators;
   /** Addresses of the latest server. */
   readonly addresses: () => Addresses;

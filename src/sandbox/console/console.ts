@@ -7,17 +7,15 @@ import { isBodyWithin } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { Service } from '../service.ts';
 import { addAccountPages } from './account-routes.ts';
+import { SCRIPT, STYLES } from './assets.ts';
 import { changeStream } from './change-stream.ts';
 import type { ConsoleContext } from './console-context.ts';
+import { History } from './history.ts';
 import { createAccountApi, createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
-import { pageForms } from './page-forms.ts';
-import { pageLive } from './page-live.ts';
-import { pageWidgets } from './page-widgets.ts';
 import { Recorder } from './recorder.ts';
 import { render } from './render.ts';
-import { ICON, STYLES } from './styles.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
@@ -46,8 +44,9 @@ interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
  */
 export function createConsole({ service, admin: sandbox, options, seed, addresses, send }: ConsoleParts): Hono<Env> {
   const recorder = new Recorder(service, seed);
+  const history = new History(service);
   const operators = new Operators();
-  const console: ConsoleContext = { service, sandbox, recorder, operators, addresses, send };
+  const console: ConsoleContext = { service, sandbox, recorder, history, operators, addresses, send };
   const app = new Hono<Env>();
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
   app.use(addHeaders);
@@ -109,26 +108,16 @@ const limitBody =
 const noEndpoint = ({ json, req: { method, path } }: Context<Env>): Response =>
   json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
 
-const compactStyles = (styles: string): string =>
-  styles.replaceAll(/\s*([{};\n])\s*/g, '$1').replaceAll(/([:,]) /g, '$1');
-
-/** Leaves out comments and spaces of the script, except in its strings. */
-function compactScript(code: string): string {
-  const lines = code.replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '').replaceAll(/\s*\n\s*/g, '\n');
-  const parts = lines.split(/('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/);
-  return parts
-    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll(/ *([=<>{}(),;:?&|!]+) */g, '$1')))
-    .join('');
-}
+/** The icon of the pages. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="5.5" fill="none" stroke="#4540c4" stroke-width="4"/></svg>';
 
 function addAssets(app: Hono<Env>): void {
   const asset = (path: string, type: string, content: string): void => {
     app.get(path, () => new Response(content, { headers: { 'content-type': `${type}; charset=utf-8` } }));
   };
-  asset('/console.css', 'text/css', compactStyles(STYLES));
-  const [widgets, live, forms] = [pageWidgets, pageLive, pageForms].map(String);
-  const script = `(widgets => (${forms})(widgets, (${live})(widgets)))((${widgets})());`;
-  asset('/console.js', 'text/javascript', compactScript(script));
+  asset('/console.css', 'text/css', STYLES);
+  asset('/console.js', 'text/javascript', SCRIPT);
   asset('/icon.svg', 'image/svg+xml', ICON);
   // Browsers ask for it before they have read a page.
   asset('/favicon.ico', 'image/svg+xml', ICON);

@@ -1,8 +1,15 @@
+import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
 import type { Endpoint } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
-/** State of the delivery of an event to an endpoint. */
-type DeliveryState = 'delivered' | 'waiting' | 'exhausted';
+/** Number of attempts after which a delivery is exhausted. */
+export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
+
+/**
+ * State of the delivery of an event to an endpoint: `exhausted` after the last attempt, `stopped` if there is none because the endpoint is
+ * paused, disabled or deleted.
+ */
+type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 
 /** All attempts to deliver an event to an endpoint, the first one first. */
 export interface DeliveryGroup {
@@ -20,7 +27,8 @@ export type EndedAttempt = DeliveryAttempt & { readonly delivery: NonNullable<De
 const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.delivery !== undefined;
 
 /** Returns whether an attempt was successful. */
-export const isDelivered = ({ delivery: { status = 0 } }: EndedAttempt): boolean => status >= 200 && status < 300;
+export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'delivery'>): boolean =>
+  status >= 200 && status < 300;
 
 /** Groups attempts by their event and endpoint, those that were first attempted last in front. */
 export function groupDeliveries(attempts: readonly DeliveryAttempt[], now: number): DeliveryGroup[] {
@@ -50,6 +58,11 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   const isReachable = endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
   const times = attempts.flatMap(({ delivery: { retryAt = 0 } }) => (isReachable && retryAt > now ? [retryAt] : []));
   const retryAt = times.length > 0 ? Math.min(...times) : undefined;
-  const state = retryAt !== undefined ? 'waiting' : isDelivered(latest) ? 'delivered' : 'exhausted';
-  return [{ event: first.event, attempts, latest, state, retryAt }];
+  return [{ event: first.event, attempts, latest, state: stateOf(latest, retryAt), retryAt }];
+}
+
+function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {
+  if (retryAt !== undefined) return 'waiting';
+  if (isDelivered(latest)) return 'delivered';
+  return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';
 }

@@ -8,9 +8,13 @@ export interface DueTask {
   /** Rank among the tasks of the same time. */
   readonly order: number;
   readonly description: string;
-  /** Set for a job: its resource, and what several jobs do that do the same. */
-  readonly job?: { readonly subject: string; readonly event: string };
+  /** Its resource or event, and the words for several that do the same, such as "jobs end at 104 Completed". */
+  readonly subject: string;
+  readonly event: string;
 }
+
+/** The effect of a task, in words. */
+type Description = Pick<DueTask, 'description' | 'subject' | 'event'>;
 
 /** Returns the tasks that will have an effect, the next one first. */
 export function dueTasks(service: Service): DueTask[] {
@@ -30,20 +34,26 @@ export function nextTask(service: Service): DueTask | undefined {
 }
 
 /** Describes a task; `undefined` if it has become void. */
-function describe(
-  { jobs, state }: Service,
-  { task }: Scheduled<Task>,
-): Pick<DueTask, 'description' | 'job'> | undefined {
+function describe({ jobs, state }: Service, { task }: Scheduled<Task>): Description | undefined {
   if (task.type === 'delivery') {
     const { event, attempt } = task;
-    return { description: `Attempt ${attempt} to deliver ${event.type} to webhook endpoint ${event.endpoint.id}` };
+    const { name, id } = event.endpoint;
+    return {
+      description: `Attempt ${attempt} to deliver ${event.type} to ${name} (webhook endpoint ${id})`,
+      subject: event.id,
+      event: `deliveries to ${name} are attempted again`,
+    };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;
-    return account.schedules.has(schedule.id) ? { description: `Schedule ${schedule.id} builds again` } : undefined;
+    const subject = `schedule ${schedule.id}`;
+    if (!account.schedules.has(schedule.id)) return undefined;
+    return { description: `Schedule ${schedule.id} builds again`, subject, event: 'schedules build again' };
   }
   if (task.type === 'upload-cleanup') {
-    return state.uploads.has(task.reference) ? { description: `Upload ${task.reference} is deleted` } : undefined;
+    const { reference } = task;
+    if (!state.uploads.has(reference)) return undefined;
+    return { description: `Upload ${reference} is deleted`, subject: reference, event: 'uploads are deleted' };
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
@@ -52,6 +62,7 @@ function describe(
   const subject = `${job.kind} ${task.id}`;
   return {
     description: `The job of ${subject} ${one} ${id} ${name}`,
-    job: { subject, event: `${several} ${id} ${name}` },
+    subject,
+    event: `jobs ${several} ${id} ${name}`,
   };
 }

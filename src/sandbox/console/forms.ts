@@ -27,7 +27,14 @@ export function actionForm(form: ActionForm): Html {
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const button = html`<button${optional('class', style || undefined)}${optional('aria-label', label)}>${submit}</button>`;
-  return html`<form${isInline ? '' : html` class="form ${layout ?? ''}"`} method="post" data-action="${action}"${optional('data-leave', leave)}${optional('data-confirm', question)}${optional('data-consequence', consequence)}>${hiddenFields(form.values)}${fields}${isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`}</form>`;
+  const attributes = [
+    optional('data-leave', leave),
+    optional('data-confirm', question),
+    optional('data-consequence', consequence),
+  ];
+  const last = isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`;
+  return html`<form${isInline ? '' : html` class="form ${layout ?? ''}"`} method="post" data-action="${action}"${attributes}>
+${hiddenFields(form.values)}${fields}${last}</form>`;
 }
 
 const optional = (name: string, value: string | undefined): Html | '' =>
@@ -58,7 +65,10 @@ export function formDialog({
   style = 'primary',
   leave,
 }: FormDialog): Html {
-  return html`<dialog id="${id}" aria-labelledby="${id}-title"><form method="post" data-action="${action}"${optional('data-leave', leave)}><h2 id="${id}-title">${title}</h2>${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hiddenFields(values)}${fields}</div><div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
+  return html`<dialog id="${id}" aria-labelledby="${id}-title">
+<form method="post" data-action="${action}"${optional('data-leave', leave)}><h2 id="${id}-title">${title}</h2>
+${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hiddenFields(values)}${fields}</div>
+<div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
 /** Returns a button that opens a dialog, with the values of its hidden fields and the name of what it is about. */
@@ -72,7 +82,12 @@ export function opener(
     values,
   }: { label?: string; style?: string; about?: string; values?: ActionForm['values'] } = {},
 ): Html {
-  return html`<button type="button" class="${style}" data-open="${dialog}"${optional('aria-label', label)}${optional('data-about', about)}${optional('data-values', values && JSON.stringify(values))}>${text}</button>`;
+  const attributes = [
+    optional('aria-label', label),
+    optional('data-about', about),
+    optional('data-values', values && JSON.stringify(values)),
+  ];
+  return html`<button type="button" class="${style}" data-open="${dialog}"${attributes}>${text}</button>`;
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;

@@ -25,11 +25,14 @@ function highlight(code: string): readonly (Html | string)[] {
 
 /** Returns code with a button that copies it. */
 export const codeBlock = (id: string, caption: string, code: string): Html =>
-  html`<figure class="code"><figcaption><span>${caption}</span><span class="acts"><button type="button" class="quiet small" data-copy="${id}" aria-label="Copy: ${caption}">Copy</button></span></figcaption><pre id="${id}" class="tall" tabindex="0">${highlight(code)}</pre></figure>`;
+  html`<figure class="code"><figcaption><span>${caption}</span><span class="acts">
+<button type="button" class="quiet small" data-copy="${id}" aria-label="Copy: ${caption}">Copy</button></span></figcaption>
+<pre id="${id}" class="tall" tabindex="0">${highlight(code)}</pre></figure>`;
 
 /** Returns a command of one line with a button that copies it. */
 export const commandLine = (id: string, command: string): Html =>
-  html`<div class="code one"><pre id="${id}">${highlight(command)}</pre><button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
+  html`<div class="code one"><pre id="${id}">${highlight(command)}</pre>
+<button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
 
 /** Returns panels of which one is shown, chosen by radio buttons. */
 export function tabs(name: string, panels: readonly (readonly [value: string, label: string, content: Html])[]): Html {

@@ -97,7 +97,8 @@ export function facts(entries: readonly (readonly [name: Content, value: Content
 export function meter(label: string, used: number, limit: number, unit = ''): Html {
   const max = Math.max(1, limit);
   const isFull = used >= limit;
-  return html`<progress${isFull ? html` class="full"` : ''} value="${Math.min(used, max)}" max="${max}" aria-label="${label}"></progress>${count(used)} of ${count(limit)}${unit}`;
+  const bar = html`<progress${isFull ? html` class="full"` : ''} value="${Math.min(used, max)}" max="${max}" aria-label="${label}">`;
+  return html`${bar}</progress>${count(used)} of ${count(limit)}${unit}`;
 }
 
 /** Returns a part of a page that the script keeps up to date; one with a total is the list that Pause stops. */
@@ -110,7 +111,8 @@ export const note = (
   title: Content,
   { details = [], actions = [], role }: { details?: readonly Content[]; actions?: readonly Html[]; role?: string } = {},
 ): Html =>
-  html`<div class="note ${tone}"${role === undefined ? '' : html` role="${role}"`}><p class="${tone}">${title}</p>${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
+  html`<div class="note ${tone}"${role === undefined ? '' : html` role="${role}"`}><p class="${tone}">${title}</p>
+${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
 /** Returns what is missing, why it would be there, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>

@@ -38,16 +38,15 @@ const OPERATOR_LINKS: readonly Link[] = [
   ['/requests', 'Requests'],
   ['/deliveries', 'Deliveries'],
   ['/jobs', 'Jobs'],
+  ['/resources', 'Resources'],
   ['/clock', 'Clock'],
   ['/faults', 'Faults'],
   ['/limits', 'Limits'],
   ['/accounts', 'Accounts'],
   ['/session', 'Session'],
-  ['/reference', 'Reference'],
 ];
 
 const ACCOUNT_LINKS: readonly Link[] = [
-  ['/account', 'Overview'],
   ['/account/resources', 'Resources'],
   ['/account/webhooks', 'Webhooks'],
   ['/account/tokens', 'Tokens'],
@@ -58,9 +57,12 @@ const ACCOUNT_LINKS: readonly Link[] = [
 export function layout({ title, content, source }: Page, viewer: Viewer): Html {
   const hasFrame = viewer.isOperator || viewer.email !== undefined;
   // Without spaces between the elements: every page has them.
-  const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
-  const frame = html`<a class="skip" href="#main">Skip to the content</a>${hasFrame ? [topBar(viewer), sideNavigation(viewer)] : ''}`;
-  return html`${start}<body${hasFrame ? '' : html` class="plain"`}>${frame}<main id="main" tabindex="-1"${source === undefined ? '' : html` data-source="${source}"`}>${content}</main></body></html>`;
+  const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
+  const frame = hasFrame ? [topBar(viewer), sideNavigation(viewer)] : '';
+  const from = source === undefined ? '' : html` data-source="${source}"`;
+  return html`${start}<body${hasFrame ? '' : html` class="plain"`}><a class="skip" href="#main">Skip to the content</a>${frame}
+<main id="main" tabindex="-1"${from}>${content}</main></body></html>`;
 }
 
 const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
@@ -76,22 +78,32 @@ export const clockElement = (now: number, mode: ClockMode): Html =>
 function topBar(viewer: Viewer): Html {
   const { isOperator, email, now, mode, next, api } = viewer;
   const address = isOperator
-    ? html`<button class="chip addr" data-text="${api}"><span class="soft far">API</span> <code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
+    ? html`<button class="chip addr" data-text="${api}"><span class="soft far">API</span>
+<code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
     : html`<span></span>`;
   const [name = '', domain = ''] = (email ?? '').split(/(?=@)/);
-  const menus = html`${isOperator ? clockMenu(now, mode, next) : ''}${accountMenu(viewer)}`;
-  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}<${isOperator ? html`button popovertarget="clock-menu"` : html`span`} class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span></${isOperator ? 'button' : 'span'}><button popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`}</button>${menus}</header>`;
+  const chip = html`<span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span>`;
+  const clock = isOperator
+    ? html`<button popovertarget="clock-menu" class="chip" id="now" data-live>${chip}</button>`
+    : html`<span class="chip" id="now" data-live>${chip}</span>`;
+  const who = html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`;
+  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}${clock}
+<button popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : who}</button>
+${isOperator ? clockMenu(now, mode, next) : ''}${accountMenu(viewer)}</header>`;
 }
 
 function accountMenu({ isOperator, email, accounts }: Viewer): Html {
   const others = accounts.map(
-    (account) =>
-      html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><button class="quiet small">${foreign(account)}</button></form></li>`,
+    (account) => html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}">
+<button class="quiet small">${foreign(account)}</button></form></li>`,
   );
   const logInAs = isOperator && others.length > 0 ? html`<h3>Log in as</h3><ul>${others}</ul>` : '';
-  return email === undefined
-    ? html`<div id="account-menu" class="pop" popover><h2>No account</h2>${logInAs}<p><a class="button small" href="/login">Log in with a password</a></p></div>`
-    : html`<div id="account-menu" class="pop" popover><h2><bdi>${email}</bdi></h2>${logInAs}<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form></div>`;
+  const title = email === undefined ? 'No account' : html`<bdi>${email}</bdi>`;
+  const action =
+    email === undefined
+      ? html`<p><a class="button small" href="/login">Log in with a password</a></p>`
+      : html`<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form>`;
+  return html`<div id="account-menu" class="pop" popover><h2>${title}</h2>${logInAs}${action}</div>`;
 }
 
 const ADVANCES: readonly (readonly [ms: number, text: string])[] = [
@@ -110,29 +122,35 @@ export const advanceButtons = (): Html =>
 /** Returns buttons that set how the clock runs. */
 export function speedButtons(mode: ClockMode, speeds: readonly number[]): Html {
   const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
-  return html`<form class="seg" method="post" data-action="POST /api/clock/mode" aria-label="Speed of the clock"><button name="mode" value="manual" aria-pressed="${isPressed('manual')}">Paused</button><button name="mode" value="real" aria-pressed="${isPressed('real')}">Real time</button>${speeds.map(
+  return html`<form class="seg" method="post" data-action="POST /api/clock/mode" aria-label="Speed of the clock">
+<button name="mode" value="manual" aria-pressed="${isPressed('manual')}">Paused</button>
+<button name="mode" value="real" aria-pressed="${isPressed('real')}">Real time</button>${speeds.map(
     (speed) =>
       html`<button name="speed" value="${speed}" data-type="number" aria-pressed="${isPressed({ speed })}">×${count(speed)}</button>`,
   )}</form>`;
 }
 
 /** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
-const clockMenu = (now: number, mode: ClockMode, next: number | undefined): Html =>
-  html`<div id="clock-menu" class="pop" popover><p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(mode)}. ${next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`}</p><p><a href="/clock">All that is due</a></p></div>`;
+function clockMenu(now: number, mode: ClockMode, next: number | undefined): Html {
+  const due = next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`;
+  return html`<div id="clock-menu" class="pop" popover>
+<p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(mode)}. ${due}</p><p><a href="/clock">All that is due</a></p></div>`;
+}
 
 function sideNavigation(viewer: Viewer): Html {
   const { isOperator, email } = viewer;
-  const find = html`<form class="find" role="search" action="/find"><input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>`;
+  const find = html`<form class="find" role="search" action="/find">
+<input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>`;
   const links = [
     isOperator ? group('Operator', '', OPERATOR_LINKS, viewer) : '',
     email === undefined ? '' : group('Account', email, ACCOUNT_LINKS, viewer),
   ];
-  return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>${isOperator ? find : ''}<div id="nav-links" data-live>${links}</div></nav>`;
+  return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>
+${isOperator ? find : ''}<div id="nav-links" data-live>${links}</div></nav>`;
 }
 
 function group(title: string, email: string, links: readonly Link[], { path, counts, failing }: Viewer): Html {
-  const isCurrent = (target: string): boolean =>
-    target === path || (target !== '/account' && path.startsWith(`${target}/`));
+  const isCurrent = (target: string): boolean => target === path || path.startsWith(`${target}/`);
   const numberOf = (target: string): Html | '' => {
     if (target === '/deliveries' && failing > 0) return html`<span class="alarm">${failing} failing</span>`;
     return counts[target] ? html`<span>${count(counts[target])}</span>` : '';

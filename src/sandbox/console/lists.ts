@@ -32,8 +32,13 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
   if (rows.length === 0) return html`${empty}`;
   return html`<table role="table"><caption class="sr">${caption}</caption>
 <colgroup>${columns.map(([, style = '']) => html`<col${classOf(style)}>`)}</colgroup>
-<thead role="rowgroup"><tr role="row">${columns.map(([label, style = '']) => html`<th role="columnheader" scope="col"${classOf(style.includes('lo') ? 'lo' : '')}>${UNSEEN.includes(label) ? html`<span class="sr">${label}</span>` : label}</th>`)}</tr></thead>
+<thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead>
 <tbody role="rowgroup">${rows.map((one) => html`${one}\n`)}</tbody></table>`;
+}
+
+function headCell([label, style = '']: Column): Html {
+  const text = UNSEEN.includes(label) ? html`<span class="sr">${label}</span>` : label;
+  return html`<th role="columnheader" scope="col"${classOf(style.includes('lo') ? 'lo' : '')}>${text}</th>`;
 }
 
 /** Puts a row with the date in front of the rows of another day. */
@@ -113,7 +118,9 @@ export function pager<T>(
   const link = (cursor: string | undefined, text: string): Html | '' =>
     cursor === undefined ? '' : linkButton(addressOf(path, query, { before: cursor }), text, 'small');
   const last = first + rows.length - 1;
-  return html`<nav class="pager" aria-label="Pages"><span class="num">${count(first)}–${count(last)} of ${count(total)}</span><span class="acts">${link(page.newer, names[0])}${link(page.older, names[1])}${link(page.oldest, names[2])}</span></nav>`;
+  const links = [link(page.newer, names[0]), link(page.older, names[1]), link(page.oldest, names[2])];
+  const position = html`<span class="num">${count(first)}–${count(last)} of ${count(total)}</span>`;
+  return html`<nav class="pager" aria-label="Pages">${position}<span class="acts">${links}</span></nav>`;
 }
 
 /** A choice of a filter: its value, its text, and how many rows it has. */
@@ -128,10 +135,12 @@ export function segments(
   choices: readonly Segment[],
 ): Html {
   const current = query.get(name) ?? '';
-  return html`<nav class="seg" aria-label="${label}">${choices.map(
-    ([value, text, number]) =>
-      html`<a href="${addressOf(path, query, { [name]: value, before: '' })}"${value === current ? html` aria-current="true"` : ''}>${text}${number === undefined ? '' : html` <span class="num">${count(number)}</span>`}</a>`,
-  )}</nav>`;
+  const links = choices.map(([value, text, number]) => {
+    const address = addressOf(path, query, { [name]: value, before: '' });
+    const size = number === undefined ? '' : html` <span class="num">${count(number)}</span>`;
+    return html`<a href="${address}"${value === current ? html` aria-current="true"` : ''}>${text}${size}</a>`;
+  });
+  return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }
 
 /** Returns the filter of a list; it applies while somebody types, and is kept in the address. */
@@ -153,7 +162,8 @@ export function filterForm(
 ): Html {
   const hidden = kept.filter((name) => query.has(name));
   return html`<form class="filter" role="search" aria-label="${label}" method="get" action="${path}">
-${hidden.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}<input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}">
+${hidden.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}
+<input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}">
 ${selections.map(([text, name, choices]) => selection(name, choices, query.get(name) ?? '', text))}<noscript><button>Filter</button></noscript></form>`;
 }
 

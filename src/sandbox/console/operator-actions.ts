@@ -1,14 +1,15 @@
+import { callOf } from '../admin/call-source.ts';
 import type { ClockMode } from '../clock.ts';
 import { describeFault, type FaultRule } from '../faults.ts';
+import type { JsonObject } from '../http/request-body.ts';
 import { type JobKind, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
-import { type Action, FieldError, NotFoundError, number, optional, string } from './action.ts';
+import { type Action, FieldError, NotFoundError, number, type Outcome, optional, post, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
+import { happenedText } from './history.ts';
 import { capital, durationText, relativeText } from './html.ts';
-import { resend, type SentRequest, sendFirst } from './resend.ts';
-
-const nowOf = ({ clock }: Service): object => ({ now: new Date(clock.now()).toISOString() });
+import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
 
 /** Returns the milliseconds until the next task. */
 function untilNext(service: Service): number {
@@ -17,206 +18,184 @@ function untilNext(service: Service): number {
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
+/** The response to an advance of the clock: its time, and what happened. */
+const respondToAdvance = ({ service, happened: { jobs, deliveries, disabled } }: Outcome): object => ({
+  now: new Date(service.clock.now()).toISOString(),
+  jobs,
+  deliveries,
+  disabled,
+});
+
+/** The methods check the kind. */
+const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
+
+/** The build budget in the fields, as far as they have it. */
+const budgetOf = (fields: JsonObject) => ({
+  buildsPerHour: optional(number, fields, 'buildsPerHour'),
+  buildsPerDay: optional(number, fields, 'buildsPerDay'),
+});
+
 /** The actions of the operator alone. */
 export const OPERATOR_ACTIONS: readonly Action[] = [
-  {
-    method: 'POST',
-    path: '/clock/advance',
-    fields: ['ms'],
-    run: ({ sandbox }, fields) => sandbox.advance(number(fields, 'ms')),
-    respond: (_, __, service) => nowOf(service),
-    notice: ({ ms }, service) => `The clock was advanced by ${durationText(Number(ms))}; ${dueText(service)}.`,
-  },
-  {
-    method: 'POST',
-    path: '/clock/next',
-    fields: [],
-    run: ({ sandbox }, _, service) => sandbox.advance(untilNext(service)),
-    respond: (_, __, service) => nowOf(service),
-    notice: (_, service) => `The clock was advanced to ${timeOf(service)}; ${dueText(service)}.`,
-  },
-  {
-    method: 'POST',
-    path: '/clock/mode',
-    fields: ['mode', 'speed'],
-    run: ({ sandbox }, { mode, speed }) => sandbox.setClock((speed === undefined ? mode : { speed }) as ClockMode),
-    notice: (_, { clock: { mode } }) =>
-      mode === 'manual'
-        ? 'The clock is paused: only an advance moves it.'
-        : `The clock runs ${mode === 'real' ? 'in real time' : `${mode.speed} times as fast`}.`,
-  },
-  {
-    method: 'POST',
-    path: '/jobs/finish',
-    fields: ['kind', 'id', 'status', 'reason'],
-    run({ sandbox }, fields) {
-      const reason = optional(string, fields, 'reason');
-      const more = reason === undefined ? [] : ([reason] as const);
-      const kind = string(fields, 'kind') as JobKind;
-      const id = number(fields, 'id');
+  post('/clock/advance', ['ms'], {
+    call: ({ sandbox }, fields) => callOf(sandbox.advance, number(fields, 'ms')),
+    respond: respondToAdvance,
+    notice: ({ fields: { ms }, happened, service }) =>
+      `Advanced by ${durationText(Number(ms))}: ${happenedText(happened)}; ${dueText(service)}.`,
+  }),
+  post('/clock/next', [], {
+    call: ({ sandbox }, _, service) => callOf(sandbox.advance, untilNext(service)),
+    respond: respondToAdvance,
+    notice: ({ happened, service }) =>
+      `Advanced to ${timeOf(service)}: ${happenedText(happened)}; ${dueText(service)}.`,
+  }),
+  post('/clock/mode', ['mode', 'speed'], {
+    call: ({ sandbox }, { mode, speed }) =>
+      callOf(sandbox.setClock, (speed === undefined ? mode : { speed }) as ClockMode),
+    notice({ service: { clock } }) {
+      if (clock.mode === 'manual') return 'The clock is paused: only an advance moves it.';
+      return `The clock runs ${clock.mode === 'real' ? 'in real time' : `${clock.mode.speed} times as fast`}.`;
+    },
+  }),
+  post('/jobs/finish', ['kind', 'id', 'status', 'reason'], {
+    call({ sandbox }, fields) {
+      const [kind, id, reason] = [kindOf(fields), number(fields, 'id'), optional(string, fields, 'reason')];
       if (!sandbox.jobs.running.some((job) => job.kind === kind && job.id === id))
         throw new NotFoundError(`No job of ${kind} ${id} is running.`);
-      return sandbox.jobs.finish(kind, id, number(fields, 'status'), ...more);
+      return callOf(sandbox.jobs.finish, kind, id, number(fields, 'status'), reason);
     },
-    notice: ({ kind, id, status }, service) =>
+    notice: ({ fields: { kind, id, status }, service }) =>
       `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
-  },
-  {
-    method: 'POST',
-    path: '/jobs/finish-several',
-    fields: ['jobs', 'kind', 'status'],
-    run({ sandbox }, fields, service) {
+  }),
+  post('/jobs/finish-several', ['jobs', 'kind', 'status'], {
+    call({ sandbox }, fields, service) {
       const status = number(fields, 'status');
       const { jobs, kind } = fields;
       if (jobs !== undefined && !Array.isArray(jobs))
-        throw new FieldError('`jobs` must be an array, such as ["audience 5"].');
+        throw new FieldError('`jobs` must be an array, such as ["audience 5"].', 'jobs');
       const chosen = sandbox.jobs.running.filter(
         (job) => (kind === undefined || job.kind === kind) && (jobs?.includes(`${job.kind} ${job.id}`) ?? true),
       );
       if (chosen.length === 0) throw new NotFoundError('None of these jobs is running.');
-      for (const job of chosen) sandbox.jobs.finish(job.kind, job.id, service.jobs.endStatus(job.kind, status));
-      return chosen.length;
+      return chosen.map((job) =>
+        callOf(sandbox.jobs.finish, job.kind, job.id, service.jobs.endStatus(job.kind, status)),
+      );
     },
-    respond: (finished) => ({ finished }),
-    notice: ({ status }, service, finished) =>
-      `${Number(finished)} ${finished === 1 ? 'job' : 'jobs'} finished as ${endText(service, '', status)}.`,
-  },
-  {
-    method: 'POST',
-    path: '/jobs/next',
-    fields: ['kind', 'status', 'reason', 'duration'],
-    run({ sandbox }, fields) {
+    respond: ({ result }) => ({ finished: result }),
+    notice: ({ fields, result, service }) =>
+      `${Number(result)} ${result === 1 ? 'job' : 'jobs'} finished as ${endText(service, '', fields.status)}.`,
+  }),
+  post('/jobs/next', ['kind', 'status', 'reason', 'duration'], {
+    call({ sandbox }, fields) {
       const [reason, duration] = [optional(string, fields, 'reason'), optional(number, fields, 'duration')];
-      return sandbox.jobs.next(string(fields, 'kind') as JobKind, {
+      return callOf(sandbox.jobs.next, kindOf(fields), {
         status: number(fields, 'status'),
         ...(reason !== undefined && { reason }),
         ...(duration !== undefined && { duration }),
       });
     },
-    notice: ({ kind, status }, service) => `The next ${String(kind)} ends as ${endText(service, kind, status)}.`,
-  },
+    notice: ({ fields: { kind, status }, service }) =>
+      `The next ${String(kind)} ends as ${endText(service, kind, status)}.`,
+  }),
   {
     method: 'DELETE',
     path: '/jobs/next',
     fields: [],
-    run: ({ sandbox }) => sandbox.jobs.clearNext(),
+    call: ({ sandbox }) => callOf(sandbox.jobs.clearNext),
     notice: () => 'The queued outcomes are removed: jobs complete.',
   },
-  {
-    method: 'POST',
-    path: '/faults',
-    run: ({ sandbox }, fields) => void sandbox.faults.add(fields as FaultRule),
-    respond: (_, fields, { faults }) => ({ id: faults.active.at(-1)?.id, ...fields }),
-    notice: (fields, { faults }) =>
-      `Fault ${faults.active.at(-1)?.id} applies to ${fields.on === undefined ? 'all requests' : String(fields.on)}: ${describeFault(fields)}.`,
-  },
-  {
-    method: 'POST',
-    path: '/faults/remove',
-    fields: ['id'],
-    run: ({ sandbox }, fields) => sandbox.faults.remove(number(fields, 'id')),
-    notice: ({ id }) => `Fault ${Number(id)} is removed.`,
-  },
+  post('/faults', undefined, {
+    call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),
+    respond: ({ fields, service: { faults } }) => ({ id: faults.active.at(-1)?.id, ...fields }),
+    notice: ({ fields, service: { faults } }) =>
+      `Fault ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
+  }),
+  post('/faults/remove', ['id'], {
+    call: ({ sandbox }, fields) => callOf(sandbox.faults.remove, number(fields, 'id')),
+    notice: ({ fields }) => `Fault ${Number(fields.id)} is removed.`,
+  }),
   {
     method: 'DELETE',
     path: '/faults',
     fields: [],
-    run: ({ sandbox }) => sandbox.faults.clear(),
-    respond: (removed) => ({ removed }),
-    notice: (_, __, removed) => `${Number(removed)} ${removed === 1 ? 'fault is' : 'faults are'} removed.`,
+    call: ({ sandbox }) => callOf(sandbox.faults.clear),
+    respond: ({ result }) => ({ removed: result }),
+    notice: ({ result }) => `${Number(result)} ${result === 1 ? 'fault is' : 'faults are'} removed.`,
   },
-  {
-    method: 'POST',
-    path: '/limits',
-    run: ({ sandbox }, fields) => sandbox.setLimits(fields),
-    notice: (fields) => `The limits of ${Object.keys(fields).join(', ')} are changed, also for tokens that exist.`,
-  },
-  {
-    method: 'POST',
-    path: '/accounts',
-    fields: ['email', 'password', 'company', 'deliveryCredentials'],
-    run({ sandbox }, fields) {
+  post('/limits', undefined, {
+    call: ({ sandbox }, fields) => callOf(sandbox.setLimits, fields),
+    notice: ({ fields }) => `The limits of ${Object.keys(fields).join(', ')} are changed, also for tokens that exist.`,
+  }),
+  post('/accounts', ['email', 'password', 'company', 'deliveryCredentials'], {
+    call({ sandbox }, fields) {
       const { deliveryCredentials } = fields;
       if (deliveryCredentials !== undefined && typeof deliveryCredentials !== 'boolean')
-        throw new FieldError('`deliveryCredentials` must be true or false.');
-      return sandbox.accounts.create({
+        throw new FieldError('`deliveryCredentials` must be true or false.', 'deliveryCredentials');
+      return callOf(sandbox.accounts.create, {
         email: string(fields, 'email'),
         password: string(fields, 'password'),
         company: optional(string, fields, 'company'),
-        ...(deliveryCredentials !== undefined && { deliveryCredentials }),
+        deliveryCredentials,
       });
     },
-    respond: (_, { password, ...fields }) => fields,
-    notice: ({ email }) => `The account ${String(email)} is created.`,
-  },
-  {
-    method: 'POST',
-    path: '/companies',
-    fields: ['name', 'buildsPerHour', 'buildsPerDay'],
-    run: ({ sandbox }, fields) =>
-      sandbox.companies.create({
-        name: string(fields, 'name'),
-        buildsPerHour: optional(number, fields, 'buildsPerHour'),
-        buildsPerDay: optional(number, fields, 'buildsPerDay'),
-      }),
-    notice: ({ name }) => `The organization ${String(name)} is created.`,
-  },
-  {
-    method: 'POST',
-    path: '/budget',
-    fields: ['company', 'buildsPerHour', 'buildsPerDay'],
-    run: ({ sandbox }, fields) =>
-      sandbox.companies.get(string(fields, 'company')).setBuildBudget({
-        buildsPerHour: optional(number, fields, 'buildsPerHour'),
-        buildsPerDay: optional(number, fields, 'buildsPerDay'),
-      }),
-    notice: ({ company }) => `The build budget of ${String(company)} is changed.`,
-  },
-  {
-    method: 'POST',
-    path: '/reset',
-    fields: [],
-    run: ({ sandbox, state }) => sandbox.restore(state),
+    respond: ({ fields: { password, ...fields } }) => fields,
+    notice: ({ fields }) => `The account ${String(fields.email)} is created.`,
+  }),
+  post('/companies', ['name', 'buildsPerHour', 'buildsPerDay'], {
+    call: ({ sandbox }, fields) =>
+      callOf(sandbox.companies.create, { name: string(fields, 'name'), ...budgetOf(fields) }),
+    notice: ({ fields }) => `The organization ${String(fields.name)} is created.`,
+  }),
+  post('/budget', ['company', 'buildsPerHour', 'buildsPerDay'], {
+    call: ({ sandbox }, fields) =>
+      callOf(sandbox.companies.get(string(fields, 'company')).setBuildBudget, budgetOf(fields)),
+    notice: ({ fields }) => `The build budget of ${String(fields.company)} is changed.`,
+  }),
+  post('/reset', [], {
+    call: ({ sandbox, state }) => callOf(sandbox.restore, state),
+    run: ({ console }) => console.history.clear(),
     notice: () => 'The sandbox is as it was when the recording began.',
-  },
-  {
-    method: 'POST',
-    path: '/state',
-    run({ sandbox, console }, fields) {
-      sandbox.restore(fields as unknown as SandboxState);
+  }),
+  post('/state', undefined, {
+    call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),
+    run({ console }) {
       console.recorder.restart();
+      console.history.clear();
     },
     respond: () => ({}),
-    notice: (_, service) =>
+    notice: ({ service }) =>
       `The state is replaced: ${service.state.accounts.size} accounts. The clock shows ${timeOf(service)}.`,
-  },
-  {
-    method: 'POST',
-    path: '/recording/restart',
-    fields: [],
+  }),
+  post('/recording/restart', [], {
     run: ({ console }) => console.recorder.restart(),
     notice: () => 'The recording begins again, with the present state.',
-  },
-  {
-    method: 'POST',
-    path: '/requests/resend',
-    fields: ['id', 'key'],
+  }),
+  post('/requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),
-    respond: Object,
-    notice: (_, service, sent) => sentText(service, Object(sent)),
-  },
-  {
-    method: 'POST',
-    path: '/requests/first',
-    fields: [],
+    respond: ({ result }) => Object(result),
+    notice: sentText,
+  }),
+  post('/requests/edited', ['id', 'method', 'path', 'key', 'body'], {
+    run: ({ console }, fields) =>
+      sendEdited(console, string(fields, 'id'), {
+        method: string(fields, 'method'),
+        path: string(fields, 'path'),
+        key: optional(string, fields, 'key'),
+        body: optional(string, fields, 'body'),
+      }),
+    respond: ({ result }) => Object(result),
+    notice: sentText,
+  }),
+  post('/requests/first', [], {
     run: ({ console }) => sendFirst(console),
-    respond: Object,
-    notice: (_, service, sent) => sentText(service, Object(sent)),
-  },
+    respond: ({ result }) => Object(result),
+    notice: sentText,
+  }),
 ];
 
-function sentText({ state }: Service, { id, status }: SentRequest): string {
-  const why = state.log.find((entry) => entry.id === id)?.why;
+function sentText({ service, result }: Outcome): string {
+  const { id, status }: SentRequest = Object(result);
+  const why = service.state.log.find((entry) => entry.id === id)?.why;
   return `Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}.`;
 }
 

@@ -1,11 +1,13 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
+import { type Call, run, typescriptOf } from '../admin/call-source.ts';
+import { FaultRuleError } from '../faults.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
-import { type Action, FieldError, NotFoundError, type Subject } from './action.ts';
+import { type Action, FieldError, NotFoundError, type Outcome, type Subject } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { dueTasks } from './due-tasks.ts';
 import { withoutOverrides } from './html.ts';
@@ -72,7 +74,10 @@ export function createAccountApi(console: ConsoleContext): Hono<Env> {
 
 function withErrors(): Hono<Env> {
   const app = new Hono<Env>();
-  app.onError((error, { json }) => json({ message: error.message }, error instanceof NotFoundError ? 404 : 400));
+  app.onError((error, { json }) => {
+    const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
+    return json({ message: error.message, field }, error instanceof NotFoundError ? 404 : 400);
+  });
   return app;
 }
 
@@ -85,11 +90,10 @@ function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly A
       const { account: _, ...fields } = sent;
       checkNames(action, fields);
       if (account) actor.check?.(account, action, fields);
-      const { result, typescript } = await perform(console, action, account, fields);
-      const notice = action.notice?.(fields, console.service, result);
+      const { outcome, typescript } = await perform(console, action, account, fields);
       return context.json({
-        ...(action.respond?.(result, fields, console.service) ?? fields),
-        ...(notice !== undefined && { notice: withoutOverrides(notice) }),
+        ...(action.respond?.(outcome) ?? fields),
+        notice: withoutOverrides(action.notice(outcome)),
         ...(typescript !== '' && { typescript }),
       });
     });
@@ -111,14 +115,14 @@ async function readFields(context: Context): Promise<JsonObject> {
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-/** Does an action; returns its result, and the TypeScript that does the same. */
+/** Does an action; returns its outcome, and the TypeScript that does the same. */
 async function perform(
   console: ConsoleContext,
   action: Action,
   account: SandboxAccount | undefined,
   fields: JsonObject,
-): Promise<{ readonly result: unknown; readonly typescript: string }> {
-  const { service, sandbox, recorder } = console;
+): Promise<{ readonly outcome: Outcome; readonly typescript: string }> {
+  const { service, sandbox, recorder, history } = console;
   service.clock.runDue();
   const subject: Subject = {
     sandbox,
@@ -129,14 +133,18 @@ async function perform(
     state: recorder.startState,
     console,
   };
-  recorder.takeCalls();
-  const running = action.run(subject, fields, service);
-  // Read before anything else is awaited, which may be another call.
-  const calls = recorder.takeCalls();
-  const result = await running;
-  const shown = running instanceof Promise ? recorder.takeCalls().slice(-1) : calls;
-  return { result, typescript: shown.map((call) => `${call};`).join('\n') };
+  let results: readonly unknown[] = [];
+  const asked = action.call?.(subject, fields, service) ?? [];
+  const calls = isCall(asked) ? [asked] : asked;
+  const happened = await history.during(async () => {
+    results = await Promise.all(calls.map((call) => history.inConsole(() => run(call))));
+  });
+  if (calls[0]?.[0] === sandbox.advance) history.latest = happened;
+  const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
+  return { outcome: { fields, service, result, happened }, typescript: calls.map(typescriptOf).join('\n') };
 }
+
+const isCall = (calls: Call | readonly Call[]): calls is Call => typeof calls[0] === 'function';
 
 /** Checks that an account may do an action on its own pages: with what its organization has, and with its present password. */
 function checkOwner(
@@ -151,5 +159,6 @@ function checkOwner(
   const isSent = (one: DeliveryAttempt): boolean => one.event.id === event && endpoints.includes(one.event.endpoint);
   if (subject === 'event' && !webhooks.attempts.some(isSent))
     throw new NotFoundError(`The log of deliveries has no event "${event}".`);
-  if (path === '/password' && current !== password) throw new FieldError('The current password is another one.');
+  if (path === '/password' && current !== password)
+    throw new FieldError('The current password is another one.', 'current');
 }

@@ -9,15 +9,17 @@ import { groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
 import type { Page } from './layout.ts';
 import { addressOf } from './lists.ts';
+import { findResource } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
 import { clockPage } from './pages/clock-page.ts';
 import { deliveriesPage } from './pages/deliveries-page.ts';
 import { faultsPage } from './pages/faults-page.ts';
 import { jobsPage } from './pages/jobs-page.ts';
 import { limitsPage } from './pages/limits-page.ts';
-import { operationPage, referencePage } from './pages/reference-page.ts';
+import { objectPage } from './pages/object-page.ts';
 import { requestPage } from './pages/request-page.ts';
 import { requestsPage } from './pages/requests-page.ts';
+import { allResourcesPage } from './pages/resource-pages.ts';
 import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
@@ -34,12 +36,12 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/requests': (query) => requestsPage(console, query),
     '/deliveries': (query) => deliveriesPage(console, query),
     '/jobs': (query) => jobsPage(console, query),
+    '/resources': (query) => allResourcesPage(console, query),
     '/clock': (query) => clockPage(console, query),
     '/faults': () => faultsPage(console),
     '/limits': (query) => limitsPage(console, query),
     '/accounts': (query) => accountsPage(console, query),
     '/session': (query) => sessionPage(console, query),
-    '/reference': referencePage,
   };
   app.use(async (context, next) => {
     const cookie = operators.open(context);
@@ -56,8 +58,10 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const page = await requestPage(console, context.req.param('id'));
     return page ? render(console, context, page) : context.notFound();
   });
-  app.get('/reference/:operation', (context) => {
-    const page = operationPage(context.req.param('operation'));
+  app.get('/resources/:id', (context) => {
+    service.clock.runDue();
+    const { searchParams } = new URL(context.req.url);
+    const page = objectPage(console, Number(context.req.param('id')), searchParams);
     return page ? render(console, context, page) : context.notFound();
   });
   app.get('/find', (context) => context.redirect(find(console, (context.req.query('q') ?? '').trim()), 302));
@@ -75,21 +79,22 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   });
 }
 
-/** Returns the page of what has an id: a request, an event, a running job, or the only request that contains it; otherwise a search. */
+/** Returns the page of what has an id: a request, an event, a resource, or the only request that contains it; otherwise a search. */
 function find(console: ConsoleContext, id: string): string {
-  const { state, webhooks, clock, jobs } = console.service;
+  const { state, webhooks, clock } = console.service;
   const query = new URLSearchParams();
   if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;
   const group = groupDeliveries(webhooks.attempts, clock.now()).find(({ event }) => event.id === id);
   if (group) return addressOf('/deliveries', query, { event: id, to: String(group.event.endpoint.id) });
+  if (/^\d+$/.test(id) && findResource(console.service, Number(id))) return `/resources/${id}`;
   const [request, ...more] = id === '' ? [] : findRequests(console, new URLSearchParams({ q: id }));
-  if (jobs.saved.running.has(Number(id))) return addressOf('/jobs', query, { q: id });
   return request && more.length === 0 ? `/requests/${request.id}` : addressOf('/requests', query, { q: id });
 }
 
 const NO_TOKEN: Page = {
   title: 'Open the console by its address',
-  content: html`<div class="centre">${head('Open the console by its address')}<p>The sandbox has printed an address with a token for this run: open that one.</p>
+  content: html`<div class="centre">${head('Open the console by its address')}
+<p>The sandbox has printed an address with a token for this run: open that one.</p>
 <p>The pages of an account need its email and password only: <a href="/login">Log in</a></p></div>`,
 };
 
@@ -100,5 +105,6 @@ const NO_TOKEN: Page = {
 function openConsole(context: Context<Env>, cookie: string) {
   context.header('set-cookie', cookie);
   return context.html(html`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Console</title><meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the console</a></p></html>`);
+<html lang="en"><meta charset="utf-8"><title>Console</title>
+<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the console</a></p></html>`);
 }

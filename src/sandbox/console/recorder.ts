@@ -39,9 +39,6 @@ export interface Recording {
 export const MAX_STEPS = 10_000;
 export const MAX_BYTES = 2 ** 24;
 
-/** Number of calls that an action shows. */
-const MAX_CALLS = 100;
-
 /** Records requests and calls while a console is open. */
 export class Recorder {
   readonly #service: Service;
@@ -51,7 +48,6 @@ export class Recorder {
   #requestBytes = 0;
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
-  #calls: string[] = [];
 
   constructor(service: Service, seed: number) {
     this.#service = service;
@@ -106,13 +102,6 @@ export class Recorder {
     return this.#recording.state;
   }
 
-  /** Returns the calls since the last time, in TypeScript, as they are shown. */
-  takeCalls(): readonly string[] {
-    const calls = this.#calls;
-    this.#calls = [];
-    return calls;
-  }
-
   /** Returns the details of a request of the log, if they are kept. */
   find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);
@@ -122,13 +111,11 @@ export class Recorder {
 
   #addCall({ method, args, started }: AdminCall): void {
     const { state } = this.#recording;
-    const prefix = method === 'sandbox.advance' ? 'await ' : '';
-    const call = `${prefix}${callSource(
+    const call = callSource(
       method,
       args.map((arg) => (arg === state ? expression('state') : arg)),
-    )}`;
-    const shown = `${prefix}${shownCall(method, args)}`;
-    this.#calls = [...this.#calls.slice(1 - MAX_CALLS), shown];
+    );
+    const shown = shownCall(method, args);
     // The times of the steps contain how the clock ran.
     if (method !== 'sandbox.setClock') this.#add({ started, call, shown }, call.length);
   }

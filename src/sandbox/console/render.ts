@@ -1,11 +1,13 @@
 import type { Context } from 'hono';
 import type { Env } from '../http/access.ts';
+import type { AccountRecord } from '../state.ts';
 import { listTokens } from '../tokens.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
 import { head } from './html.ts';
 import { layout, type Page, type Viewer } from './layout.ts';
+import { NAMESPACES } from './objects.ts';
 
 /** Most accounts that the menu offers to log in as. */
 const MAX_ACCOUNTS = 10;
@@ -55,20 +57,22 @@ function operatorCounts({ service, recorder, sandbox }: ConsoleContext): Viewer[
   return {
     '/requests': state.log.length,
     '/jobs': jobs.saved.running.size,
+    '/resources': [...state.accounts.values()].reduce((sum, account) => sum + resourceCount(account), 0),
     '/faults': sandbox.faults.list().length,
     '/accounts': state.accounts.size,
     '/session': recorder.stepCount,
   };
 }
 
+const resourceCount = (account: AccountRecord): number =>
+  NAMESPACES.reduce((sum, [namespace]) => sum + account[namespace].size, 0);
+
 function accountCounts({ service }: ConsoleContext, email = ''): Viewer['counts'] {
   const account = service.state.accounts.get(email);
   if (!account) return {};
-  const { audiences, activations, cohorts, estimates, projects, schedules, company } = account;
-  const resources = [audiences, activations, cohorts, estimates, projects, schedules];
   return {
-    '/account/resources': resources.reduce((sum, { size }) => sum + size, 0),
-    '/account/webhooks': company.endpoints.length,
+    '/account/resources': resourceCount(account),
+    '/account/webhooks': account.company.endpoints.length,
     '/account/tokens': listTokens(service, account).length,
   };
 }

@@ -12,6 +12,10 @@ interface Reason {
   readonly actions: readonly Html[];
 }
 
+/** Returns how a request ended: refused by the service, or failed, or not. */
+export const outcomeOf = ({ status }: LogEntry): 'accepted' | 'refused' | 'failed' =>
+  status === 0 || status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'accepted';
+
 /** Errors of the client by status. */
 const ERRORS: Readonly<Record<number, string>> = {
   401: 'AuthenticationError',
@@ -96,9 +100,12 @@ function refused(entry: LogEntry, now: number, speed: number, rule: readonly Con
   }
   const end = Date.parse(freeAt);
   const left = end - now;
+  const countdown = html`<time class="num" data-now="${now}" data-speed="${speed}"
+ data-until="${end}">${Math.ceil(left / 1000)} s</time>`;
+  const rest = left < 120_000 && speed > 0 ? countdown : durationText(left);
   const when =
     left > 0
-      ? html` Free again in ${left < 120_000 && speed > 0 ? html`<time class="num" data-now="${now}" data-speed="${speed}" data-until="${end}">${Math.ceil(left / 1000)} s</time>` : durationText(left)}, ${timeElement(end, now)}.`
+      ? html` Free again in ${rest}, ${timeElement(end, now)}.`
       : html` It was free again at ${timeElement(end, now)}.`;
   const advance =
     left > 0

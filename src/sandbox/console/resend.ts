@@ -1,6 +1,9 @@
 import { listTokens } from '../tokens.ts';
 import { FieldError, NotFoundError } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
+import type { KeptRequest } from './recorder.ts';
+import { withHidden } from './redact-request.ts';
+import { decode } from './snippet-values.ts';
 
 /** The outcome of a request that was sent from a page. */
 export interface SentRequest {
@@ -25,36 +28,84 @@ const OF_CONNECTION: readonly string[] = [
 /** Methods that `fetch` cannot send. */
 const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
+function keptRequest({ service, recorder }: ConsoleContext, id: string): KeptRequest {
+  const entry = service.state.log.find((candidate) => candidate.id === id);
+  const recorded = entry && recorder.find(entry);
+  if (recorded) return recorded;
+  throw new NotFoundError(`The details of the request ${id} are not kept.`);
+}
+
 /** Sends a request of the log again: with its token, its body and its idempotency key, or with a new key. */
 export async function resend(console: ConsoleContext, id: string, withNewKey: boolean): Promise<SentRequest> {
-  const entry = console.service.state.log.find((candidate) => candidate.id === id);
-  const recorded = entry && console.recorder.find(entry);
-  if (!recorded) throw new NotFoundError(`The details of the request ${id} are not kept.`);
-  const { url, headers: sent, address, body, file, isBodyDropped } = recorded;
+  const recorded = keptRequest(console, id);
+  const { url, body, file, isBodyDropped, entry } = recorded;
   if (file || isBodyDropped)
     throw new FieldError('Its body was not kept, because it is a file or too long. Send it with curl.');
   if (FORBIDDEN_METHODS.includes(entry.method)) throw new FieldError(`${entry.method} cannot be sent from here.`);
-  const headers = new Headers(sent);
-  for (const name of OF_CONNECTION) headers.delete(name);
-  headers.set('x-forwarded-for', address);
+  const headers = headersOf(recorded);
   if (withNewKey) headers.set('idempotency-key', crypto.randomUUID());
-  const hasBody = body?.length && entry.method !== 'GET' && entry.method !== 'HEAD';
-  return send(
-    console,
-    new Request(url, { method: entry.method, headers, redirect: 'manual', ...(hasBody && { body }) }),
-  );
+  return send(console, new Request(url, { headers, redirect: 'manual', ...methodOf(entry.method, body) }));
+}
+
+/** A request as somebody has changed it. */
+export interface EditedRequest {
+  readonly method: string;
+  /** Path with the query. */
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly body: string | undefined;
+}
+
+/**
+ * Sends a request of the log with changes, and a token of its account, or of the first one. A credential that the page has hidden, and
+ * nobody has changed, is the one that was sent.
+ */
+export async function sendEdited(console: ConsoleContext, id: string, edited: EditedRequest): Promise<SentRequest> {
+  const recorded = keptRequest(console, id);
+  const { method, path, key, body } = edited;
+  const { origin } = new URL(recorded.url);
+  const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
+  if (!path.startsWith('/') || url?.origin !== origin)
+    throw new FieldError('`path` must be a path, such as /api/v2/audiences/create.', 'path');
+  const headers = headersOf(recorded);
+  headers.set('authorization', `Bearer ${tokenOf(console, recorded.entry.account)}`);
+  headers.delete('idempotency-key');
+  if (key !== undefined) headers.set('idempotency-key', key);
+  const before = recorded.body && decode(recorded.body);
+  const sent = body !== undefined && before !== undefined ? withHidden(body, before) : body;
+  return send(console, new Request(url, { headers, redirect: 'manual', ...methodOf(method, sent) }));
 }
 
 /** Sends the first request of somebody who has just begun: the create of an audience, in the name of the first account. */
 export function sendFirst(console: ConsoleContext): Promise<SentRequest> {
-  const { service, sandbox, addresses } = console;
-  const [record] = service.state.accounts.values();
-  if (!record) throw new NotFoundError('Create an account first.');
-  const token = listTokens(service, record, 'api').at(-1)?.value ?? sandbox.accounts.get(record.email).token('api');
-  const headers = { accept: 'application/json', 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const authorization = `Bearer ${tokenOf(console, undefined)}`;
+  const headers = { accept: 'application/json', 'content-type': 'application/json', authorization };
   const body = JSON.stringify({ name: 'Visitors' });
-  return send(console, new Request(`${addresses().api}/api/v2/audiences/create`, { method: 'POST', headers, body }));
+  const url = `${console.addresses().api}/api/v2/audiences/create`;
+  return send(console, new Request(url, { method: 'POST', headers, body }));
 }
+
+/** Returns an API token of an account, or of the first one. */
+function tokenOf({ service, sandbox }: ConsoleContext, email = ''): string {
+  const { accounts } = service.state;
+  const record = accounts.get(email) ?? [...accounts.values()][0];
+  if (!record) throw new NotFoundError('Create an account first.');
+  return listTokens(service, record, 'api').at(-1)?.value ?? sandbox.accounts.get(record.email).token('api');
+}
+
+/** Returns the headers with which a request is sent again. */
+function headersOf({ headers: sent, address }: KeptRequest): Headers {
+  const headers = new Headers(sent);
+  for (const name of OF_CONNECTION) headers.delete(name);
+  headers.set('x-forwarded-for', address);
+  return headers;
+}
+
+/** Returns the method of a request, with its body if the method has one. */
+const methodOf = (method: string, body: BodyInit | undefined): RequestInit => ({
+  method,
+  ...(body && method !== 'GET' && method !== 'HEAD' && { body }),
+});
 
 async function send({ service, send: fetch }: ConsoleContext, request: Request): Promise<SentRequest> {
   const { state } = service;

@@ -183,6 +183,63 @@ describe('an action by its endpoint', () => {
     expect((await act('POST /api/requests/first')).data).toMatchObject({ id: 'req_5', status: 200 });
   });
 
+  it('an advance says what it did: jobs by outcome, deliveries, and endpoints that were switched off', async () => {
+    const { act, createAudience, sandbox, page } = await startConsole({
+      deliver: async ({ url }) => new Response(null, { status: url.endsWith('/down') ? 500 : 204 }),
+    });
+    sandbox.webhooks.create({ url: 'https://example.com/up', name: 'Up' });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/down', name: 'Down' });
+    for (let count = 0; count < 3; count++) await createAudience();
+    sandbox.jobs.next('audience', 107);
+    await createAudience();
+    expect((await act('POST /api/clock/next')).data.notice).toMatch(/^Advanced to .*: nothing was due; the next event/);
+    const { data } = await act('POST /api/clock/advance', { ms: 550_000 });
+    expect(data).toMatchObject({
+      jobs: { ended: 4, completed: 3, needsInfo: 1, failed: 0 },
+      deliveries: { succeeded: 4, failed: 4 },
+      disabled: [],
+    });
+    expect(data.notice).toContain(
+      'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 need information), 4 deliveries succeeded, 4 failed; the next event',
+    );
+    for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
+    const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
+    expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
+    expect(later.data.notice).toContain('Down is switched off; nothing is due.');
+    const text = (await page('/clock')).replaceAll(/<[^>]*>/g, '');
+    expect(text).toContain('from 00:10:10 to 2 Jan 1970, 00:10:10 (+1 d)');
+    expect(text).toContain('Switched off');
+    expect(text).toMatch(/20 deliveries attempted.*20 exhausted/s);
+  });
+
+  it('sends a request with changes and a token of its account; hidden credentials are those that were sent', async () => {
+    const { act, api, account, sandbox, page } = await startConsole();
+    sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
+    const before = { name: 'First', password: 'canary', more: [{ token: 'canary-2' }] };
+    await api('POST', '/api/v2/projects/create', before, {
+      authorization: 'Bearer 99|revoked',
+      'idempotency-key': 'k',
+    });
+    expect(sandbox.log[0]?.status).toBe(401);
+    const edited = {
+      id: 'req_1',
+      method: 'POST',
+      path: '/api/v2/projects/create?x=1',
+      body: '{"name":"Second","password":"…","more":[{"token":"…"}]}',
+    };
+    expect((await act('POST /api/requests/edited', edited)).data).toMatchObject({ id: 'req_2', status: 200 });
+    expect(sandbox.log[1]).toMatchObject({ account: account.email, status: 200 });
+    expect(await page('/requests/req_2')).not.toContain('canary');
+    const source = await page('/recording.test.ts');
+    expect(source).toContain('"name":"Second","password":"canary"');
+    expect(
+      (await act('POST /api/requests/edited', { ...edited, method: 'GET', path: '/api/v2/audiences/index' })).data
+        .status,
+    ).toBe(200);
+    for (const path of ['//evil.example/', 'https://evil.example/', 'x'])
+      expect((await act('POST /api/requests/edited', { ...edited, path })).data).toMatchObject({ field: 'path' });
+  });
+
   it('loads a state, and records again from there', async () => {
     const { act, createAudience, sandbox, page } = await startConsole();
     await createAudience();
@@ -295,6 +352,8 @@ describe('an action by its endpoint', () => {
     ['POST /api/clock/next', { ms: 5 }, '`ms` is not a field of this action: it takes none.'],
     ['POST /api/jobs/next', { kind: 'audience', status: 104, durationn: 5 }, 'use kind, status, reason, duration'],
     ['POST /api/faults', { on: 'usage', status: 503 }, 'Did you mean "usage.get"?'],
+    ['POST /api/faults', { on: 'audience.create', status: 503 }, 'Did you mean "audiences.create"?'],
+    ['POST /api/faults', { on: 'audiences.craete', status: 503 }, 'Did you mean "audiences.create"?'],
     ['POST /api/clock/mode', { mode: 'fast' }, "`clock` must be 'real', 'manual' or { speed }"],
     ['POST /api/clock/mode', { mode: null }, '`clock.speed` must be a number above 0'],
     ['POST /api/clock/mode', { speed: -1 }, '`clock.speed` must be a number above 0'],
@@ -322,6 +381,17 @@ describe('an action by its endpoint', () => {
     expect(data.message).toContain(message);
   });
 
+  it.each([
+    ['POST /api/faults', { on: 'usage', status: 503 }, 'on'],
+    ['POST /api/faults', { status: 200 }, 'status'],
+    ['POST /api/faults', { retryAfter: 5, cut: 'after' }, 'retryAfter'],
+    ['POST /api/clock/advance', { ms: 'x' }, 'ms'],
+    ['POST /api/faults', {}, undefined],
+  ])('%s with %j is refused with the field that is wrong: %s', async (action, body, field) => {
+    const { act } = await startConsole();
+    expect((await act(action, body)).data.field).toBe(field);
+  });
+
   it('a reset returns to the state in which the console was opened: its tokens are valid, the rest is gone', async () => {
     const { act, api, createAudience, sandbox, account } = await startConsole();
     await createAudience();
@@ -346,7 +416,8 @@ describe('an action by its endpoint', () => {
     await act('DELETE /api/faults');
     expect(await create).toBe('cut');
     expect(sandbox.jobs.running).toEqual([]);
-    expect((await request('/account', { headers: { cookie } })).status).toBe(302);
+    const ended = await request('/account/tokens', { headers: { cookie } });
+    expect(ended.headers.get('location')).toContain('/login');
   });
 
   it('a closed sandbox has no console', async () => {
@@ -427,7 +498,8 @@ describe('an action of an account', () => {
     const change = { current: credentials.password, password: 'new' };
     expect((await act('POST /account/api/password', change, cookie)).status).toBe(200);
     expect(account.tokens()).toEqual([]);
-    expect((await request('/account', { headers: { cookie } })).headers.get('location')).toBe('/login?next=%2Faccount');
+    const ended = await request('/account/tokens', { headers: { cookie } });
+    expect(ended.headers.get('location')).toBe('/login?next=%2Faccount%2Ftokens');
     expect(await logIn(credentials.email, 'new')).toContain('session_');
     expect(sandbox.accounts.get(credentials.email).password).toBe('new');
   });
@@ -439,6 +511,6 @@ describe('an action of an account', () => {
     const response = await request('/logout', { method: 'POST', headers: { cookie } });
     expect(response.headers.get('set-cookie')).toContain('Max-Age=0');
     expect(account.tokens().map(({ kind }) => kind)).toEqual(['api']);
-    expect((await request('/account', { headers: { cookie } })).status).toBe(302);
+    expect((await request('/account/tokens', { headers: { cookie } })).status).toBe(302);
   });
 });

@@ -32,9 +32,10 @@ const PAGES = [
   '/limits',
   '/accounts',
   '/session',
-  '/reference',
+  '/resources',
+  '/resources?kind=activations',
 ];
-const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 const ENDPOINTS = [
   '/api/state',
   '/api/tasks',
@@ -95,12 +96,16 @@ describe('credentials in every field', () => {
     await act('POST /api/password', { password: 'canary-2', account: 'bo@example.com' });
     await act('POST /api/requests/resend', { id: sandbox.log[0]?.id });
     const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
+    const list = (await page('/resources')) + (await page('/resources?kind=activations'));
+    const resources = [...list.matchAll(/href="\/resources\/(\d+)"/g)].map(([, one]) => one);
+    expect(resources.length).toBeGreaterThan(3);
     const cookie = await logIn();
     const shown = [
       ...PAGES,
       ...ACCOUNT_PAGES,
       ...ENDPOINTS,
       `/account/webhooks/${id}`,
+      ...resources.map((one) => `/resources/${one}`),
       `/deliveries?event=${eventId}&to=${id}`,
       ...sandbox.log.map((entry) => `/requests/${entry.id}`),
     ];

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openApiDocument } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
@@ -16,9 +15,9 @@ const PAGES = [
   '/limits',
   '/accounts',
   '/session',
-  '/reference',
+  '/resources',
 ];
-const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 const SCRIPT = '<script>alert(1)</script><img src=x onerror=alert(2)>';
 
 /** Returns the text of a page. */
@@ -40,30 +39,6 @@ async function serveConsole() {
   const { origin, searchParams } = new URL(consoleUrl);
   return { sandbox, url, origin, consoleUrl, token: searchParams.get('token') ?? '' };
 }
-
-describe('the reference', () => {
-  it('has a page for each operation of the service, with its fields and examples', async () => {
-    const { page } = await startConsole();
-    const list = await page('/reference');
-    const links = [...list.matchAll(/href="(\/reference\/[^"]+)"/g)].map(([, path = '']) => path);
-    const { paths } = openApiDocument();
-    expect(links).toHaveLength(Object.values(paths).flatMap((item) => Object.keys(item)).length);
-    for (const path of links) expect(await page(path)).toContain('<h2>Responses</h2>');
-    const create = await page('/reference/activations.create');
-    for (const part of [
-      'Idempotency-Key',
-      'audience_id',
-      'filters.freq_min',
-      'write',
-      'Retry-After',
-      '&quot;Delivery&quot;',
-    ]) {
-      expect(create).toContain(part);
-    }
-    expect(await page('/reference/audiences.list')).toContain('data[].eligibility.metrics.unique_eids');
-    expect(await page('/reference/nothing')).toContain('The console has no such page.');
-  });
-});
 
 describe('the pages', () => {
   it.each(PAGES)('%s shows what to do while there is nothing', async (path) => {
@@ -111,6 +86,161 @@ describe('the pages', () => {
       }
     },
   );
+
+  it('a search finds values, paths and keys, and no names of fields', async () => {
+    const { api, page } = await startConsole();
+    await api('POST', '/api/v2/projects/create', { name: 'Spring' }, { 'idempotency-key': 'my-key' });
+    await api('GET', '/api/v2/usage');
+    const idsOf = async (query: string) =>
+      [
+        ...(await page(`/requests?q=${encodeURIComponent(query)}`)).matchAll(/class="row" href="\/requests\/(\w+)"/g),
+      ].map(([, id]) => id);
+    for (const [query, ids] of [
+      ['spring', ['req_1']],
+      ['name', []],
+      ['path:/usage', ['req_2']],
+      ['key:MY-', ['req_1']],
+      ['key:usage', []],
+      ['status:200 path:projects', ['req_1']],
+    ] as const)
+      expect([query, await idsOf(query)]).toEqual([query, ids]);
+    expect(await page('/resources?kind=projects&q=created_at')).toContain('No projects match');
+    expect(await page('/resources?kind=projects&q=spring')).toContain('Spring');
+  });
+
+  it('a create leads to what it created, whose page has its story', async () => {
+    const { api, act, createAudience, page, request, sandbox } = await startConsole({
+      deliver: async ({ url }) => new Response(null, { status: url.endsWith('/down') ? 500 : 204 }),
+    });
+    sandbox.webhooks.create({ url: 'https://example.com/up', name: 'Up' });
+    sandbox.webhooks.create({ url: 'https://example.com/down', name: 'Down' });
+    const id = await createAudience('Families');
+    expect(textOf(await page('/requests'))).toContain(`created audience ${id} “Families”, now 100 Queued`);
+    expect(await page('/requests')).toContain(`href="/resources/${id}"`);
+    await sandbox.advance(61_000);
+    for (let count = 0; count < 38; count++) await api('GET', `/api/v2/audiences/${id}`);
+    await act('POST /api/jobs/finish', { kind: 'audience', id, status: 107, reason: 'Too small.' });
+    await sandbox.advance(1_000);
+    await api('POST', '/api/v2/activations/create', { audience_id: id });
+    const text = textOf(await page(`/resources/${id}`)).replaceAll(/\s+/g, ' ');
+    const story = [
+      'Needs information: Too small.',
+      'JobNeedsInfoError',
+      '38 times, the last time',
+      'POST /api/v2/audiences/create',
+      '100 Queued',
+      '1 min later',
+      '102 Building',
+      '38 polls',
+      'ended by you, in the console',
+      '107 Additional Info',
+      'audience.failed to Up',
+      'audience.failed to Down',
+      'attempt 1 of 6, next 00:02:01',
+      'POST /api/v2/activations/create',
+    ];
+    let from = 0;
+    for (const part of story) {
+      const at = text.indexOf(part, from);
+      expect([part, at >= from]).toEqual([part, true]);
+      from = at;
+    }
+    // From everywhere: the request, its delivery, the jobs, the search.
+    expect(await page('/requests/req_1')).toContain(`href="/resources/${id}"`);
+    const { eventId, endpointId } = sandbox.webhooks.deliveries[0] ?? {};
+    expect(await page(`/deliveries?event=${eventId}&to=${endpointId}`)).toContain(
+      `href="/resources/${id}">audience ${id}`,
+    );
+    expect(await page('/jobs')).toContain(`href="/resources/${id}"`);
+    expect((await request(`/find?q=${id}`)).headers.get('location')).toBe(`/resources/${id}`);
+    expect((await request('/resources/999')).status).toBe(404);
+    expect((await request('/resources/x')).status).toBe(404);
+  });
+
+  it('the page of a resource names whoever has ended its job: a program, or a cancel request', async () => {
+    const { api, createAudience, page, sandbox } = await startConsole();
+    const id = await createAudience();
+    sandbox.jobs.finish('audience', id, 104);
+    expect(await page(`/resources/${id}`)).toContain('ended by sandbox.jobs.finish');
+    const seed = await createAudience();
+    sandbox.jobs.finish('audience', seed, 104);
+    const body = { source_audience_id: seed, config: { target_size: 1_000 } };
+    const created = await (await api('POST', '/api/v2/lookalikes/create', body)).json();
+    const [lookalike] = created.data;
+    await api('POST', `/api/v2/lookalikes/${lookalike?.id}/cancel`);
+    expect(await page(`/resources/${lookalike?.id}`)).toContain('cancelled');
+  });
+
+  it('jobs are listed with the newest first', async () => {
+    const { createAudience, page } = await startConsole();
+    const ids = [await createAudience(), await createAudience(), await createAudience()];
+    const rows = [...(await page('/jobs')).matchAll(/class="row" href="\/resources\/(\d+)"/g)].map(([, id]) =>
+      Number(id),
+    );
+    expect(rows).toEqual(ids.reverse());
+  });
+
+  it('only what has used up its attempts is counted as exhausted', async () => {
+    const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    sandbox.webhooks.pause(id);
+    expect(textOf(await page('/deliveries'))).toMatch(/Exhausted 0.*not attempted again/s);
+    sandbox.webhooks.resume(id);
+    sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    expect(textOf(await page('/deliveries'))).toContain('Exhausted 2');
+  });
+
+  it.each([
+    ['timeout', () => new Promise<Response>(() => {})],
+    ['refused', () => Promise.reject(new TypeError('x', { cause: { code: 'ECONNREFUSED' } }))],
+    ['no response', () => Promise.reject(new TypeError('ECONNREFUSED did not come in time'))],
+  ])('a delivery without a response shows why, whatever its error says: %s', async (text, deliver) => {
+    const limits = text === 'timeout' ? { deliveryTimeout: 20 } : {};
+    const { page, sandbox } = await startConsole({ deliver, limits });
+    sandbox.webhooks.test(sandbox.webhooks.create({ url: 'https://example.com/' }).id);
+    await sandbox.advance(0);
+    expect(await page('/deliveries')).toContain(`<span class="badge bad">${text}</span>`);
+  });
+
+  it('the heading of a request does not contain its query', async () => {
+    const { api, page } = await startConsole();
+    await api('GET', '/api/v2/audiences/index?page=2&api_key=canary');
+    const text = await page('/requests/req_1');
+    expect(text).toContain('<h1>GET <bdi>/api/v2/audiences/index</bdi></h1>');
+    expect(textOf(text)).toContain('Query?page=2&api_key=…');
+  });
+
+  it('no password is between the operator and the pages of the only account', async () => {
+    const { account, logIn, request, sandbox } = await startConsole();
+    const entered = await request('/account/webhooks');
+    expect([entered.status, entered.headers.get('location')]).toEqual([302, '/account/webhooks?']);
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect(await (await request('/account/webhooks', { headers: { cookie } })).text()).toContain('Create an endpoint…');
+    // A session that has ended says so, and is not replaced by another one.
+    account.changePassword('another');
+    const ended = await request('/account/webhooks', { headers: { cookie } });
+    expect(ended.headers.get('location')).toBe('/login?next=%2Faccount%2Fwebhooks');
+    // With two accounts, the operator chooses one.
+    sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
+    expect((await request('/account/webhooks')).headers.get('location')).toContain('/login');
+    expect(await logIn(credentials.email, 'another')).toContain('session_');
+    // Over HTTP, nobody but an operator enters.
+    const { origin } = await serveConsole();
+    const stranger = await fetch(`${origin}/account/webhooks`, { redirect: 'manual' });
+    expect(stranger.headers.get('location')).toContain('/login');
+    expect(stranger.headers.get('set-cookie')).toBeNull();
+  });
+
+  it('the first step has both variables for each way, and no token', async () => {
+    const { page, token } = await startConsole();
+    const text = textOf(await page('/start'));
+    expect(text.match(/export AUDIENCE_BASE_URL=/g)).toHaveLength(3);
+    expect(text.match(/export AUDIENCE_TOKEN=/g)).toHaveLength(3);
+    expect(text).not.toContain(token);
+  });
 
   it('Find opens what has an id, and no other origin', async () => {
     const { api, request, sandbox } = await startConsole();
@@ -259,23 +389,6 @@ describe('the pages', () => {
     expect(textOf(await page('/clock?q=cohort'))).not.toContain('3 jobs');
   });
 
-  it('requests of the last hour are drawn by the minute, once they are of several', async () => {
-    const { api, page, sandbox } = await startConsole();
-    await api('GET', '/api/v2/usage');
-    expect(await page('/requests')).not.toContain('<svg');
-    await sandbox.advance(61 * 60_000);
-    for (let count = 0; count < 100; count++) await api('GET', '/api/v2/audiences/index');
-    sandbox.faults.add({ status: 503, times: 1 });
-    await api('GET', '/api/v2/usage');
-    await sandbox.advance(60_000);
-    await api('GET', '/api/v2/audiences/999');
-    const text = await page('/requests');
-    expect(textOf(text)).toContain('In the last hour: 100 accepted, 1 refused, 1 failed; at most 101 a minute');
-    // The one that failed lies above the others, inside of the drawing.
-    expect(text).toContain('<path class="bad" d="M58 2h.8v-1h-.8z"/>');
-    expect(textOf(await page('/requests?q=usage'))).not.toContain('In the last hour');
-  });
-
   it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
     const { page, logIn, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
@@ -289,7 +402,7 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await shown())).toContain('Disabled: 20 deliveries in a row have used up their six attempts.');
     expect(await shown()).not.toMatch(/canary|<script>|<img/);
-    expect(await page('/account', cookie)).not.toMatch(/<script>|<img/);
+    expect(await page('/account/webhooks', cookie)).not.toMatch(/<script>|<img/);
   });
 
   it('text that turns the direction of writing does not turn the words around it', async () => {
@@ -301,7 +414,7 @@ describe('the pages', () => {
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
     const cookie = await logIn();
-    expect(textOf(await page('/account', cookie))).toContain('"ab" was disabled');
+    expect(textOf(await page('/account/webhooks', cookie))).toContain('"ab" was disabled');
     expect(await page('/account/webhooks', cookie)).toContain('data-confirm="Delete ab?"');
   });
 
@@ -384,7 +497,9 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     const cookie = await logIn();
     expect(await page('/account/resources', cookie)).toContain('The domain list is empty.');
-    expect(await page('/account', cookie)).toContain('was disabled: 20 events in a row could not be delivered.');
+    expect(await page('/account/webhooks', cookie)).toContain(
+      'was disabled: 20 events in a row could not be delivered.',
+    );
     expect(await (await api('GET', `/api/v2/audiences/${id}`)).text()).not.toContain('domain list');
   });
 });
@@ -422,8 +537,10 @@ describe('access over HTTP', () => {
     const { page, logIn, request } = await startConsole();
     const first = await logIn();
     const second = await logIn();
-    expect((await request('/account', { headers: { cookie: first } })).status).toBe(302);
-    expect(await page('/account', second)).toContain(credentials.email);
+    expect((await request('/account/tokens', { headers: { cookie: first } })).headers.get('location')).toContain(
+      '/login',
+    );
+    expect(await page('/account/tokens', second)).toContain(credentials.email);
   });
 
   it('logins are limited as those of the API are', async () => {
@@ -500,6 +617,7 @@ describe('access over HTTP', () => {
       '/logout',
       '/login-as',
       '/account/api/tokens',
+      '/api/requests/edited',
       '/api/recording/restart',
     ])
       expect((await fetch(`${origin}${path}`, { method: 'POST', body: '{}', ...init })).status).toBe(403);
@@ -542,6 +660,7 @@ describe('access over HTTP', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const reader = response.body?.getReader();
     const next = async () => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await next()).toBe(':\n\n');
     for (let count = 0; count < 50; count++) await sandbox.fetch('http://localhost/api/v2/usage');
     expect(await next()).toBe('event: change\ndata:\n\n');
     const ended = reader?.read();
@@ -564,14 +683,14 @@ describe('access over HTTP', () => {
     const { request } = await startConsole();
     for (const [next, location] of [
       ['/account/tokens', '/account/tokens'],
-      ['//evil.example', '/account'],
-      ['/\\evil.example', '/account'],
-      ['https://evil.example', '/account'],
-      ['/.//evil.example', '/account'],
-      ['/x/..//evil.example', '/account'],
-      ['http://localhost//evil.example', '/account'],
-      ['/\t/evil.example', '/account'],
-      ['/\n/evil.example', '/account'],
+      ['//evil.example', '/account/resources'],
+      ['/\\evil.example', '/account/resources'],
+      ['https://evil.example', '/account/resources'],
+      ['/.//evil.example', '/account/resources'],
+      ['/x/..//evil.example', '/account/resources'],
+      ['http://localhost//evil.example', '/account/resources'],
+      ['/\t/evil.example', '/account/resources'],
+      ['/\n/evil.example', '/account/resources'],
     ]) {
       const body = new URLSearchParams({ ...credentials, next: next ?? '' });
       const response = await request('/login', { method: 'POST', body });

@@ -20,8 +20,7 @@ const PAGES = {
   '/limits': 'Limits',
   '/accounts': 'Accounts',
   '/session': 'Session',
-  '/reference': 'Reference',
-  '/account': 'Overview',
+  '/resources': 'Resources',
   '/account/resources': 'Resources',
   '/account/webhooks': 'Webhooks',
   '/account/tokens': 'Tokens',
@@ -43,7 +42,7 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     await tab.goto(`${origin}${new URL(consoleUrl).search}`);
     await sees(tab, 'waiting for it');
     await expect(client.audiences.get(999)).rejects.toThrow();
-    await sees(tab, '2 of 5 done');
+    await sees(tab, '1 of 5 done');
     await tab.goto(`${origin}/requests`);
     await sees(tab, 'Audience not found.');
     await tab.click('a[href="/requests/req_1"]');
@@ -77,14 +76,14 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     await fill(tab, '[name=on]', 'usage.get');
     await fill(tab, '[name=status]', '418');
     await tab.click('[data-action="POST /api/faults"] button:not([type])');
-    await sees(tab, "sandbox.faults.add({ on: 'usage.get', status: 418 })");
+    await sees(tab, "sandbox.faults.add({ on: 'usage.get', status: 418, retryAfter: 30, times: 1 })");
     expect(sandbox.faults.list()).toHaveLength(1);
 
     await tab.goto(`${origin}/login`);
     await fill(tab, '[name=email]', credentials.email);
     await fill(tab, '[name=password]', credentials.password);
     await tab.click('main .form button');
-    await sees(tab, 'Notifications');
+    await sees(tab, 'No audiences');
     await tab.goto(`${origin}/account/tokens`);
     await tab.click('[data-open=issue]');
     await tab.click('#issue button:not([type])');

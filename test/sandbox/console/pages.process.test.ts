@@ -20,9 +20,9 @@ const OPERATOR_PAGES = [
   '/limits',
   '/accounts',
   '/session',
-  '/reference',
+  '/resources',
 ];
-const ACCOUNT_PAGES = ['/account', '/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 
 let browser: Browser;
 beforeAll(async () => {
@@ -102,7 +102,7 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
     await page.getByLabel('Email').fill(credentials.email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Resources' }).waitFor();
   };
   return {
     sandbox,
@@ -213,23 +213,33 @@ describe('the console in Chromium', () => {
     await act('Real time', "sandbox.setClock('real')");
 
     await open('/faults');
-    const addFault = async (): Promise<void> => page.getByRole('button', { name: 'Add a fault…' }).click();
-    await addFault();
+    const addFault = async (preset: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Add a fault…' }).click();
+      await page.getByText(preset, { exact: true }).click();
+    };
+    await addFault('Something else…');
+    await page.getByLabel('Requests', { exact: false }).first().fill('usage.gt');
+    await page.getByLabel('Status').fill('418');
+    await page.getByLabel('Times', { exact: true }).fill('1');
+    await page.getByLabel('Retry-After, s').fill('');
+    await page.getByText('npx aud sandbox fault add --on usage.gt --status 418 --times 1').waitFor();
+    await press('Add the fault', 'dialog[open]');
+    await page.getByRole('alert').filter({ hasText: 'Did you mean "usage.get"?' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true');
+    expect(problems.splice(0)).toEqual([expect.stringContaining('400 (Bad Request)')]);
     await page.getByLabel('Requests', { exact: false }).first().fill('usage.get');
-    await page.getByLabel('Respond with status').fill('418');
-    await page.getByLabel('Number of requests').fill('1');
-    await act('Add the rule', "sandbox.faults.add({ on: 'usage.get', times: 1, status: 418 })", 'dialog[open]');
+    await act('Add the fault', "sandbox.faults.add({ on: 'usage.get', status: 418, times: 1 })", 'dialog[open]');
     await expect(client.usage.get()).rejects.toThrow('418');
     await page.getByText('No faults').waitFor();
-    await addFault();
-    await page.getByLabel('Cut the connection').selectOption('before');
+    await addFault('Response lost');
+    await page.getByText('The next audiences.create is served, but its response is lost.').waitFor();
+    expect(await page.getByLabel('Status').isVisible()).toBe(false);
     await page.getByLabel('Requests', { exact: false }).first().fill('/nothing');
-    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', cut: 'before' })", 'dialog[open]');
+    await act('Add the fault', "sandbox.faults.add({ on: '/nothing', cut: 'after', times: 1 })", 'dialog[open]');
     await act('Remove rule 2', 'sandbox.faults.remove(2)');
-    await addFault();
-    await page.getByLabel('Send half of the response').check();
+    await addFault('Half a response');
     await page.getByLabel('Requests', { exact: false }).first().fill('/nothing');
-    await act('Add the rule', "sandbox.faults.add({ on: '/nothing', malformed: true })", 'dialog[open]');
+    await act('Add the fault', "sandbox.faults.add({ on: '/nothing', malformed: true, times: 1 })", 'dialog[open]');
     await act('Remove all…', 'sandbox.faults.clear()');
 
     await open('/limits');
@@ -269,7 +279,7 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Name', { exact: true }).fill('Third');
     await act('Create the organization', "sandbox.companies.create({ name: 'Third' })", 'dialog[open]');
     await page.locator('main').getByRole('button', { name: 'Log in as bo@example.com' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Resources' }).waitFor();
 
     await open('/session');
     await page.getByText('sandbox.faults.clear();').waitFor();
@@ -332,14 +342,15 @@ describe('the console in Chromium', () => {
     await page.getByRole('button', { name: 'I have copied it' }).click();
     await page.getByText('audience.completed, audience.failed').first().waitFor();
     await act('Send test Mine', 'sandbox.webhooks.test(');
+    await page.getByRole('link', { name: 'Mine' }).click();
     await page.getByText('1 of 6').waitFor();
     await page
-      .getByText('next 00:01:00')
-      .or(page.getByText(/next \d\d:/))
+      .getByText(/next \d\d:/)
       .first()
       .waitFor();
     await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
     await expect.poll(() => received.length).toBe(2);
+    await open('/account/webhooks');
     await press('Rotate secret Mine');
     await page.getByText(/^whsec_\w{32}$/).waitFor();
     await page.getByRole('button', { name: 'I have copied it' }).click();
@@ -367,8 +378,6 @@ describe('the console in Chromium', () => {
     await open('/account/resources');
     await page.getByText('The domain list is empty.').waitFor();
     await page.getByText('107 Additional Info').waitFor();
-    await open('/account');
-    await page.getByText('Builds in the last hour').first().waitFor();
 
     await open('/account/password');
     await page.getByLabel('Current password').fill(credentials.password);
@@ -376,8 +385,6 @@ describe('the console in Chromium', () => {
     await page.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('The password has changed').waitFor();
     expect(account.tokens()).toEqual([]);
-    await open('/account/tokens');
-    await page.getByRole('heading', { name: 'Log in' }).waitFor();
     await logIn('another');
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByRole('button', { name: 'Log out' }).click();
@@ -403,7 +410,7 @@ describe('the console in Chromium', () => {
     await logIn();
     for (const path of [
       ...OPERATOR_PAGES,
-      '/reference/audiences.create',
+      `/resources/${audience}`,
       '/requests/req_1',
       ...ACCOUNT_PAGES,
       `/account/webhooks/${id}`,
@@ -417,9 +424,8 @@ describe('the console in Chromium', () => {
     await open('/faults');
     await page.getByRole('button', { name: 'Add a fault…' }).click();
     expect(await violations(page)).toEqual([]);
-    await page.getByLabel('Delay in ms').fill('1');
-    await page.getByRole('button', { name: 'Add the rule' }).click();
-    await page.getByText('applies to all requests').waitFor();
+    await page.getByRole('button', { name: 'Add the fault' }).click();
+    await page.getByText('applies to audiences.create').waitFor();
     await page.getByRole('button', { name: 'Remove all…' }).click();
     expect(await violations(page)).toEqual([]);
     await open('/account/tokens');
@@ -530,14 +536,17 @@ describe('the console in Chromium', () => {
     const { page, open, client } = await openConsole({ clock: 'manual' });
     await open('/faults');
     await page.getByRole('button', { name: 'Add a fault…' }).click();
-    await page.getByLabel('Number of requests').fill('3');
-    await page.getByRole('button', { name: 'Add the rule' }).click();
+    await page.getByText('Something else…', { exact: true }).click();
+    await page.getByLabel('Status').fill('');
+    await page.getByLabel('Retry-After, s').fill('');
+    await page.getByLabel('Times', { exact: true }).fill('3');
+    await page.getByRole('button', { name: 'Add the fault' }).click();
     const error = page.getByRole('alert').filter({ hasText: 'at least one of' });
     await error.getByRole('button', { name: 'Close' }).click();
     await error.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Add a fault…' }).click();
-    expect(await page.getByLabel('Number of requests').inputValue()).toBe('');
+    expect(await page.getByLabel('Times', { exact: true }).inputValue()).toBe('1');
     await page.keyboard.press('Escape');
 
     // A notice of a request that was sent leads to it.
@@ -554,13 +563,98 @@ describe('the console in Chromium', () => {
     await page.getByText('The sandbox does not respond.').waitFor();
   });
 
+  it('a session that ends while its page opens, or while its tab is hidden, is reported as such, and not as an outage', async () => {
+    const { account, page, context, open, logIn, origin } = await openConsole({ clock: 'manual' });
+    const ended = page.getByText('Your session has ended: the password was changed.');
+    const lost = page.getByText('The sandbox does not respond.');
+    await logIn();
+    // The stream is asked for after the session has ended.
+    await page.route('**/events', async (route) => {
+      account.changePassword('another');
+      await route.continue();
+    });
+    await open('/account/webhooks');
+    await ended.waitFor();
+    expect(await lost.count()).toBe(0);
+    await page.unroute('**/events');
+
+    const visit = async (hidden: boolean): Promise<void> =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    await logIn('another');
+    await open('/account/webhooks');
+    await visit(true);
+    account.changePassword('a third one');
+    await visit(false);
+    await ended.waitFor();
+    expect(await lost.count()).toBe(0);
+    const link = await page.getByRole('alert').getByRole('link', { name: 'Log in' }).getAttribute('href');
+    expect(link).toBe('/login?next=%2Faccount%2Fwebhooks');
+    // An operator without its cookie needs the address again, not a login.
+    await open('/requests');
+    await context.clearCookies();
+    await visit(true);
+    await visit(false);
+    await page.getByText('Open the address that the sandbox has printed.').waitFor();
+    expect(await lost.count()).toBe(0);
+    expect(page.url()).toBe(`${origin}/requests`);
+  });
+
+  it('a change between a page and its stream is shown when the stream opens', async () => {
+    const { client, page, open } = await openConsole({ clock: 'manual' });
+    await client.projects.create({ name: 'First' });
+    await page.route('**/events', async (route) => {
+      await client.projects.create({ name: 'Second' });
+      await route.continue();
+    });
+    const start = performance.now();
+    await open('/requests');
+    await page.getByRole('link', { name: 'All 2' }).waitFor();
+    // Without a change, the stream reports after five seconds.
+    expect(performance.now() - start).toBeLessThan(4_000);
+  });
+
+  it('a token that was issued fills in the commands of the first step, and the request can be edited and sent', async () => {
+    const { page, open, account, url, sandbox } = await openConsole({ clock: 'manual' });
+    await open('/start');
+    await page.getByRole('button', { name: 'Issue a token…' }).click();
+    const secret = (await page.locator('.secret').textContent()) ?? '';
+    await page.getByText(`export AUDIENCE_BASE_URL=${url} AUDIENCE_TOKEN='${secret}'`).waitFor();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    const variables = page.locator('#variables-sdk');
+    await expect.poll(() => variables.textContent()).toContain(`export AUDIENCE_TOKEN='${secret}'`);
+    await page.getByRole('button', { name: 'Send from here' }).click();
+    await page.getByText('Sent as req_1: 200.').waitFor();
+    expect(await page.locator('#variables-curl').textContent()).toContain(secret);
+    await page.reload();
+    expect(await page.content()).not.toContain(secret.split('|')[1] ?? '');
+    expect(account.tokens()).toHaveLength(2);
+
+    await open('/requests/req_1');
+    await page.getByRole('button', { name: 'Edit and send…' }).first().click();
+    const dialog = page.locator('dialog[open]');
+    await dialog.getByLabel('Path').fill('x');
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await dialog.getByText('`path` must be a path').waitFor();
+    await dialog.getByLabel('Path').fill('/api/v2/projects/create');
+    await dialog.getByRole('textbox', { name: /^Body/ }).fill('{ "name": "Edited" }');
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('link', { name: 'Show the request' }).click();
+    await page.waitForURL(/\/requests\/req_2$/);
+    await page.getByRole('link', { name: /^project \d+$/ }).click();
+    await page.getByRole('heading', { name: 'Edited' }).waitFor();
+    expect(sandbox.log.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   it('pages fit a phone, and can be read without the script', async () => {
     const small = { viewport: { width: 390, height: 800 } };
     const { client, open, page, logIn, origin, consoleUrl } = await openConsole({ clock: 'manual' }, small);
-    await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
+    const audience = await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
     await client.audiences.create({ name: 'קונים באביב (תל אביב) \u202Eabc' });
     await logIn();
-    for (const path of [...OPERATOR_PAGES, '/reference/audiences.create', '/requests/req_1', ...ACCOUNT_PAGES]) {
+    for (const path of [...OPERATOR_PAGES, `/resources/${audience.id}`, '/requests/req_1', ...ACCOUNT_PAGES]) {
       await open(path);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);

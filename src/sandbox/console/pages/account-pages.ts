@@ -137,7 +137,7 @@ export interface LoginForm {
 
 /** The form that logs in. */
 export function loginPage({
-  next = '/account',
+  next = '/account/resources',
   email = '',
   problem,
   isChanged = false,
@@ -146,7 +146,9 @@ export function loginPage({
 }: LoginForm): Page {
   return {
     title: 'Log in',
-    content: html`<div class="centre">${head('Log in')}<p class="lead">As the owner of an account of the sandbox.</p>${isChanged ? note('good', 'The password has changed, and all tokens are revoked.', { role: 'status' }) : ended === undefined ? '' : note('busy', `Your session has ended: ${ended}.`, { role: 'status' })}
+    content: html`<div class="centre">${head('Log in')}<p class="lead">As the owner of an account of the sandbox.</p>
+${isChanged ? note('good', 'The password has changed, and all tokens are revoked.', { role: 'status' }) : ''}
+${ended === undefined || isChanged ? '' : note('busy', `Your session has ended: ${ended}.`, { role: 'status' })}
 ${problem === undefined ? '' : note('bad', problem, { role: 'alert' })}
 <form class="form" method="post" action="/login">
 <input type="hidden" name="next" value="${next}">
@@ -156,7 +158,8 @@ ${input('Password', 'password', { type: 'password', autocomplete: 'current-passw
 </form>
 ${accounts.length > 0 ? html`<p class="soft">Or without a password, as the operator:</p>` : ''}${accounts.map(
   (account) =>
-    html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${account}"><input type="hidden" name="next" value="${next}"><button>Continue as ${account}</button></form>`,
+    html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${account}">
+<input type="hidden" name="next" value="${next}"><button>Continue as ${account}</button></form>`,
 )}</div>`,
   };
 }

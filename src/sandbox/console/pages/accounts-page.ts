@@ -94,4 +94,5 @@ export function accountsPage({ service }: ConsoleContext, query: URLSearchParams
 }
 
 const logInAs = (email: string): Html =>
-  html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}"><button class="small" aria-label="Log in as ${email}">Log in as</button></form>`;
+  html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
+<button class="small" aria-label="Log in as ${email}">Log in as</button></form>`;

@@ -16,11 +16,12 @@ import {
 } from '../html.ts';
 import { advanceButtons, clockElement, modeText, type Page, speedButtons } from '../layout.ts';
 import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, twoLines, wordsOf } from '../lists.ts';
+import { whatHappened } from './advance-report.ts';
 
 const PATH = '/clock';
 
 /** The clock, and what is due. */
-export function clockPage({ service }: ConsoleContext, query: URLSearchParams): Page {
+export function clockPage({ service, history }: ConsoleContext, query: URLSearchParams): Page {
   const { clock } = service;
   const now = clock.now();
   const tasks = dueTasks(service);
@@ -38,9 +39,10 @@ export function clockPage({ service }: ConsoleContext, query: URLSearchParams): 
       html`<p class="clock">${clockElement(now, clock.mode)} <span class="sr">UTC</span></p>
 <p class="soft">${dateText(now)}, UTC, ${modeText(clock.mode)}. ${inNext}</p>`,
     )}
-<p class="soft">Jobs, tokens, rate buckets, idempotency keys, presigned URLs and deliveries follow this clock. Your client and your receiver follow the machine's.</p></section>
+<p class="soft">Jobs, tokens, rate buckets, idempotency keys, presigned URLs and deliveries follow this clock.
+Your client and your receiver follow the machine's.</p></section>
 <section class="card" aria-labelledby="advance-title"><h2 id="advance-title">Advance</h2>
-${live('next', next === undefined ? html`<p class="soft">Nothing is due.</p>` : html`${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}<p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`)}
+${live('next', next === undefined ? html`<p class="soft">Nothing is due.</p>` : toNext(next, now))}
 ${advanceButtons()}
 ${actionForm({
   action: 'POST /api/clock/advance',
@@ -48,6 +50,7 @@ ${actionForm({
   layout: 'row',
   fields: input('Seconds', 'ms', { type: 'number', min: 0, step: 'any', required: true, 'data-factor': 1000 }),
 })}</section></div>
+${live('happened', history.latest ? whatHappened(history.latest) : '')}
 <h2>Due</h2>
 ${filterForm(PATH, query, { label: 'Filter of what is due', placeholder: 'Kind, id, event or status' })}
 ${live('due', [
@@ -67,21 +70,25 @@ ${live('due', [
   };
 }
 
+const toNext = ({ description, time }: DueTask, now: number): Html => html`
+${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}
+<p class="soft">${foreign(description)}, ${relativeText(time - now)}</p>`;
+
 function isAfter({ time, order }: DueTask, cursor: string): boolean {
   const [other = 0, rank = 0] = cursor.split('_').map(Number);
   return time > other || (time === other && order > rank);
 }
 
-/** A task, and the resources of all jobs that do the same at its time. */
+/** A task, and what the tasks are about that do the same in the same second. */
 interface DueGroup extends DueTask {
   readonly subjects: readonly string[];
 }
 
-/** Groups jobs that do the same at the same time. */
+/** Groups tasks of the same name that are due in the same second. */
 function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
-  const groups = Map.groupBy(tasks, ({ time, order, job }) => `${time} ${job?.event ?? order}`);
+  const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
   return [...groups.values()].flatMap(([first, ...more]) =>
-    first ? [{ ...first, subjects: [first, ...more].flatMap(({ job }) => job?.subject ?? []) }] : [],
+    first ? [{ ...first, subjects: [first, ...more].map(({ subject }) => subject) }] : [],
   );
 }
 
@@ -90,13 +97,15 @@ const MAX_SUBJECTS = 12;
 const subjectsText = (subjects: readonly string[]): string =>
   `${subjects.slice(0, MAX_SUBJECTS).join(', ')}${subjects.length > MAX_SUBJECTS ? ', …' : ''}`;
 
-function rowOf({ time, description: alone, job, subjects }: DueGroup, now: number): Html {
-  const isGroup = job !== undefined && subjects.length > 1;
-  const description = isGroup ? `${count(subjects.length)} jobs ${job.event}` : alone;
+function rowOf({ time, description: alone, event, subjects }: DueGroup, now: number): Html {
+  const isGroup = subjects.length > 1;
+  const description = isGroup ? `${count(subjects.length)} ${event}` : alone;
   return row([
     cell(timeElement(time, now), 'side2'),
     cell(html`<span class="soft">in ${durationText(time - now)}</span>`),
-    isGroup ? twoLines(description, subjectsText(subjects), 'main cut') : cell(foreign(description), 'main cut'),
+    isGroup
+      ? twoLines(foreign(description), foreign(subjectsText(subjects)), 'main cut')
+      : cell(foreign(description), 'main cut'),
     cell(
       actionForm({
         action: 'POST /api/clock/advance',

@@ -156,8 +156,8 @@ function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, ch
   const next =
     retryAt !== undefined
       ? html`next ${timeElement(retryAt, now)}`
-      : state === 'exhausted'
-        ? html`<span class="bad">${delivery.attempt === 6 ? 'exhausted' : 'not attempted again'}</span>`
+      : state === 'exhausted' || state === 'stopped'
+        ? html`<span class="bad">${state === 'exhausted' ? 'exhausted' : 'not attempted again'}</span>`
         : '';
   const manual = delivery.manual ? badge('', 'manual') : '';
   const address = addressOf(path, query, { event: event.id, to: String(event.endpoint.id) });
@@ -185,5 +185,9 @@ function dots({ attempts, latest }: DeliveryGroup): Html {
   const { attempt, manual } = latest.delivery;
   const open = isDelivered(latest) ? 0 : 6 - attempt;
   const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
-  return html`<span class="dots" role="img" aria-label="${label}">${run.map((one) => html`<i class="${isDelivered(one) ? 'good' : 'bad'}"></i>`)}${Array.from({ length: open }, () => html`<i></i>`)}</span> <span class="num soft">${attempt} of 6</span>`;
+  const marks = [
+    run.map((one) => html`<i class="${isDelivered(one) ? 'good' : 'bad'}"></i>`),
+    Array.from({ length: open }, () => html`<i></i>`),
+  ];
+  return html`<span class="dots" role="img" aria-label="${label}">${marks}</span> <span class="num soft">${attempt} of 6</span>`;
 }

@@ -26,13 +26,19 @@ export const redeliver = (event: string, api: string, style: string): Html =>
   });
 
 /** Returns the status of a receiver, or why there is none. */
-export function responseBadge({ delivery: { status }, response }: EndedAttempt): Html {
-  if (status !== undefined) return httpBadge(status);
-  return badge(
-    'bad',
-    response.includes('in time') ? 'timeout' : response.includes('ECONNREFUSED') ? 'refused' : 'no response',
-  );
+export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
+  return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
 }
+
+const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
+
+const advanceTo = (ms: number): Html =>
+  actionForm({
+    action: 'POST /api/clock/advance',
+    submit: 'Advance to it',
+    values: { ms: Math.ceil(ms) },
+    style: 'small',
+  });
 
 /** Returns one delivery: what follows, its attempts, and what was sent. `api` is the prefix of the endpoints that do the actions. */
 export function deliveryPanel(
@@ -45,7 +51,7 @@ export function deliveryPanel(
   const next =
     retryAt === undefined
       ? ''
-      : html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${api === '/api' ? actionForm({ action: 'POST /api/clock/advance', submit: 'Advance to it', values: { ms: Math.ceil(retryAt - now) }, style: 'small' }) : ''}`;
+      : html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${api === '/api' ? advanceTo(retryAt - now) : ''}`;
   const summary =
     state === 'delivered'
       ? html`<b class="good">Delivered.</b>`
@@ -56,9 +62,11 @@ export function deliveryPanel(
     const gap = before === undefined ? '' : html`<li class="gap">${durationText(at - before)} later</li>`;
     before = at;
     const response = attempt.response === '' ? '' : html`<code>${redactBody(attempt.response)}</code>`;
-    return html`${gap}<li class="${isDelivered(attempt) ? 'is-good' : 'is-bad'}"><p><b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}</p>${response}</li>`;
+    const line = html`<b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}`;
+    return html`${gap}<li class="${isDelivered(attempt) ? 'is-good' : 'is-bad'}"><p>${line}</p>${response}</li>`;
   });
-  const about: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
+  const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
+  const about = data?.id === undefined ? '' : `${type.split('.')[0]} ${String(data.id)}`;
   return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
 <div class="acts">${summary} ${next}</div>
 ${facts(
@@ -66,7 +74,7 @@ ${facts(
     ['Event', html`<code>${id}</code>`],
     ['Endpoint', foreign(endpoint.name)],
     ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
-    ['About', about.data?.id === undefined ? '' : `${type.split('.')[0]} ${String(about.data.id)}`],
+    ['About', about !== '' && api === '/api' ? html`<a href="/resources/${data?.id}">${about}</a>` : about],
   ],
   'list',
 )}

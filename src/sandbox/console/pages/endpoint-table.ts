@@ -44,7 +44,11 @@ export function endpointTable(
     emptyState(
       'No webhook endpoints',
       'Your receiver gets a signed POST when a job ends.',
-      html`<p class="acts">${link ? opener('create', 'Create an endpoint…', { style: 'primary' }) : linkButton('/account/webhooks', 'Create a webhook endpoint')}</p>`,
+      html`<p class="acts">${
+        link
+          ? opener('create', 'Create an endpoint…', { style: 'primary' })
+          : linkButton('/account/webhooks', 'Create a webhook endpoint')
+      }</p>`,
     ),
   );
 }

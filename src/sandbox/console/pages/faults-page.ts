@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { type ActiveFault, describeFault } from '../../faults.ts';
 import type { ConsoleContext } from '../console-context.ts';
+import { describeRule, PRESETS } from '../fault-words.ts';
 import { actionForm, checkbox, formDialog, input, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
 import { emptyState, foreign, type Html, head, live } from '../html.ts';
@@ -15,7 +16,7 @@ const CUTS = [
 ] as const;
 
 /** The fault rules. */
-export function faultsPage({ sandbox }: ConsoleContext): Page {
+export function faultsPage({ sandbox, service }: ConsoleContext): Page {
   const rules = sandbox.faults.list();
   return {
     title: 'Faults',
@@ -38,7 +39,7 @@ export function faultsPage({ sandbox }: ConsoleContext): Page {
           ),
         ),
       ),
-      addDialog(),
+      addDialog(Object.keys(service.operations)),
     ],
   };
 }
@@ -73,22 +74,37 @@ const rowOf = ({ id, rule, remaining }: ActiveFault): Html =>
     ),
   ]);
 
-const addDialog = (): Html =>
-  formDialog({
+/** The dialog that adds a rule; the script shows the fields of the chosen preset, and what the rule does. */
+function addDialog(names: readonly string[]): Html {
+  const [[first = '', rule = {}] = []] = PRESETS;
+  const { title, client, command } = describeRule(rule);
+  const presets = [...PRESETS.map(([text]) => text), 'Something else…'];
+  return formDialog({
     id: 'add',
     title: 'Add a fault',
-    lead: html`It needs one of: a status, a cut, half of the response, a delay, creates in flight.`,
+    lead: 'What shall go wrong?',
     action: 'POST /api/faults',
-    submit: 'Add the rule',
+    submit: 'Add the fault',
     fields: [
-      input('Requests', 'on', { placeholder: 'all' }, 'Such as usage.get, /uploads/*, or GET /api/v2/audiences/{id}'),
-      input('Number of requests', 'times', { type: 'number', min: 1, placeholder: 'no limit' }),
-      input('Respond with status', 'status', { type: 'number', min: 400, max: 599 }),
-      input('Retry-After in seconds', 'retryAfter', { type: 'number', min: 0 }),
-      select('Cut the connection', 'cut', CUTS),
-      checkbox('Send half of the response', 'malformed', 'true'),
-      input('Delay in ms', 'delay', { type: 'number', min: 0 }),
-      input('Keep creates in flight, in ms', 'inFlight', { type: 'number', min: 0 }, 'Creates with an Idempotency-Key'),
-      input('Probability, 0 to 1', 'rate', { type: 'number', min: 0, max: 1, step: 'any', placeholder: '1' }),
+      html`<fieldset class="presets"><legend class="sr">Preset</legend><div class="seg">${presets.map(
+        (text) =>
+          html`<label><input type="radio" name="preset" value="${text}" data-preset${text === first ? html` checked` : ''}> ${text}</label>`,
+      )}</div></fieldset>`,
+      input('Requests', 'on', { list: 'operations' }, 'An operation, a path with *, or METHOD /path. Empty: all'),
+      html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
+      html`<div class="form row">${[
+        input('Status', 'status', { type: 'number', min: 400, max: 599 }),
+        input('Retry-After, s', 'retryAfter', { type: 'number', min: 0 }),
+        select('Cut the connection', 'cut', CUTS),
+        checkbox('Send half of the response', 'malformed', 'true'),
+        input('Delay, ms', 'delay', { type: 'number', min: 0 }),
+        input('Keep creates in flight, ms', 'inFlight', { type: 'number', min: 0 }),
+        input('Probability, 0 to 1', 'rate', { type: 'number', min: 0, max: 1, step: 'any', placeholder: '1' }),
+        input('Times', 'times', { type: 'number', min: 1, placeholder: 'no limit' }),
+      ]}</div>`,
+      html`<div class="note busy"><p class="busy" data-rule="title">${title}</p><p data-rule="client">${client}</p></div>
+<div class="code one"><pre id="fault-command" data-rule="command">${command}</pre>
+<button type="button" class="quiet small" data-copy="fault-command" aria-label="Copy the command">Copy</button></div>`,
     ],
   });
+}

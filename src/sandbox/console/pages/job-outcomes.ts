@@ -51,7 +51,7 @@ export function recentlyEnded({ state, jobs }: Service): Content {
       .map(([kind, { id, status, updated_at }]) =>
         row([
           twoLines(
-            html`<b>${kind}</b> ${id}`,
+            html`<a class="row" href="/resources/${id}"><b>${kind}</b> ${id}</a>`,
             jobs.reason(kind, id) === undefined ? '' : foreign(jobs.reason(kind, id) ?? ''),
             'main cut',
           ),

@@ -64,7 +64,12 @@ export function jobsPage({ service }: ConsoleContext, query: URLSearchParams): P
     hasWords(words, `${own} ${id} ${name} ${account.email}`),
   );
   const matching = searched.filter((job) => kind === '' || job.kind === kind);
-  const page = pageOf(matching, query, isAfter, ({ end, id }) => `${end}_${id}`);
+  const page = pageOf(
+    matching,
+    query,
+    ({ id }, cursor) => id < Number(cursor),
+    ({ id }) => String(id),
+  );
   const numberOf = (one: string): number => searched.filter((job) => job.kind === one).length;
   const kinds = [
     ['', 'All', searched.length] as const,
@@ -73,18 +78,21 @@ export function jobsPage({ service }: ConsoleContext, query: URLSearchParams): P
   const all = kind === '' ? 'jobs' : (KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs');
   return {
     title: 'Jobs',
-    content: html`${head('Jobs', live('kinds', segments('Kind', PATH, query, 'kind', kinds)), live('all', matching.length > 0 ? completeAll(kind, count(matching.length), all) : ''))}
+    content: html`${head(
+      'Jobs',
+      live('kinds', segments('Kind', PATH, query, 'kind', kinds)),
+      live('all', matching.length > 0 ? completeAll(kind, count(matching.length), all) : ''),
+    )}
 ${filterForm(PATH, query, { label: 'Filter of jobs', placeholder: 'Kind, id, name or account', kept: ['kind'] })}
 ${live('jobs', [
   table(
-    'Running jobs, soonest first',
-    [['Choose', 'w3 lo'], ['Job'], ['Status', 'w11'], ['Ends', 'w9'], ['Actions', 'w20']],
+    'Running jobs, the newest first',
+    [['Job'], ['Status', 'w11'], ['Ends', 'w9'], ['Actions', 'w20']],
     page.rows.map((job) => rowOf(job, now)),
     jobs.length === 0 ? noJobs() : noMatch(PATH, 'jobs', jobs.length),
   ),
-  pager(PATH, query, page, ['Sooner', 'Later', 'Last']),
+  pager(PATH, query, page),
 ])}
-${live('finish', page.rows.length > 1 ? html`<form id="several" class="form row" method="post" data-action="POST /api/jobs/finish-several">${select('Chosen jobs end as', 'status', SEVERAL)}<button>Finish the chosen</button></form>` : '')}
 <div class="cols half">
 <section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
 <p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
@@ -109,8 +117,6 @@ ${actionForm({
 ${endDialog()}`,
   };
 }
-
-const SEVERAL = [104, 107, 400, 422].map((id) => [id, named(id)] as const);
 
 const completeAll = (kind: string, number: string, things: string): Html =>
   actionForm({
@@ -141,28 +147,23 @@ function timedJobs({ jobs, clock }: Service): TimedJob[] {
       end: ends.get(job.resource.id) ?? clock.now(),
       endsAs: jobs.endStatus(job.kind, job.outcome.status),
     }))
-    .sort((a, b) => a.end - b.end || a.id - b.id);
-}
-
-function isAfter({ end, id }: TimedJob, cursor: string): boolean {
-  const [time = 0, other = 0] = cursor.split('_').map(Number);
-  return end > time || (end === time && id > other);
+    .sort((a, b) => b.id - a.id);
 }
 
 function rowOf(job: TimedJob, now: number): Html {
   const { kind, id, name, resource, end, endsAs } = job;
   return row([
-    cell(
-      html`<input type="checkbox" form="several" name="jobs" value="${kind} ${id}" data-list aria-label="Choose ${kind} ${id}">`,
-      'lo',
+    twoLines(
+      html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`,
+      foreign(name),
+      'main cut',
     ),
-    twoLines(html`<b>${kind}</b> <span class="num">${id}</span>`, foreign(name), 'main cut'),
     cell([jobBadge(resource.status), progress(job, now)], 'side2'),
     cell(
       html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${endsAs}</div>`,
       'two',
     ),
-    cell(actionsOf(job), 'acts'),
+    cell(jobActions(job), 'acts'),
   ]);
 }
 
@@ -175,7 +176,7 @@ function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
 }
 
 /** Returns the ways in which a job of its kind can end. */
-function actionsOf({ kind, id, resource }: TimedJob): Html[] {
+export function jobActions({ kind, id, resource }: Pick<TimedJob, 'kind' | 'id' | 'resource'>): Html[] {
   const about = `${kind} ${id}`;
   const values = { kind, id };
   const finish = (submit: string, status: number): Html =>
@@ -196,7 +197,8 @@ function actionsOf({ kind, id, resource }: TimedJob): Html[] {
 /** The statuses that a dialog asks the reason of. */
 const ENDS = [107, 422, 400, 404, 499, 5].map((id) => [id, named(id)] as const);
 
-const endDialog = (): Html =>
+/** Returns the dialog in which a job ends with a reason. */
+export const endDialog = (): Html =>
   formDialog({
     id: 'end',
     title: html`End <bdi data-name>the job</bdi>`,

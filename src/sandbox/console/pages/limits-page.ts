@@ -121,7 +121,8 @@ const budgetDialog = (): Html =>
   });
 
 const limitsDialog = (limits: ConsoleContext['service']['limits']): Html =>
-  html`<dialog id="change" aria-labelledby="change-title"><h2 id="change-title">Change limits</h2><p class="soft">Requests of a token, or of an address (login, mint), in any interval. They apply immediately.</p>
+  html`<dialog id="change" aria-labelledby="change-title"><h2 id="change-title">Change limits</h2>
+<p class="soft">Requests of a token, or of an address (login, mint), in any interval. They apply immediately.</p>
 ${live(
   'limit-forms',
   BUCKETS.map((name) =>

@@ -3,7 +3,7 @@ import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import { operationOf } from '../client-snippets.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { actionForm } from '../forms.ts';
+import { actionForm, formDialog, input, opener, select } from '../forms.ts';
 import { codeBlock, prettyJson, tabs } from '../highlight.ts';
 import {
   type Content,
@@ -26,6 +26,7 @@ import { redactBody, redactHeader, redactUrl } from '../redact-request.ts';
 import { reasonLine, reasonNote } from '../request-reason.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
+import { createdText } from './requests-page.ts';
 
 /** One request: why it ended as it did and until when, what was sent and received, and how to repeat it. */
 export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
@@ -40,37 +41,76 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const speed = typeof clock.mode === 'object' ? clock.mode.speed : clock.mode === 'real' ? 1 : 0;
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const query = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length + path.length) : '';
   return {
     title: `${method} ${path}`,
-    content: html`<p class="crumb"><span><a href="/requests">Requests</a> / <span class="num">${id}</span></span><span>${near(state.log[index + 1], 'Newer')} ${near(state.log[index - 1], 'Older')}</span></p>
-${head(html`${method} <bdi>${path}${query}</bdi>`, httpBadge(status), recorded ? sendAgain(id, 'primary') : '')}
-${live('reason', [reasonNote(entry, recorded, now, speed), factsOf(entry, recorded, now)])}
-${recorded ? await details(console, recorded, now) : emptyState('Its details are not kept', 'Headers and bodies are kept for the newest requests since the console was opened, up to 16 MiB.')}`,
+    content: html`<p class="crumb"><span><a href="/requests">Requests</a> / <span class="num">${id}</span></span>
+<span>${near(state.log[index + 1], 'Newer')} ${near(state.log[index - 1], 'Older')}</span></p>
+${head(
+  html`${method} <bdi>${path}</bdi>`,
+  httpBadge(status),
+  recorded ? [opener('edit', 'Edit and send…'), sendAgain(id, 'primary')] : '',
+)}
+${live('reason', [reasonNote(entry, recorded, now, speed), factsOf(console, entry, recorded, now)])}
+${recorded ? await details(console, recorded, now) : notKept()}${recorded ? editDialog(recorded) : ''}`,
   };
+}
+
+const notKept = (): Html =>
+  emptyState(
+    'Its details are not kept',
+    'Headers and bodies are kept for the newest requests since the console was opened, up to 16 MiB.',
+  );
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, method] as const);
+
+/** The request in a form, to be changed and sent with a token of its account. */
+function editDialog(recorded: HandledRequest): Html {
+  const { id, method } = recorded.entry;
+  const { origin } = new URL(recorded.url);
+  const body = shownBody(recorded) ?? '';
+  return formDialog({
+    id: 'edit',
+    title: 'Edit and send',
+    lead: 'With a token of its account, and the other headers as they were.',
+    action: 'POST /api/requests/edited',
+    submit: 'Send',
+    values: { id },
+    fields: [
+      select('Method', 'method', METHODS, method),
+      input('Path', 'path', { value: redactUrl(recorded.url).slice(origin.length), required: true }),
+      input('Idempotency-Key', 'key', {}, 'Empty: none. The key of the request belongs to its body'),
+      html`<label>Body <textarea name="body" rows="8" spellcheck="false">${prettyJson(body)}</textarea>
+<small>A credential that is shown as … is sent as it was, unless you change it</small></label>`,
+    ],
+  });
 }
 
 const sendAgain = (id: string, style = ''): Html =>
   actionForm({ action: 'POST /api/requests/resend', submit: 'Send again', values: { id }, style });
 
-function factsOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
+function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
   const { at, account, bucket, budget, method, path, fault, served } = entry;
   const operation = operationOf(method, path)?.name;
+  const time = Date.parse(at);
+  const query = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length + path.length) : '';
   return facts([
     [
       'Time',
-      html`${timeElement(at, Date.parse(at), 12)} <span class="soft">${dateText(Date.parse(at))}, ${relativeText(Date.parse(at) - now)}</span>`,
+      html`${timeElement(at, time, 12)} <span class="soft">${dateText(time)}, ${relativeText(time - now)}</span>`,
     ],
+    ['Created', createdText(console, entry)],
+    ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
     ['Account', account === undefined ? '' : foreign(account)],
-    ['Operation', operation === undefined ? '' : html`<a href="/reference/${operation}">${operation}</a>`],
+    ['Operation', operation ?? ''],
     ['Fault', fault ?? ''],
     ['Response of the service', served === undefined ? '' : httpBadge(served)],
     [`Bucket ${bucket?.name ?? ''}`, bucket ? meter(`Bucket ${bucket.name}`, bucket.used, bucket.limit) : ''],
     [
       'Builds',
       budget
-        ? html`${meter('Builds this hour', budget.hour.used, budget.hour.limit, ' this hour')}, ${budget.day.used} of ${budget.day.limit} today`
+        ? html`${meter('Builds this hour', budget.hour.used, budget.hour.limit, ' this hour')},
+${budget.day.used} of ${budget.day.limit} today`
         : '',
     ],
   ]);
@@ -87,7 +127,8 @@ async function details(console: ConsoleContext, recorded: HandledRequest, now: n
   ] as const;
   const key = recorded.headers.get('idempotency-key');
   return html`<div class="cols half">
-<section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, recorded.file)}</section>
+<section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}
+${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : live('attempts', attempts(console, recorded, key, now))}
 <h2>Repeat the request</h2>
@@ -98,8 +139,11 @@ ${tabs(
   ),
 )}
 <p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>
-<div class="acts">${sendAgain(id)}${key === null ? '' : actionForm({ action: 'POST /api/requests/resend', submit: 'Send with a new key', values: { id, key: 'new' } })}</div>`;
+<div class="acts">${sendAgain(id)}${key === null ? '' : sendWithNewKey(id)}${opener('edit', 'Edit and send…')}</div>`;
 }
+
+const sendWithNewKey = (id: string): Html =>
+  actionForm({ action: 'POST /api/requests/resend', submit: 'Send with a new key', values: { id, key: 'new' } });
 
 const IMPORTANT: readonly string[] = ['retry-after', 'www-authenticate', 'location'];
 /** Headers of the connection and of browsers, which explain no response. */
@@ -124,7 +168,8 @@ function responseOf({ entry, response, responseHeaders }: HandledRequest): Html 
   const lost = entry.status === 0 ? html`<p class="bad">The client has not received it.</p>` : '';
   if (!responseHeaders)
     return html`<p class="soft">${entry.served === undefined ? 'There was none.' : 'It was cut in the middle of its body.'}</p>`;
-  return html`${lost}${headerList(responseHeaders)}${bodyBlock('response-body', response === undefined ? undefined : redactBody(response), response?.length ?? 0, undefined)}`;
+  const body = response === undefined ? undefined : redactBody(response);
+  return html`${lost}${headerList(responseHeaders)}${bodyBlock('response-body', body, response?.length ?? 0, undefined)}`;
 }
 
 function bodyBlock(id: string, text: string | undefined, size: number, file: HandledRequest['file']): Html {
@@ -153,7 +198,8 @@ function attempts({ service, recorder }: ConsoleContext, recorded: HandledReques
     before = time;
     const tone = entry.status === 0 || entry.status >= 500 ? 'is-bad' : entry.status >= 400 ? 'is-warn' : 'is-good';
     const link = entry.id === id ? html`<b>this request</b>` : html`<a href="/requests/${entry.id}">${entry.id}</a>`;
-    return html`${gap}<li class="${tone}"><p><b>${index + 1}</b> ${timeElement(entry.at, now, 12)} ${httpBadge(entry.status)} ${link} <span>${reasonLine(entry, now)}</span></p></li>`;
+    const line = html`<b>${index + 1}</b> ${timeElement(entry.at, now, 12)} ${httpBadge(entry.status)} ${link}`;
+    return html`${gap}<li class="${tone}"><p>${line} <span>${reasonLine(entry, now)}</span></p></li>`;
   });
   return html`<h2>Attempts with this idempotency key</h2>${kept}<ol class="steps">${items}</ol>`;
 }

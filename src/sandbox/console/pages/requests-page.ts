@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { commandLine } from '../highlight.ts';
@@ -29,9 +28,9 @@ import {
   twoLines,
   withDays,
 } from '../lists.ts';
+import { createdBy, findResource } from '../objects.ts';
 import { redactUrl } from '../redact-request.ts';
-import { outcomeOf, requestChart } from '../request-chart.ts';
-import { reasonLine } from '../request-reason.ts';
+import { outcomeOf, reasonLine } from '../request-reason.ts';
 import { findRequests } from '../request-search.ts';
 
 const PATH = '/requests';
@@ -107,14 +106,13 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
     content: html`${head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons())}
 ${filterForm(PATH, query, {
   label: 'Filter of requests',
-  placeholder: 'Path, id, key, account, reason, text of a body, or status:429',
+  placeholder: 'Id, key, reason, any value sent, or path:/usage, key:…, status:429',
   kept: ['status'],
   selections: [
     ['Method', 'method', METHODS],
     ['Repeats', 'repeats', REPEATS],
   ],
 })}
-${live('chart', requestChart(list, now))}
 ${live(
   'log',
   [
@@ -132,7 +130,7 @@ ${live(
         page.rows,
         ({ entry }) => Date.parse(entry.at),
         now,
-        (group) => rowOf(group, console.recorder.find(group.entry), now),
+        (group) => rowOf(console, group, now),
         6,
       ),
       state.log.length === 0 ? noRequests() : noMatch(PATH, 'requests', state.log.length),
@@ -150,7 +148,8 @@ const noRequests = (): Html =>
     html`<p><a href="/start">Other ways to begin</a></p>`,
   ]);
 
-function rowOf({ entry, times, first }: RequestGroup, recorded: HandledRequest | undefined, now: number): Html {
+function rowOf(console: ConsoleContext, { entry, times, first }: RequestGroup, now: number): Html {
+  const recorded = console.recorder.find(entry);
   const { id, method, path, status, account = '', bucket, at, replayed, served } = entry;
   const target = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length) : path;
   const isDifferent = status === 0 && served !== undefined;
@@ -158,8 +157,13 @@ function rowOf({ entry, times, first }: RequestGroup, recorded: HandledRequest |
     cell(timeElement(at, Date.parse(at), 12)),
     cell(httpBadge(status), 'side2'),
     twoLines(
-      html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>${times > 1 ? badge('', `× ${count(times)}`) : ''}${replayed ? badge('', 'replayed') : ''}${isDifferent ? badge('', `service: ${served}`) : ''}`,
-      times > 1 ? html`since ${timeElement(first.at, now)}, all with this status` : reasonOrNothing(entry, now),
+      [
+        html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>`,
+        times > 1 ? badge('', `× ${count(times)}`) : '',
+        replayed ? badge('', 'replayed') : '',
+        isDifferent ? badge('', `service: ${served}`) : '',
+      ],
+      times > 1 ? html`since ${timeElement(first.at, now)}, all with this status` : explain(console, entry, now),
       'main',
     ),
     cell(bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '', 'lo'),
@@ -168,9 +172,24 @@ function rowOf({ entry, times, first }: RequestGroup, recorded: HandledRequest |
   ]);
 }
 
-function reasonOrNothing(entry: LogEntry, now: number): Content {
+/** Returns why a request was refused, and what it has created. */
+function explain(console: ConsoleContext, entry: LogEntry, now: number): Content {
   const line = reasonLine(entry, now);
-  return line === '' ? '' : html`<span title="${entry.why ?? ''}">${line}</span>`;
+  const reason = line === '' ? '' : html`<span title="${entry.why ?? ''}">${line}</span>`;
+  const created = createdText(console, entry);
+  return reason === '' || created === '' ? [reason, created] : [reason, '; ', created];
 }
 
-const numberOf = (id: string): number => Number(id.replace('req_', ''));
+/** Returns what a request has created, and what has become of it. */
+export function createdText(console: ConsoleContext, entry: LogEntry): Content {
+  const id = createdBy(console, entry);
+  if (id === undefined) return '';
+  const resource = findResource(console.service, id);
+  if (!resource) return `created ${id}, which has been deleted`;
+  const { kind, name, status } = resource;
+  const title = name === '' ? '' : html` “<bdi>${name}</bdi>”`;
+  return html`created <a href="/resources/${id}">${kind} ${id}</a>${title}${status ? `, now ${status.id} ${status.name}` : ''}`;
+}
+
+/** Returns the number in the id of a request. */
+export const numberOf = (id: string): number => Number(id.replace('req_', ''));

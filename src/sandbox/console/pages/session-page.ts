@@ -103,7 +103,8 @@ ${formDialog({
   id: 'load',
   title: 'Load a state',
   lead: 'Replaces accounts, tokens, resources and the time, and ends all logins. The recording restarts.',
-  fields: html`<label>File <input type="file" accept=".json,application/json" required><small>Written by Save the state, by --export, or by sandbox.save()</small></label>`,
+  fields: html`<label>File <input type="file" accept=".json,application/json" required>
+<small>Written by Save the state, by --export, or by sandbox.save()</small></label>`,
   action: 'POST /api/state',
   submit: 'Replace the state',
   style: 'danger primary',

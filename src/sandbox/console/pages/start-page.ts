@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { listTokens } from '../../tokens.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, commandLine, tabs } from '../highlight.ts';
@@ -77,7 +76,8 @@ ${live(
 function stepElement({ id, title, isDone, note, content }: BeginnerStep, isNext: boolean): Html {
   // Another id for another state: the step that comes next opens, whatever the reader has opened before.
   const state = isDone ? 'done' : isNext ? 'next' : '';
-  return html`<li class="${state}"><details id="step-${id}-${state}"${isNext ? html` open` : ''}><summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
+  return html`<li class="${state}"><details id="step-${id}-${state}"${isNext ? html` open` : ''}>
+<summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
 }
 
 function stepsOf({ service, addresses }: ConsoleContext): readonly BeginnerStep[] {
@@ -92,61 +92,76 @@ function stepsOf({ service, addresses }: ConsoleContext): readonly BeginnerStep[
   ]);
   return [
     {
-      id: 'token',
-      title: 'Get a token',
-      isDone: accounts.some((account) => listTokens(service, account).length > 0),
-      note: 'one click',
-      content: html`<p>A token of the kind api is valid for a year, on all endpoints but MCP. It is shown once:</p>
-${actionForm({ action: 'POST /api/tokens', submit: 'Issue a token…', values: { kind: 'api' } })}
-<p>The client and the command read both variables:</p>${codeBlock('variables', 'Shell', `export AUDIENCE_BASE_URL=${api}\nexport AUDIENCE_TOKEN='…' # the token that was shown`)}`,
-    },
-    {
       id: 'request',
       title: 'Send your first request',
       isDone: state.requestCount > 0,
       note: 'waiting for it',
-      content: html`<p>With the two variables of the step before, and <code>npm install audience-activation</code>:</p>
-${tabs('as', [
-  ['sdk', 'SDK', codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)],
-  ['curl', 'curl', codeBlock('first-curl', 'Shell', FIRST_CURL)],
-  [
-    'cli',
-    'Command',
-    codeBlock('first-command', 'Shell, without a token', 'npx aud audiences create --name Visitors --wait --sandbox'),
-  ],
-])}
-<div class="acts">${actionForm({ action: 'POST /api/requests/first', submit: 'Send from here', style: 'primary' })} <span class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</span></div>`,
+      content: html`${tabs('as', [
+        [
+          'sdk',
+          'SDK',
+          html`${variables('sdk', api, 'npm install audience-activation')}${codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)}`,
+        ],
+        ['curl', 'curl', html`${variables('curl', api)}${codeBlock('first-curl', 'Shell', FIRST_CURL)}`],
+        ['cli', 'Command', html`${variables('cli', api)}${codeBlock('first-command', 'Shell', FIRST_COMMAND)}`],
+      ])}
+<div class="acts">${actionForm({ action: 'POST /api/requests/first', submit: 'Send from here', style: 'primary' })}
+${actionForm({ action: 'POST /api/tokens', submit: 'Issue a token…', values: { kind: 'api' } })}</div>
+<p class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`,
     },
     {
       id: 'job',
       title: 'Complete its job',
       isDone: created.some((id) => !jobs.saved.running.has(id)),
       note: 'one click',
-      content: html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete, or Needs info… to see how it fails; or advance the clock:</p>${commandLine('advance', 'npx aud sandbox advance 10m')}`,
+      content: html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
+or Needs info… to see how it fails; or advance the clock:</p>${commandLine('advance', 'npx aud sandbox advance 10m')}`,
     },
     {
       id: 'webhook',
       title: 'Receive a webhook',
       isDone: webhooks.attempts.length > 0,
       note: 'optional',
-      content: html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p><p>${linkButton('/account/webhooks', 'Create a webhook endpoint')}</p>`,
+      content: html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
+<p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`,
     },
     {
       id: 'lost',
       title: 'Lose a response without creating a duplicate',
       isDone: state.log.some(({ replayed }) => replayed === true),
       note: 'optional',
-      content: html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key, and the service replays its response.</p>${commandLine('lose', 'npx aud sandbox fault add --on audiences.create --cut after --times 1')}`,
+      content: html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
+and the service replays its response.</p>${commandLine('lose', 'npx aud sandbox fault add --on audiences.create --cut after --times 1')}`,
+    },
+    {
+      id: 'limit',
+      title: 'Run into a rate limit',
+      isDone: state.log.some(({ status }) => status === 429),
+      note: 'optional',
+      content: html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
+Under <a href="/faults">Faults</a>, choose Rate limited, or change the <a href="/limits">limits</a>.</p>
+${commandLine('limit', 'npx aud sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`,
     },
   ];
 }
 
 const FIRST_PROGRAM = `import { AudienceClient } from 'audience-activation';
 
-const client = new AudienceClient(); // reads the two variables
+const client = new AudienceClient();
 const audience = await client.audiences.create({ name: 'Visitors' });
 console.log(audience.id, audience.status.name);
 await client.close();`;
+
+const FIRST_COMMAND = 'npx aud audiences create --name Visitors --wait';
+
+/** Returns the two variables. A shell that has the token of the command keeps it; one that has none says where it is. */
+const variables = (id: string, api: string, more = ''): Html =>
+  html`<figure class="code"><figcaption><span>Shell: your token is the one that the command has printed</span>
+<button type="button" class="quiet small" data-copy="variables-${id}" aria-label="Copy the variables">Copy</button></figcaption>
+<pre id="variables-${id}"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
+<span class="k">export</span> AUDIENCE_TOKEN=<span class="s" data-token>"${TOKEN}"</span>${more === '' ? '' : `\n${more}`}</pre></figure>`;
+
+const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
 const FIRST_CURL = `curl "$AUDIENCE_BASE_URL/api/v2/audiences/create" \\
   -H "Authorization: Bearer $AUDIENCE_TOKEN" \\

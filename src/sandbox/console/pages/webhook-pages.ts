@@ -6,7 +6,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { checkbox, formDialog, input, opener } from '../forms.ts';
 import { codeBlock } from '../highlight.ts';
-import { badge, facts, foreign, type Html, head, live, note, timeElement } from '../html.ts';
+import { badge, facts, foreign, type Html, head, live, note, timeElement, withoutOverrides } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { redactUrl } from '../redact-request.ts';
 import { deliveryList, stateSegments } from './deliveries-page.ts';
@@ -15,21 +15,25 @@ import { endpointActions, endpointBadge, endpointTable, eventsText } from './end
 const API = '/account/api';
 
 /** The webhook endpoints of the account's organization. */
-export function webhooksPage({ service }: ConsoleContext, { company }: AccountRecord, query: URLSearchParams): Page {
+export function webhooksPage({ service }: ConsoleContext, { company, notifications }: AccountRecord): Page {
   const { endpoints } = company;
-  const now = service.clock.now();
-  const attempts = service.webhooks.attempts.filter(({ event }) => endpoints.includes(event.endpoint));
-  const list = { path: '/account/webhooks', query, api: API, endpoints, groups: groupDeliveries(attempts, now), now };
   return {
     title: 'Webhooks',
     content: [
       head('Webhooks', '', opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'primary' : '' })),
       live(
         'endpoints',
-        endpointTable(endpoints, API, now, (id) => `/account/webhooks/${id}`),
+        endpointTable(endpoints, API, service.clock.now(), (id) => `/account/webhooks/${id}`),
       ),
-      html`<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
-      deliveryList(list),
+      live(
+        'notifications',
+        notifications.length === 0
+          ? ''
+          : [
+              html`<h2>Notifications</h2>`,
+              notifications.toReversed().map((text) => note('warn', withoutOverrides(text))),
+            ],
+      ),
       createDialog(),
     ],
   };
@@ -84,7 +88,8 @@ export function webhookPage(
         ]),
         editDialog(endpoint),
       ]),
-      html`<h2>Your receiver</h2>${codeBlock('receiver', 'TypeScript', RECEIVER)}<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
+      html`<h2>Your receiver</h2>${codeBlock('receiver', 'TypeScript', RECEIVER)}`,
+      html`<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
       deliveryList(list),
     ],
   };
@@ -121,7 +126,9 @@ const editDialog = ({ id, name, url, events }: Endpoint): Html =>
   });
 
 const eventFields = (legend: string, chosen: readonly string[]): Html =>
-  html`<fieldset><legend>${legend}</legend><div class="checks">${EVENT_TYPES.map((type) => checkbox(type, 'events', type, { 'data-list': true, checked: chosen.includes(type) }))}</div></fieldset>`;
+  html`<fieldset><legend>${legend}</legend><div class="checks">${EVENT_TYPES.map((type) =>
+    checkbox(type, 'events', type, { 'data-list': true, checked: chosen.includes(type) }),
+  )}</div></fieldset>`;
 
 // Without `node:`: who looks for built-ins in bundles for browsers would find it.
 const RECEIVER = `import { createServer } from 'http';

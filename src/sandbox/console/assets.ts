@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+// From source, the files are bundled when the console is opened. In the package, this module has their text: see `consoleAssets` in
+// scripts/build-plugins.ts.
+
+/** Returns the text of a bundle for browsers, without what only people read. */
+async function bundle(file: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL(file, import.meta.url))],
+    bundle: true,
+    minify: true,
+    write: false,
+    ...(file.endsWith('.ts') && { target: 'es2023', format: 'iife' }),
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** The script of every page. */
+export const SCRIPT: string = await bundle('browser/page-script.ts');
+
+/** The stylesheet of every page. */
+export const STYLES: string = await bundle('console.css');

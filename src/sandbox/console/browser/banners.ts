@@ -1,0 +1,51 @@
+import { find, make, makeLink } from './dom.ts';
+
+/** When the page was last as the sandbox is. */
+let seenAt = new Date();
+let hasEnded = false;
+
+/** Shows a message above the page, once. */
+function banner(id: string, tone: string, title: string, text: string, link?: HTMLElement): void {
+  if (document.getElementById(id)) return;
+  const note = make('div', '', `note ${tone}`);
+  note.id = id;
+  note.setAttribute('role', 'alert');
+  note.append(
+    make('p', title, tone),
+    make('p', `What you see is from ${seenAt.toLocaleTimeString([], { hour12: false })}. ${text}`),
+  );
+  if (link) {
+    const acts = make('div', '', 'acts');
+    link.className = 'button primary';
+    acts.append(link);
+    note.append(acts);
+  }
+  find('main')?.prepend(note);
+}
+
+/** Notes that the page is up to date. */
+export function showCurrent(): void {
+  seenAt = new Date();
+  find('#lost')?.remove();
+}
+
+/** Reports that the sandbox does not respond. */
+export const showLost = (): void =>
+  banner(
+    'lost',
+    'bad',
+    'The sandbox does not respond.',
+    'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.',
+  );
+
+/** Reports that the page will not be updated any more, because its session has ended; of an operator, by another address. */
+export function showEnded(why: string | undefined, isOperator: boolean): void {
+  hasEnded = true;
+  find('#lost')?.remove();
+  const title = why ?? 'Your session has ended.';
+  if (isOperator) banner('ended', 'busy', title, 'Open the address that the sandbox has printed.');
+  else banner('ended', 'busy', title, '', makeLink('Log in', `/login?next=${encodeURIComponent(location.pathname)}`));
+}
+
+/** Returns whether the session of the page has ended. */
+export const isEnded = (): boolean => hasEnded;

@@ -1,0 +1,86 @@
+import { closest, copyButton, find, make, makeButton } from './dom.ts';
+
+/** Opens a dialog that is made for the occasion. */
+function open(title: string, ...content: readonly Node[]): HTMLDialogElement {
+  const dialog = document.createElement('dialog');
+  const heading = make('h2', title);
+  heading.id = 'made-title';
+  dialog.setAttribute('aria-labelledby', heading.id);
+  dialog.append(heading, ...content);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+function buttons(...content: readonly Node[]): HTMLElement {
+  const acts = make('div', '', 'acts');
+  acts.append(...content);
+  const form = make('form', '');
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.append(acts);
+  return form;
+}
+
+/** Returns a string in a box with a button that copies it. */
+function copyBox(text: string, className = ''): HTMLElement {
+  const box = make('div', '', 'code one');
+  box.append(make('pre', text, className), copyButton(text));
+  return box;
+}
+
+/** Shows a secret until it is copied or dismissed; `line` is a command that contains it. */
+export function showSecret(message: string, secret: string, code?: unknown, line?: string): void {
+  const parts: Node[] = [make('p', 'Copy it now: it is shown once.'), copyBox(secret, 'secret')];
+  if (line !== undefined) parts.push(make('p', 'For your shell, with the address:', 'soft'), copyBox(line));
+  if (typeof code === 'string') parts.push(make('p', 'The same in a program:', 'soft'), make('code', code));
+  const dialog = open(message, ...parts, buttons(makeButton('I have copied it', 'primary', () => dialog.close())));
+  // Escape must not close what cannot be shown again, even if it is pressed twice.
+  dialog.addEventListener('cancel', (event) => event.preventDefault());
+  dialog.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') event.preventDefault();
+  });
+}
+
+/** Asks before something is done that cannot be undone. */
+export function ask(question: string, consequence: string, answer: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const close = (value: boolean) => () => {
+      resolve(value);
+      dialog.close();
+    };
+    const dialog = open(
+      question,
+      make('p', consequence),
+      buttons(makeButton('Cancel', '', close(false)), makeButton(answer, 'danger primary', close(true))),
+    );
+    dialog.addEventListener('close', () => resolve(false));
+  });
+}
+
+/** Opens a dialog of the page for a row: its hidden fields and its title are those of the button. */
+function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLElement): void {
+  const dialog = find<HTMLDialogElement>(`#${CSS.escape(id)}`);
+  if (!dialog) return;
+  const place = find('[data-name]', dialog);
+  if (place && about !== undefined) place.textContent = about;
+  for (const [name, value] of Object.entries(JSON.parse(values))) {
+    const field = find<HTMLInputElement | HTMLSelectElement>(`[name="${CSS.escape(name)}"]`, dialog);
+    if (field) field.value = String(value);
+  }
+  dialog.showModal();
+}
+
+/** Lets buttons with `data-open` open a dialog, and those with `data-close` close it. */
+export function addDialogs(): void {
+  document.addEventListener('click', ({ target }) => {
+    const pressed = closest(target, '[data-open], [data-close]');
+    if (pressed?.dataset.open !== undefined) openFor(pressed);
+    if (pressed?.dataset.close !== undefined) pressed.closest('dialog')?.close();
+  });
+  // What was typed into a dialog is gone when it closes.
+  const forget = ({ target }: Event): void => {
+    if (target instanceof HTMLDialogElement) for (const form of target.querySelectorAll('form')) form.reset();
+  };
+  document.addEventListener('close', forget, true);
+}

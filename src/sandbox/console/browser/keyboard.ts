@@ -1,0 +1,33 @@
+import { find } from './dom.ts';
+import { closeNotice } from './notices.ts';
+
+/** Opens the search by Ctrl K, also where it is in a menu. */
+function openSearch(event: KeyboardEvent): void {
+  const search = find<HTMLInputElement>('.find input');
+  if (!search) return;
+  event.preventDefault();
+  if (search.getClientRects().length === 0) find('#nav')?.showPopover();
+  search.focus();
+}
+
+/** Moves the focus to the next or the previous row of a list. */
+function stepRows(event: KeyboardEvent): void {
+  const { activeElement } = document;
+  const row = activeElement?.closest('tr');
+  // Only with the focus in a list: single keys elsewhere are the reader's own.
+  if (!row || activeElement?.matches('input, select')) return;
+  const rows = [...(row.closest('table')?.querySelectorAll('tr:has(.row)') ?? [])];
+  const next = rows[rows.indexOf(row) + (event.key === 'ArrowDown' ? 1 : -1)];
+  if (!next) return;
+  event.preventDefault();
+  find('.row', next)?.focus();
+}
+
+/** Adds the keys that work on every page. */
+export function addKeys(): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !find('dialog[open]')) closeNotice();
+    else if (event.key === 'k' && (event.ctrlKey || event.metaKey)) openSearch(event);
+    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') stepRows(event);
+  });
+}

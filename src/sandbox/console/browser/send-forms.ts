@@ -1,0 +1,132 @@
+import { ask, showSecret } from './dialogs.ts';
+import { closest, find, make } from './dom.ts';
+import { keepToken } from './first-steps.ts';
+import { refresh } from './live.ts';
+import { notify } from './notices.ts';
+
+/** Returns the fields of a form with the types of their inputs; empty ones and disabled ones are left out. */
+export function readFields(form: HTMLFormElement, button: HTMLElement | null = null): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  // Fields of every kind have these properties.
+  for (const element of form.elements as Iterable<HTMLInputElement>) {
+    const { name, value, type, checked, dataset, disabled } = element;
+    const isOther = type === 'file' || disabled || (element.matches('button') && element !== button);
+    const isOff = (type === 'checkbox' || type === 'radio') && !checked;
+    if (!name || dataset.preset !== undefined || value === '' || isOther || isOff) continue;
+    if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
+    else if (type === 'number' || dataset.type === 'number') fields[name] = Number(value) * Number(dataset.factor ?? 1);
+    else fields[name] = value;
+  }
+  return fields;
+}
+
+/** Groups the fields of limits: `read.limit` belongs to `read`. */
+function nest(fields: Record<string, unknown>): Record<string, unknown> {
+  const nested: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const [group = name, field] = name.split('.');
+    nested[group] = field === undefined ? value : { ...Object(nested[group]), [field]: value };
+  }
+  return nested;
+}
+
+/** Returns the body of a form's request: the content of its file, or its fields. */
+async function bodyOf(form: HTMLFormElement, button: HTMLElement | null): Promise<string> {
+  const file = find<HTMLInputElement>('input[type=file]', form)?.files?.[0];
+  return file ? file.text() : JSON.stringify(nest(readFields(form, button)));
+}
+
+function clearErrors(form: HTMLFormElement): void {
+  for (const error of form.querySelectorAll('.error')) error.remove();
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+}
+
+/** Shows an error at the field that it is about, if the form has it, otherwise in a notice. */
+function showError(form: HTMLFormElement, message: string, name: unknown): void {
+  const field = typeof name === 'string' ? find(`[name="${CSS.escape(name)}"]:not([type=hidden])`, form) : null;
+  if (!field || field.getClientRects().length === 0) {
+    notify(message, { isError: true });
+    return;
+  }
+  const error = make('small', message, 'error bad');
+  error.id = 'error';
+  error.setAttribute('role', 'alert');
+  field.after(error);
+  field.setAttribute('aria-invalid', 'true');
+  field.setAttribute('aria-describedby', error.id);
+  field.focus();
+}
+
+/** Shows what an action has done. */
+function showResult(form: HTMLFormElement, result: Readonly<Record<string, unknown>>): void {
+  const { typescript, notice = 'Done.', id, token, secret = token } = result;
+  if (typeof secret !== 'string') {
+    // Of all ids, only those of requests are strings.
+    notify(String(notice), { code: typescript, request: id });
+  } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? keepToken(token) : undefined);
+  if (form.dataset.leave !== undefined) location.assign(form.dataset.leave);
+}
+
+async function send(form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<void> {
+  const [method = 'POST', path = ''] = action.split(' ');
+  const body = await bodyOf(form, button);
+  const headers = { 'content-type': 'application/json' };
+  const init = method === 'DELETE' ? { method } : { method, headers, body };
+  clearErrors(form);
+  const response = await fetch(path, init).catch(() => undefined);
+  const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
+  if (!response?.ok) {
+    showError(form, String(result?.message ?? 'The sandbox does not respond.'), result?.field);
+    return;
+  }
+  // Not if somebody has typed in the meantime.
+  if ((await bodyOf(form, button)) === body) form.reset();
+  form.closest('dialog')?.close();
+  showResult(form, result ?? {});
+}
+
+/** Sends a form as JSON, once, after its question. */
+async function submit(form: HTMLFormElement, action: string, submitter: HTMLElement | null): Promise<void> {
+  const { confirm: question, consequence = '' } = form.dataset;
+  if (form.classList.contains('sending')) return;
+  form.classList.add('sending');
+  const answer = submitter?.textContent?.replace('…', '') ?? 'Continue';
+  try {
+    if (question === undefined || (await ask(question, consequence, answer))) await send(form, action, submitter);
+  } finally {
+    form.classList.remove('sending');
+    void refresh(true);
+  }
+}
+
+/** Applies a filter, which is the address of the page. */
+function applyFilter(form: HTMLFormElement): void {
+  const fields = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
+  history.replaceState(null, '', `${location.pathname}?${new URLSearchParams(fields)}`);
+  void refresh(true);
+}
+
+/** Lets the script send the forms of a page, and filters apply while somebody types. */
+export function addForms(): void {
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.dataset.action === undefined) return;
+    event.preventDefault();
+    void submit(form, form.dataset.action, event.submitter);
+  });
+  document.addEventListener('reset', ({ target }) => {
+    if (!(target instanceof HTMLFormElement)) return;
+    target.classList.remove('changed');
+    clearErrors(target);
+  });
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  document.addEventListener('input', ({ target }) => {
+    const form = closest(target, 'form');
+    if (!(form instanceof HTMLFormElement)) return;
+    if (!form.classList.contains('filter')) form.classList.add('changed');
+    else {
+      clearTimeout(typing);
+      typing = setTimeout(applyFilter, 200, form);
+    }
+  });
+}

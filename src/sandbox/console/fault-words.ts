@@ -1,0 +1,87 @@
+import type { FaultRule } from '../faults.ts';
+
+/** A rule as a form has it. */
+export type PlainRule = Omit<FaultRule, 'on'> & { readonly on?: string | undefined };
+
+/** Faults that are wanted most, each with the fields that somebody may change. */
+export const PRESETS: readonly (readonly [text: string, rule: PlainRule])[] = [
+  ['Rate limited', { on: 'audiences.create', status: 429, retryAfter: 30, times: 1 }],
+  ['Response lost', { on: 'audiences.create', cut: 'after', times: 1 }],
+  ['Half a response', { on: 'audiences.list', malformed: true, times: 1 }],
+  ['503, three times', { on: 'audiences.create', status: 503, times: 3 }],
+  ['Slow', { on: 'audiences.list', delay: 5_000, times: 1 }],
+];
+
+/** Returns which requests a rule applies to. */
+function subjectOf({ on, times, rate = 1 }: PlainRule): string {
+  const name = on || 'request';
+  const share = rate < 1 ? `, with a probability of ${rate * 100} %,` : '';
+  if (times === undefined) return `Every ${name}${share}`;
+  return times === 1 ? `The next ${name}${share}` : `Each of the next ${times} ${name}${share}`;
+}
+
+/** Returns what happens to a request. */
+function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: PlainRule): string[] {
+  const cuts = {
+    before: 'is cut before the service acts',
+    after: 'is served, but its response is lost',
+    body: 'is cut in the middle of the response',
+  };
+  return [
+    ...(delay ? [`waits for ${delay / 1_000} s`] : []),
+    ...(inFlight ? [`stays in flight for ${inFlight / 1_000} s, if it has an Idempotency-Key`] : []),
+    ...(status ? [`gets ${status}${retryAfter === undefined ? '' : ` with Retry-After ${retryAfter} s`}`] : []),
+    ...(cut ? [cuts[cut]] : []),
+    ...(malformed ? ['gets half of the response'] : []),
+  ];
+}
+
+/** Returns what the client makes of it. */
+function clientText({ status, cut, malformed }: PlainRule): string {
+  if (status === 429) return "Your client throws RateLimitError with outcome: 'refused', or waits and sends it again.";
+  if (status !== undefined && status >= 500)
+    return "Your client sends it again, or throws ServerError with outcome: 'unknown'.";
+  if (status !== undefined) return 'Your client throws the error of this status.';
+  if (cut || malformed)
+    return "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
+  return 'Your client waits, or gives up after its timeout.';
+}
+
+const FLAGS: readonly (readonly [field: keyof PlainRule, flag: string])[] = [
+  ['on', 'on'],
+  ['status', 'status'],
+  ['retryAfter', 'retry-after'],
+  ['cut', 'cut'],
+  ['malformed', 'malformed'],
+  ['delay', 'delay'],
+  ['inFlight', 'in-flight'],
+  ['rate', 'rate'],
+  ['times', 'times'],
+];
+
+const argument = (value: unknown): string =>
+  /[^\w./*-]/.test(String(value)) ? ` '${String(value)}'` : ` ${String(value)}`;
+
+/** Returns what a rule does in words, and the command that adds it. */
+export function describeRule(rule: PlainRule): {
+  readonly title: string;
+  readonly client: string;
+  readonly command: string;
+} {
+  const effects = effectsOf(rule);
+  const flags = FLAGS.flatMap(([field, flag]) => {
+    const value = rule[field];
+    if (value === undefined) return [];
+    return [
+      `--${flag}${value === true ? '' : argument(field === 'delay' || field === 'inFlight' ? `${String(value)}ms` : value)}`,
+    ];
+  });
+  return {
+    title: effects.length > 0 ? `${subjectOf(rule)} ${effects.join(', and ')}.` : 'Nothing goes wrong yet.',
+    client:
+      effects.length > 0
+        ? clientText(rule)
+        : 'Choose a status, a cut, half of the response, a delay, or creates in flight.',
+    command: `npx aud sandbox fault add ${flags.join(' ')}`,
+  };
+}
