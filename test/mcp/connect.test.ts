@@ -69,7 +69,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
   });
 
   it.each([
-    ['keeps to the limits of the service', { mcp: { limit: 4, interval: 1_000 } }, 0],
+    ['keeps to the limits of the service', { mcp: { limit: 4, interval: 1_500 } }, 0],
     ['is held up by 429 where it knows of no limits, and loses nothing', false, 1],
   ] as const)('%s', async (_name, rateLimits, refusals) => {
     const limits = { mcp: { limit: 4, interval: 1_000 } };
