@@ -185,7 +185,10 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 404:
       return new NotFoundError(say(notFoundAdvice(call.operation)), details);
     case 406:
-      return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`: let it pass the header.'), details);
+      return new NotAcceptableError(
+        say('A proxy may have removed `Accept: application/json`: let it pass the header.'),
+        details,
+      );
     case 409:
       return new ConflictError(say(''), details);
     case 422: {

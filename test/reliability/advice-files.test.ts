@@ -1,10 +1,9 @@
 import '../support/nothing-left.ts';
 import { openAsBlob } from 'node:fs';
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceError, CLAIM_WINDOW } from '../../src/index.ts';
-import { withFileLock } from '../../src/node/file-lock.ts';
 import { fileTokenStore, openFile } from '../../src/node/index.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { startBench } from '../support/sandbox.ts';
@@ -125,16 +124,5 @@ describe('the error of a file of tokens', () => {
     await store.load();
     await store.save({ token: 'another' });
     expect(await store.load()).toMatchObject({ token: 'another' });
-  });
-
-  it('whose lock is held says to delete the lock, after which it is acquired', async () => {
-    const path = join(await temporaryDirectory(), 'token.json');
-    await writeFile(path, '');
-    await mkdir(`${path}.lock`);
-    const error = await failureOf(withFileLock(path, async () => 'done', { maxWaitMs: 200 }));
-    const [, lock = ''] = /delete (\S+) and try again/.exec(String(error)) ?? [];
-    expect(lock).toMatch(/token\.json\.lock$/);
-    await rm(lock, { recursive: true });
-    expect(await withFileLock(path, async () => 'done', { maxWaitMs: 200 })).toBe('done');
   });
 });
