@@ -53,7 +53,7 @@ const REQUEST_ID_LIMIT = 200;
 
 /** Returns the failure for a success that is larger than `maxResponseBytes`. */
 export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
-  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`. Request less, e.g. by \`per_page\`, or raise the option.`;
+  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`. Request less, e.g. with \`per_page\`, or raise the option.`;
   const error = responseError(message, response, call, 'response-too-large');
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
 }
@@ -185,7 +185,10 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 404:
       return new NotFoundError(say(notFoundAdvice(call.operation)), details);
     case 406:
-      return new NotAcceptableError(say('A proxy may have removed `Accept: application/json`.'), details);
+      return new NotAcceptableError(
+        say('A proxy may have removed `Accept: application/json`: let it pass the header.'),
+        details,
+      );
     case 409:
       return new ConflictError(say(''), details);
     case 422: {

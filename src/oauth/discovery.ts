@@ -71,7 +71,7 @@ export class Discovery {
     if (cached) return cached;
     if (this.#isAllowed(issuer)) return this.#readServer(issuer, signal);
     const { origin } = this.#resource.baseUrl;
-    const message = `The stored client is registered at ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`.`;
+    const message = `The stored client is registered at ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
     throw new ConfigurationError(message);
   }
 

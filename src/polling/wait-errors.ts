@@ -105,6 +105,9 @@ export function timeoutError(
   });
 }
 
+/** End of the advice to try again: repeating a create with its key replays the response that names the failed resource. */
+const NEW_BUILD = 'under a new idempotency key, as a new build: the old key returns this one for 24 hours.';
+
 /** Creates the error for a job that did not complete. */
 export function jobError(
   kind: JobKind,
@@ -116,13 +119,13 @@ export function jobError(
   const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id}`;
   const status = `(status ${statusIn(resource, redactor)})`;
   if (progress === 'needs-info') {
-    const advice = 'The console shows the reason: change the definition and create it again.';
+    const advice = `The console shows the reason: change the definition and create it again ${NEW_BUILD}`;
     return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}. ${advice}`, details);
   }
   if (progress === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
   const advice =
     kind === 'cohort'
-      ? 'To try again, upload the file again: an upload can be claimed only once.'
-      : 'It can safely be created again, with a fresh idempotency key.';
+      ? 'To try again, upload the file again and create it under a new idempotency key: an upload can be claimed only once.'
+      : `It can safely be created again ${NEW_BUILD}`;
   return new JobFailedError(`${name} failed ${status}. ${advice}`, details);
 }

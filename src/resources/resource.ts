@@ -262,7 +262,7 @@ export function refuseWaitOptions({
 /** Adds kind and id of the created resource to the error of a wait; a `JobError` has them already. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
-  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again by \`error.created\`.`;
+  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`;
   return withDetails(
     error,
     { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },

@@ -245,6 +245,6 @@ function sizeMismatch(size: number, actual: string): FileError {
 }
 
 function unreadable(cause: Error): FileError {
-  const message = `The data to upload could not be read: ${cause.message}. They may have changed or been removed.`;
+  const message = `The data to upload could not be read: ${cause.message}. They may have changed or been removed: open the file again and upload it again.`;
   return new FileError(message, { code: 'file-unreadable', cause });
 }

@@ -291,7 +291,7 @@ describe('in virtual time', () => {
       const { id } = error.created;
       expect(error).toMatchObject({ outcome: 'done', idempotencyKey: 'k', created: { kind: 'audience', id } });
       expect(error.message).toContain(
-        `The audience ${id} was created and its job keeps running: wait for it again by \`error.created\`.`,
+        `The audience ${id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`,
       );
       expect(JSON.parse(JSON.stringify(error)).created).toEqual({ kind: 'audience', id });
       sandbox.jobs.finish('audience', id, 104);
