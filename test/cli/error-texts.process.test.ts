@@ -12,6 +12,7 @@ import * as oauth from '../../src/oauth/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
 import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { failureOf } from '../support/server.ts';
 
 const { ERROR_CODES, TimeoutError } = client;
 
@@ -143,7 +144,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'It may have been created: repeated under its key within 24 hours, it happens once.',
+      text: 'It may have been created: repeat it with --idempotency-key ',
     },
   },
   'idle-timeout': 'below: it takes 30 seconds',
@@ -381,6 +382,20 @@ describe('errors of the client, in the words of the command', () => {
     const message = messageOf(new TimeoutError('`timeout`', { code, operation, attempts: 1 }));
     expect(message).toContain(text);
     expect(message).not.toMatch(WORD_OF_CLIENT);
+  });
+
+  it.each([
+    ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, {}],
+    ['refused', 'Nothing was created by this call.', responds(422, { message: 'x', errors: {} }), {}],
+    ['not-sent', 'Nothing was created.', silent, { config: { target_size: 5_000_000 } }],
+  ] as const)('give the advice of the client after a create whose outcome is %s', async (outcome, text, service, body) => {
+    const { url } = await serve(service);
+    await using api = new client.AudienceClient({ baseUrl: url, token: 'x', timeout: 200, maxRetries: 0 });
+    const error = await failureOf(api.lookalikes.create(body, { idempotencyKey: 'k' }));
+    expect(error).toMatchObject({ outcome });
+    const advice = messageOf(error).slice(messageOf(error).indexOf(text));
+    expect(advice).toContain(text);
+    expect(String(error).replace('the idempotency key "k"', '--idempotency-key k')).toContain(advice);
   });
 
   it('are all codes of the client', () => {
