@@ -25,7 +25,7 @@ const TEXTS: Texts = {
   'redirect-refused': (error) =>
     isTransfer(error)
       ? error.message
-      : `${error.operation} was redirected (${error.status}); redirects are never followed. Set --base-url to the service's own address.`,
+      : `${error.operation} was redirected (${error.status}); redirects are never followed. Use the service's own address in --base-url or AUDIENCE_BASE_URL.`,
   'authentication-failed': (error) =>
     error.reason === 'credentials'
       ? error.message
@@ -65,7 +65,8 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   issuer_mismatch: `The browser has returned from another authorization server. Nothing was exchanged. ${SIGN_IN_AGAIN}`,
   issuer_not_allowed:
     'The service names an authorization server at another address. The command signs in only at the address of the service.',
-  invalid_target: "The service describes itself by another address. Set --base-url to the service's own address.",
+  invalid_target:
+    "The service describes itself by another address. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   registration_not_supported:
     'The authorization server does not register clients, so the command cannot sign in there.',
   revocation_not_supported: 'The authorization server cannot revoke tokens.',

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { signWebhook } from '../../src/webhooks/index.ts';
 import { observe, type Scene, startScene } from '../support/command.ts';
-import { eventually } from '../support/eventually.ts';
 import { tableAfter } from '../support/documentation.ts';
+import { eventually } from '../support/eventually.ts';
 import { serve } from '../support/file-server.ts';
 
 const GUIDE = readFileSync('docs/cli.md', 'utf8');

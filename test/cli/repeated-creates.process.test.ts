@@ -12,8 +12,7 @@ const CREATE = ['audiences', 'create', '--name', 'Visitors', '--fields', 'id', .
 const startHolding = (on: string): Promise<Scene> => startScene({ faults: [{ on, inFlight: 600_000, times: 1 }] });
 
 /** Waits until the service holds a create in flight. */
-const isHeld = ({ sandbox }: Scene): Promise<void> =>
-  eventually(() => expect(sandbox.faults.list()).toEqual([]));
+const isHeld = ({ sandbox }: Scene): Promise<void> => eventually(() => expect(sandbox.faults.list()).toEqual([]));
 
 /** Waits until the service has responded with a 409. */
 const hasRefused = ({ sandbox }: Scene): Promise<void> =>

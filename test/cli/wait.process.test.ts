@@ -250,7 +250,11 @@ describe('wait', () => {
 
   it.each([
     ['the build budget', 429, /^audiences\.create is waiting: the build budget is used up until [\d:T-]+Z\.$/],
-    ['a Retry-After', 503, /^audiences\.create is waiting: the service has asked for no request until [\d:T-]+Z, after: /],
+    [
+      'a Retry-After',
+      503,
+      /^audiences\.create is waiting: the service has asked for no request until [\d:T-]+Z, after: /,
+    ],
   ])('says after five seconds that a create waits for %s', async (_, status, line) => {
     const { start } = await startScene();
     const used = { limit: 60, used: 60 };
