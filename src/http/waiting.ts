@@ -17,7 +17,7 @@ export interface WaitingCall {
 }
 
 /** Time after which a call reports what it waits for, in milliseconds. */
-export const REPORT_AFTER_MS = 5_000;
+const REPORT_AFTER_MS = 5_000;
 
 /** A call that waits before it sends a request. It is reported once, after five seconds. */
 export class Waiting {
