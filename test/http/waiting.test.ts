@@ -66,7 +66,7 @@ describe('a call that waits for five seconds', () => {
     expect(events).toHaveLength(5);
   });
 
-  it('reports the end of its own wait, however long the queue is', async () => {
+  it('reports when it will end, however long the queue is', async () => {
     const { client, events, waits } = startScene();
     const startedAt = performance.now();
     const ends: number[] = [];
