@@ -8,7 +8,8 @@ folder=${1:-results}
 day=$(date -u +%Y-%m-%d)
 month_ago=$(date -u -d "$day -30 days" +%Y-%m-%d)
 
-# The same key for every run of a day: a run that is repeated builds nothing twice. After a job has failed, change the key.
+# The same keys for every run of a day: a run that is repeated, was killed, or overlaps another one builds nothing twice.
+# After a job has failed, or with another definition, use new keys: a new attempt is a new build.
 audience=$(
   audience-activation audiences create --name "Visitors until $day" --dataset "WebDomain:$month_ago:$day" \
     --idempotency-key "nightly-audience-$day" --fields id

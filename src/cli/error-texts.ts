@@ -1,6 +1,7 @@
 import type { AnyAudienceError, ErrorCode } from '../index.ts';
 import { operations } from '../spec/operations.ts';
 import { NAME } from './command-name.ts';
+import { shellWord } from './terminal.ts';
 
 /** Error of the client with a code. */
 type ErrorOf<Code extends ErrorCode> = Extract<AnyAudienceError, { readonly code: Code }>;
@@ -24,7 +25,7 @@ const TEXTS: Texts = {
   'redirect-refused': (error) =>
     isTransfer(error)
       ? error.message
-      : `${error.operation} was redirected (${error.status}); redirects are never followed. Set --base-url to the service's own address.`,
+      : `${error.operation} was redirected (${error.status}); redirects are never followed. Use the service's own address in --base-url or AUDIENCE_BASE_URL.`,
   'authentication-failed': (error) =>
     error.reason === 'credentials'
       ? error.message
@@ -64,27 +65,35 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   issuer_mismatch: `The browser has returned from another authorization server. Nothing was exchanged. ${SIGN_IN_AGAIN}`,
   issuer_not_allowed:
     'The service names an authorization server at another address. The command signs in only at the address of the service.',
-  invalid_target: "The service describes itself by another address. Set --base-url to the service's own address.",
+  invalid_target:
+    "The service describes itself by another address. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   registration_not_supported:
     'The authorization server does not register clients, so the command cannot sign in there.',
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
 };
 
-/** Advice after a failed create, by its outcome. */
-const OUTCOMES: Readonly<Partial<Record<string, string>>> = {
-  'not-sent': ' Nothing was created.',
-  refused: ' Nothing was created by this call.',
-  unknown: ' It may have been created: repeated under its key within 24 hours, it happens once.',
-};
+/** Returns the advice after a failed create, as the client gives it: by its outcome, with the flag of its key. */
+function outcomeText(outcome: unknown, key: unknown): string {
+  switch (outcome) {
+    case 'not-sent':
+      return ' Nothing was created.';
+    case 'refused':
+      return ' Nothing was created by this call.';
+    case 'unknown':
+      return ` It may have been created: repeat it with --idempotency-key ${shellWord(String(key))} and the same body within 24 hours of its first attempt, and it happens once.`;
+    default:
+      return '';
+  }
+}
 
 /** Returns the message of an error, in the words of the command. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code, outcome }: { readonly code?: unknown; readonly outcome?: unknown } = Object(error);
+  const { code, outcome, idempotencyKey }: Readonly<Record<string, unknown>> = Object(error);
   const [, textOf] = Object.entries(TEXTS).find(([name]) => name === code) ?? [];
   // The code determines the fields of an error of the client.
   const text = textOf ? (textOf as (error: Error) => string)(error) : error.message;
-  return text === error.message ? text : `${text}${OUTCOMES[String(outcome)] ?? ''}`;
+  return text === error.message ? text : `${text}${outcomeText(outcome, idempotencyKey)}`;
 }
 
 /** Returns whether the operation of an error is an upload or a download, to which storage responds. */

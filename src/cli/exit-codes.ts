@@ -76,6 +76,7 @@ export const COMMAND_ERRORS = {
   'input-unreadable': EXIT.unexpected,
   'output-unwritable': EXIT.unexpected,
   'event-refused': EXIT.refused,
+  'imported-before': EXIT.refused,
   'check-running': EXIT.refused,
   'sandbox-not-found': EXIT.refused,
   'sandbox-refused': EXIT.refused,

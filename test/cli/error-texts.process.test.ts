@@ -12,6 +12,7 @@ import * as oauth from '../../src/oauth/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
 import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { failureOf } from '../support/server.ts';
 
 const { ERROR_CODES, TimeoutError } = client;
 
@@ -143,7 +144,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'It may have been created: repeated under its key within 24 hours, it happens once.',
+      text: 'It may have been created: repeat it with --idempotency-key ',
     },
   },
   'idle-timeout': 'below: it takes 30 seconds',
@@ -238,7 +239,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of the service': {
       args: ['budget'],
       service: responds(302, '', { location: '/x' }),
-      text: "was redirected (302); redirects are never followed. Set --base-url to the service's own address.",
+      text: "was redirected (302); redirects are never followed. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
     },
     'of storage': {
       args: ['activations', 'download', '1'],
@@ -326,7 +327,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'a service that describes another': {
       args: OAUTH,
       service: describes((origin) => ({ resource: { resource: `${origin}/other` } })),
-      text: "Set --base-url to the service's own address.",
+      text: "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
     },
     'no registration': {
       args: OAUTH,
@@ -382,6 +383,23 @@ describe('errors of the client, in the words of the command', () => {
     expect(message).toContain(text);
     expect(message).not.toMatch(WORD_OF_CLIENT);
   });
+
+  it.each([
+    ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, {}],
+    ['refused', 'Nothing was created by this call.', responds(422, { message: 'x', errors: {} }), {}],
+    ['not-sent', 'Nothing was created.', silent, { config: { target_size: 5_000_000 } }],
+  ] as const)(
+    'give the advice of the client after a create whose outcome is %s',
+    async (outcome, text, service, body) => {
+      const { url } = await serve(service);
+      await using api = new client.AudienceClient({ baseUrl: url, token: 'x', timeout: 200, maxRetries: 0 });
+      const error = await failureOf(api.lookalikes.create(body, { idempotencyKey: 'k' }));
+      expect(error).toMatchObject({ outcome });
+      const advice = messageOf(error).slice(messageOf(error).indexOf(text));
+      expect(advice).toContain(text);
+      expect(String(error).replace('the idempotency key "k"', '--idempotency-key k')).toContain(advice);
+    },
+  );
 
   it('are all codes of the client', () => {
     expect(Object.keys(CASES).sort()).toEqual(Object.keys(ERROR_CODES).sort());

@@ -73,9 +73,15 @@ const CASES: Readonly<Record<string, Case>> = {
     error: { code: 'validation-failed', outcome: 'refused', errors: { project_id: [expect.any(String)] } },
   },
   'refused: 409': {
-    args: [...create, '--idempotency-key', 'k'],
+    args: create,
     code: EXIT.refused,
-    error: { code: 'conflict', idempotencyKey: 'k' },
+    error: { code: 'conflict', outcome: 'refused' },
+    options: fails({ on: 'audiences.create', status: 409 }),
+  },
+  'outcome unknown: 409 to a key of the caller': {
+    args: [...create, '--idempotency-key', 'k', '--max-retries', '0'],
+    code: EXIT.outcomeUnknown,
+    error: { code: 'conflict', outcome: 'unknown', idempotencyKey: 'k' },
     options: fails({ on: 'audiences.create', status: 409 }),
   },
   'rate limit': {

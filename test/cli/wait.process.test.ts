@@ -248,6 +248,33 @@ describe('wait', () => {
       .toMatch(/audiences\.delete is waiting: the `write` limit, 30 per minute, is used up until \d{4}-/);
   });
 
+  it.each([
+    ['the build budget', 429, /^audiences\.create is waiting: the build budget is used up until [\d:T-]+Z\.$/],
+    [
+      'a Retry-After',
+      503,
+      /^audiences\.create is waiting: the service has asked for no request until [\d:T-]+Z, after: /,
+    ],
+  ])('says after five seconds that a create waits for %s', async (_, status, line) => {
+    const { start } = await startScene();
+    const used = { limit: 60, used: 60 };
+    const data = { yearmonth: '2026-11', build_budget: { hour: used, day: used, retry_after_seconds: 60 } };
+    const { url } = await serve((request, response) => {
+      request.resume();
+      const isRead = request.method === 'GET';
+      const body = { status: isRead ? 'success' : 'error', code: isRead ? 200 : status, message: 'x', data };
+      const headers = { 'content-type': 'application/json', ...(!isRead && { 'retry-after': '60' }) };
+      response.writeHead(body.code, headers).end(JSON.stringify(body));
+    });
+    const create = ['audiences', 'create', '--name', 'x'];
+    const env = { AUDIENCE_BASE_URL: url };
+    const [people, json] = [start(create, { env }), start([...create, '--json'], { env })];
+    await expect.poll(() => people.printed.err, { timeout: 25_000 }).toMatch(/\n$/);
+    expect(people.printed.err.trimEnd()).toMatch(line);
+    await expect.poll(() => json.printed.err, { timeout: 25_000 }).toMatch(/\n$/);
+    expect(linesOf(json.printed.err)).toEqual([{ level: 'info', message: expect.stringMatching(line) }]);
+  });
+
   it('continues after the network was away', async () => {
     const scene = await startScene(RUNNING);
     const [id = 0] = await createAudiences(scene, 1);

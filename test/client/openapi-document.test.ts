@@ -129,6 +129,20 @@ describe('generators of clients', () => {
   });
 });
 
+describe('the schemas of the document', () => {
+  it('describe every property, also those of objects within objects', () => {
+    const { schemas } = openApiDocument().components;
+    const missing: string[] = [];
+    for (const [name, schema] of Object.entries(schemas ?? {})) {
+      walk(schema, ({ properties }) => {
+        for (const [property, part] of Object.entries(isObject(properties) ? properties : {}))
+          if (!isObject(part) || !('description' in part || '$ref' in part)) missing.push(`${name}: ${property}`);
+      });
+    }
+    expect(missing).toEqual([]);
+  });
+});
+
 describe('the examples of the document', () => {
   it('show a request and a response of every operation, and every event', () => {
     const { paths, webhooks } = openApiDocument();

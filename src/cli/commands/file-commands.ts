@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
-import type { UploadProgress } from '../../index.ts';
+import { ConflictError, type UploadProgress } from '../../index.ts';
 import { downloadTo, openFile } from '../../node/index.ts';
+import { NAME } from '../command-name.ts';
 import { type Context, commandLine } from '../context.ts';
 import { HIDDEN } from '../dry-run.ts';
-import { EXIT, type ExitCode, isDryRun, usageError, withResume } from '../exit-codes.ts';
+import { CommandError, EXIT, type ExitCode, isDryRun, usageError, withResume } from '../exit-codes.ts';
 import { parseId } from '../ids.ts';
 import { createTransferProgress } from '../transfer-progress.ts';
 import { afterCreate, waitForCreated } from './resource-commands.ts';
@@ -11,6 +12,7 @@ import { afterCreate, waitForCreated } from './resource-commands.ts';
 interface ImportFlags {
   readonly name?: string;
   readonly projectId?: number;
+  readonly idempotencyKey?: string;
   readonly wait?: boolean;
   readonly timeout?: number;
 }
@@ -18,7 +20,7 @@ interface ImportFlags {
 /** `cohorts import`: uploads a file, creates a cohort from it, and prints the cohort. */
 export async function importCohort(
   context: Context,
-  { name, projectId, wait, timeout }: ImportFlags,
+  { name, projectId, idempotencyKey, wait, timeout }: ImportFlags,
   [path = '']: readonly string[],
 ): Promise<ExitCode> {
   const { output, flags, signal } = context;
@@ -36,8 +38,11 @@ export async function importCohort(
       throw error;
     });
   const fields = { name: name ?? basename(path), ...(projectId !== undefined && { project_id: projectId }) };
-  const creating = client.cohorts.create({ ...fields, upload_reference: reference }, { signal });
+  // The service never replays the response of an earlier import: each upload has another reference.
+  const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey, onConflict: 'throw' as const }) };
+  const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);
   const cohort = await creating.catch((error: unknown) => {
+    if (idempotencyKey !== undefined && ConflictError.isInstance(error)) throw importedBefore(error, idempotencyKey);
     // The file is at the service for 15 minutes: a create can claim it without another upload.
     const key = creating.idempotencyKey ?? '';
     const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
@@ -47,6 +52,12 @@ export async function importCohort(
   if (wait) return waitForCreated(context, client, { kind: 'cohort', id: cohort.id }, timeout);
   await output.object(cohort, { operation: 'cohorts.create', isDone: true });
   return EXIT.done;
+}
+
+/** Returns the error of an import whose key an earlier import has used. */
+function importedBefore(cause: ConflictError, idempotencyKey: string): CommandError {
+  const message = `An earlier import under the key "${idempotencyKey}" has probably created the cohort: look for it with \`${NAME} cohorts list\` before you use another key.`;
+  return new CommandError(message, { code: 'imported-before', idempotencyKey, cause });
 }
 
 /** `activations download`: saves the results of an activation to a folder, and prints the paths. */

@@ -68,7 +68,12 @@ export function addResource(program: Command, action: Action, name: ResourceName
       .description('upload a file and create a cohort from it')
       .argument('<file>', 'CSV file, up to 1 GiB')
       .option('--name <text>', 'name (default: that of the file)')
-      .option('--project-id <id>', 'project it belongs to', integerFrom(1));
+      .option('--project-id <id>', 'project it belongs to', integerFrom(1))
+      .option(
+        '--idempotency-key <key>',
+        'key under which the cohort is created once, however often the import is run',
+        idempotencyKey,
+      );
     addDryRun(addWaitFlags(upload)).action(
       action(async () => (await import('../commands/file-commands.ts')).importCohort),
     );

@@ -1,0 +1,121 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-codes.ts';
+import { linesOf, type Scene, startScene } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+
+const KEY = ['--idempotency-key', 'order-4711'] as const;
+const CREATE = ['audiences', 'create', '--name', 'Visitors', '--fields', 'id', ...KEY] as const;
+
+/** Starts a service that keeps its first create of an operation in flight until `faults.clear()`. */
+const startHolding = (on: string): Promise<Scene> => startScene({ faults: [{ on, inFlight: 600_000, times: 1 }] });
+
+/** Waits until the service holds a create in flight. */
+const isHeld = ({ sandbox }: Scene): Promise<void> => eventually(() => expect(sandbox.faults.list()).toEqual([]));
+
+/** Waits until the service has responded with a 409. */
+const hasRefused = ({ sandbox }: Scene): Promise<void> =>
+  eventually(() => expect(sandbox.log).toContainEqual(expect.objectContaining({ method: 'POST', status: 409 })));
+
+/** Starts a create and kills it with SIGKILL while the service holds it in flight. */
+async function killInFlight(scene: Scene, args: readonly string[]): Promise<void> {
+  const { child, ended } = scene.start(args);
+  await isHeld(scene);
+  child.kill('SIGKILL');
+  expect((await ended).code).toBe('SIGKILL');
+}
+
+/** Returns the ids of the resources that the service has. */
+const idsOf = async ({ json }: Scene, name: string): Promise<string[]> =>
+  (await json([name, 'list'])).map(({ id }) => String(id));
+
+describe('a create that was killed in flight', () => {
+  it('waits for the response when the same command is run again, and creates one audience', async () => {
+    const scene = await startHolding('audiences.create');
+    await killInFlight(scene, CREATE);
+    const again = scene.start(CREATE);
+    await hasRefused(scene);
+    scene.sandbox.faults.clear();
+    const { code, out, err } = await again.ended;
+    expect({ code, err }).toEqual({ code: EXIT.done, err: '' });
+    expect(await idsOf(scene, 'audiences')).toEqual([out.trim()]);
+  }, 60_000);
+
+  it('names the key to repeat it with if it is not waited for; following that creates one audience', async () => {
+    const scene = await startHolding('audiences.create');
+    await killInFlight(scene, CREATE);
+    const { code, err } = await scene.run([...CREATE, '--max-retries', '0']);
+    expect(code).toBe(EXIT.outcomeUnknown);
+    expect(err).toContain('Repeat it with the idempotency key "order-4711" and the same body.');
+    expect(err).toContain('\n  To repeat it: the same command with --idempotency-key order-4711\n');
+    scene.sandbox.faults.clear();
+    const again = await scene.run(CREATE);
+    expect(again.code, again.err).toBe(EXIT.done);
+    expect(await idsOf(scene, 'audiences')).toEqual([again.out.trim()]);
+  }, 60_000);
+
+  it('is refused with another body as soon as it has ended', async () => {
+    const scene = await startHolding('audiences.create');
+    await killInFlight(scene, CREATE);
+    const other = scene.start(['audiences', 'create', '--name', 'Others', ...KEY]);
+    await hasRefused(scene);
+    scene.sandbox.faults.clear();
+    expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('for another body') });
+    expect(await scene.json(['audiences', 'list'])).toMatchObject([{ name: 'Visitors' }]);
+  }, 60_000);
+});
+
+it('a key of another body ends with 8; the list that the text names shows what the key has created', async () => {
+  const scene = await startScene();
+  const { out } = await scene.run(CREATE);
+  const { code, err } = await scene.run(['audiences', 'create', '--name', 'Others', ...KEY]);
+  expect(code).toBe(EXIT.refused);
+  expect(err).toContain(
+    'an earlier create used this key for another body. Look in the list for what it created before you use another key.',
+  );
+  expect(err).not.toMatch(/new key|To repeat it/);
+  expect(await scene.json(['audiences', 'list'])).toMatchObject([{ id: Number(out), name: 'Visitors' }]);
+});
+
+describe('an import under a key', () => {
+  const IMPORT = ['cohorts', 'import', 'customers.csv', ...KEY] as const;
+  const TEXT =
+    'error: An earlier import under the key "order-4711" has probably created the cohort: look for it with `audience-activation cohorts list` before you use another key.\n';
+
+  const withFile = async (scene: Scene): Promise<Scene> => {
+    await writeFile(join(scene.folder, 'customers.csv'), 'email\nann@example.com\n');
+    return scene;
+  };
+
+  it('is refused when it is run again, without advice to claim its file; the list has the one cohort', async () => {
+    const scene = await withFile(await startScene());
+    const [cohort] = await scene.json(IMPORT);
+    const { code, out, err } = await scene.run(IMPORT);
+    expect({ code, out }).toEqual({ code: EXIT.refused, out: '' });
+    expect(err).toContain(TEXT);
+    expect(err).not.toMatch(/To continue|upload-reference|To repeat it/);
+    expect(await scene.json(['cohorts', 'list'])).toMatchObject([{ id: cohort?.id }]);
+    const json = await scene.run([...IMPORT, '--json']);
+    expect(linesOf(json.err).at(-1)).toMatchObject({ code: 'imported-before', idempotencyKey: 'order-4711' });
+    expect(json.err).not.toContain('resume');
+  });
+
+  it('is refused while an import that was killed is in flight, and one cohort is created', async () => {
+    const scene = await withFile(await startHolding('cohorts.create'));
+    await killInFlight(scene, IMPORT);
+    expect(await scene.run(IMPORT)).toMatchObject({ code: EXIT.refused, err: expect.stringContaining(TEXT) });
+    scene.sandbox.faults.clear();
+    await eventually(async () => expect(await scene.json(['cohorts', 'list'])).toHaveLength(1));
+  }, 60_000);
+
+  it('keeps its key in the command that claims the file after a lost response', async () => {
+    const scene = await withFile(await startScene({ faults: [{ on: 'cohorts.create', cut: 'after', times: 1 }] }));
+    const { code, err } = await scene.run([...IMPORT, '--max-retries', '0']);
+    expect(code).toBe(EXIT.outcomeUnknown);
+    const [, claim = ''] = /To continue: audience-activation (.*)/.exec(err) ?? [];
+    expect(claim).toMatch(/ --idempotency-key order-4711$/);
+    expect(await scene.run(claim.split(' '))).toMatchObject({ code: EXIT.done });
+    expect(await idsOf(scene, 'cohorts')).toHaveLength(1);
+  });
+});
