@@ -43,7 +43,7 @@ export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
   if (value !== undefined) return undefined;
   return /^\s*</.test(text)
-    ? 'the body is HTML or XML, as from a proxy: check `baseUrl`'
+    ? 'the body is HTML or XML, as from a proxy: check the base URL'
     : 'the body is not complete JSON';
 }
 

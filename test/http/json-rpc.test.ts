@@ -43,7 +43,7 @@ describe('the response to a request', () => {
     ['an empty list', '[]', 'the body holds no response with the id 1'],
     ['an error without an id', json({ ...failed, id: null }), 'the body holds no response with the id 1'],
     ['an empty body', '', 'the body is empty'],
-    ['HTML', '<html>', 'the body is HTML or XML, as from a proxy: check `baseUrl`'],
+    ['HTML', '<html>', 'the body is HTML or XML, as from a proxy: check the base URL'],
     ['cut JSON', '{"jsonrpc":"2.0"', 'the body is not complete JSON'],
     ['an envelope', '{"status":"success","code":200,"message":""}', 'the body is not a JSON-RPC 2.0 message'],
     ['another version', json({ ...response, jsonrpc: '1.0' }), 'the body is not a JSON-RPC 2.0 message'],

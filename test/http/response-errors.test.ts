@@ -287,10 +287,10 @@ describe('the advice of an error', () => {
     expect(String(await failureOf(client.request('GET', '/api/v2/x')))).toContain(`404 Not found. If ${check}`);
   });
 
-  it('about HTML in place of an envelope names `baseUrl`', async () => {
+  it('about HTML in place of an envelope names the base URL', async () => {
     const server = await startServer([{ text: '<html>Sign in</html>' }]);
     expect(String(await failureOf(clientOf(server, once).webhooks.list()))).toContain(
-      'the body is HTML or XML, as from a proxy: check `baseUrl`.',
+      'the body is HTML or XML, as from a proxy: check the base URL.',
     );
   });
 });

@@ -57,7 +57,13 @@ export async function importCohort(
 /** Returns the error of an import whose key an earlier import has used. */
 function importedBefore(cause: ConflictError, idempotencyKey: string): CommandError {
   const message = `An earlier import under the key "${idempotencyKey}" has probably created the cohort: look for it with \`${NAME} cohorts list\` before you use another key.`;
-  return new CommandError(message, { code: 'imported-before', idempotencyKey, cause });
+  const isUnknown = cause.outcome === 'unknown';
+  return new CommandError(message, {
+    code: 'imported-before',
+    idempotencyKey,
+    cause,
+    ...(isUnknown && { outcome: 'unknown', exitCode: EXIT.outcomeUnknown }),
+  });
 }
 
 /** `activations download`: saves the results of an activation to a folder, and prints the paths. */
