@@ -64,7 +64,7 @@ export class OwnResources {
 
   /** Tries the candidates of a create. An unknown outcome is resolved by the same key at the same path, never another one. */
   async create(kind: Creatable, body: unknown, why: string): Promise<SearchResult<Row>> {
-    const { probe, findings, shapes, candidates } = this.#session;
+    const { probe, findings, payloads, candidates } = this.#session;
     const id = `path:${kind}.create`;
     const space = spaceOf(kind);
     const before = await this.#idsBefore(space);
@@ -86,7 +86,7 @@ export class OwnResources {
     if (status >= 300 && status < 500 && status !== 409) await this.#keep(undefined);
     if (status < 200 || status > 299) return result;
     const place = (result.place || 'data').split('.');
-    if (envelopeOf(result.reply)) shapes.add(space, { data: valueAt(received, place), from: 'create' });
+    if (envelopeOf(result.reply)) payloads.push({ namespace: space, data: valueAt(received, place), verb: 'create' });
     if (result.value && result.place !== '') return result;
     // What was created is not where the client reads it.
     const value = result.value ?? (await this.#adoptListed());

@@ -20,8 +20,6 @@ export interface ProbeRequest {
   /** JSON, or a `Blob` without a type for storage. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if the bearer token is not sent. */
-  readonly isPublic?: boolean;
   /** Why it is sent, for the progress. */
   readonly why: string;
   /** True for the requests that remove what the check has created, for which a part of the limit is kept. */
@@ -173,8 +171,8 @@ export class Probe {
   }
 
   /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
-  async #countRefusal({ path, isPublic }: ProbeRequest, reply: Reply): Promise<void> {
-    const isDenied = !isPublic && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
+  async #countRefusal({ path }: ProbeRequest, reply: Reply): Promise<void> {
+    const isDenied = path.startsWith('/') && (reply.status === 401 || reply.status === 403);
     const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || (isDenied && !this.isLikeUnknown(reply));
     if (isTried) await this.assertResponsive();
   }
@@ -272,19 +270,13 @@ export class Probe {
     if (location === null || !URL.canParse(location, from)) return undefined;
     const { origin, pathname } = new URL(location, from);
     if (!`${origin}${pathname}`.startsWith(`${baseUrl}/`)) return undefined;
-    const segments = this.pathBelow(pathname).split('/');
+    const segments = pathname.slice(new URL(baseUrl).pathname.replace(/\/$/, '').length).split('/');
     return segments.map((segment) => (segment === String(request.id) ? '{id}' : segment)).join('/');
   }
 
   /** Returns whether a response is that of a path that does not exist. */
   isLikeUnknown(reply: Reply): boolean {
     return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
-  }
-
-  /** Returns a path below the base URL. */
-  pathBelow(path: string): string {
-    const { pathname } = new URL(this.#options.baseUrl);
-    return path.startsWith(`${pathname}/`) ? path.slice(pathname.length) : path;
   }
 
   #urlOf({ path, id, query }: ProbeRequest): string {
@@ -296,13 +288,13 @@ export class Probe {
     return url.href;
   }
 
-  #headersOf({ isPublic, body, headers, path }: ProbeRequest): Record<string, string> {
+  #headersOf({ body, headers, path }: ProbeRequest): Record<string, string> {
     // Storage has signed a URL without further headers.
     if (!path.startsWith('/')) return { ...headers };
     return {
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(!isPublic && { authorization: `Bearer ${this.#options.token}` }),
+      authorization: `Bearer ${this.#options.token}`,
       ...headers,
     };
   }
