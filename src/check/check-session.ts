@@ -11,7 +11,7 @@ export interface Session {
   readonly probe: Probe;
   readonly findings: Findings;
   readonly candidates: Candidates;
-  /** What the client would decode. */
+  /** Payloads that the client would decode. */
   readonly payloads: Payload[];
   /** Rows of the lists that work. */
   readonly rows: Map<Kind, readonly Row[]>;

@@ -166,15 +166,12 @@ export class Probe {
     const { status, format } = reply;
     // A firewall may respond with a page or a redirect.
     const isElsewhere = (status >= 300 && status < 400) || (status === 200 && format === 'html');
-    if (REFUSALS.includes(status) || isElsewhere) await this.#countRefusal(request, reply);
+    if (!REFUSALS.includes(status) && !isElsewhere) return reply;
+    // After many refusals, and after one unlike those of unknown paths, all may be refused now.
+    const isDenied = request.path.startsWith('/') && (status === 401 || status === 403);
+    const isMany = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0;
+    if (isMany || (isDenied && !this.isLikeUnknown(reply))) await this.assertResponsive();
     return reply;
-  }
-
-  /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
-  async #countRefusal({ path }: ProbeRequest, reply: Reply): Promise<void> {
-    const isDenied = path.startsWith('/') && (reply.status === 401 || reply.status === 403);
-    const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || (isDenied && !this.isLikeUnknown(reply));
-    if (isTried) await this.assertResponsive();
   }
 
   /**
@@ -220,12 +217,8 @@ export class Probe {
     if (wait > 0 && !this.#isEnding) await this.pause(wait);
     times.push(this.#clock.now());
     // A presigned URL is a secret.
-    this.#options.onProgress?.({
-      type: 'request',
-      method,
-      path: path.startsWith('/') ? path : '<URL of storage>',
-      why,
-    });
+    const shown = path.startsWith('/') ? path : '<URL of storage>';
+    this.#options.onProgress?.({ type: 'request', method, path: shown, why });
   }
 
   async #fetch(request: ProbeRequest): Promise<Reply> {

@@ -170,11 +170,7 @@ async function checkGet(
   if (!first) return undefined;
   session.onStep(`One of ${kind}`);
   let { id } = first;
-  const {
-    value,
-    reply,
-    place = 'data',
-  } = await findPath(session, name, {
+  const result = await findPath(session, name, {
     lack: (reply) => (resourceIn(envelopeOf(reply)) ? 'with another resource' : 'without the resource'),
     async send(candidate) {
       id = first.id;
@@ -189,6 +185,7 @@ async function checkGet(
     },
     evidence: () => 'The response has the id of a row of the list.',
   });
+  const { value, reply, place = 'data' } = result;
   if (value) session.payloads.push({ namespace: kind, data: valueAt(reply?.body, place.split('.')), verb: 'get' });
   return value;
 }

@@ -121,12 +121,7 @@ async function checkProject(session: Session, own: OwnResources): Promise<void> 
     else findings.set(id, 'differs', 'The name that was sent is in another field than `name`.');
   });
   if (findings.stateOf('path:projects.create') === 'likely')
-    findings.set(
-      id,
-      'differs',
-      'What was created does not have the `name` that was sent.',
-      bodyOf('projects', ['name']),
-    );
+    findings.set(id, 'differs', 'What was created lacks the `name` that was sent.', bodyOf('projects', ['name']));
 }
 
 /** The same key with the same body: the same resource again. */
@@ -189,9 +184,10 @@ async function checkUpload(session: Session): Promise<void> {
   });
   if (refused) findings.set(id, 'differs', `The service names these fields: ${refused.join(', ')}.`);
   if (!reservation) return;
-  const missing = ['reference', 'url', 'expires_at'].filter((field) => typeof reservation[field] !== 'string');
-  const fields = ['reference', 'url', 'expires_at'].map((field) => `${field}: complete('${field}')`).join(', ');
-  const codes = [{ operation: 'uploads.reserve', members: `data: () => ({ ${fields} })` }] as const;
+  const fields = ['reference', 'url', 'expires_at'];
+  const missing = fields.filter((field) => typeof reservation[field] !== 'string');
+  const members = `data: () => ({ ${fields.map((field) => `${field}: complete('${field}')`).join(', ')} })`;
+  const codes = [{ operation: 'uploads.reserve', members }] as const;
   if (missing.length === 0) findings.set(id, 'confirmed', '`reference`, `url` and `expires_at`.');
   else findings.set(id, 'differs', `These fields are missing: ${missing.join(', ')}.`, { codes });
   const path = Object.values(reservation).find(isLink) ?? '';
