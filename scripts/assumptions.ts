@@ -347,7 +347,7 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
 /** Returns how `check` finds out whether method and path of an operation are right. */
 function checkOf(name: OperationName): string {
   if (name.startsWith('auth.')) return 'never';
-  const rule = operations[name].method === 'GET' ? 'reads' : 'likely only: published, or by analogy';
+  const rule = operations[name].method === 'GET' ? 'reads' : 'likely only: by analogy';
   return CHECKED[name] ?? rule;
 }
 

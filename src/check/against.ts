@@ -22,7 +22,7 @@ export interface Comparison {
 /** Compares a check with the contract that an earlier one has written. What only a higher level checks is left out. */
 export function compare({ findings, contract, level }: CheckReport, earlier: ServiceContract): Comparison {
   const { confirmed = [], likely = [] } = earlier.checked ?? {};
-  const assumed = assumedTexts();
+  const assumed = foundTexts({});
   const before = foundTexts(earlier);
   const now = foundTexts(contract);
   const changes: Change[] = [];
@@ -42,9 +42,6 @@ export function compare({ findings, contract, level }: CheckReport, earlier: Ser
   if (fresh.length > 0) changes.push({ id: 'statuses', was: 'not final', is: fresh.join(', ') });
   return { changes, unchecked };
 }
-
-/** Returns what is assumed, as texts by the ids of findings. */
-export const assumedTexts = (): Readonly<Record<string, string>> => foundTexts({});
 
 /** Returns what a contract says, and what it leaves as assumed, as texts by the ids of findings. */
 export function foundTexts(contract: ServiceContract): Readonly<Record<string, string>> {

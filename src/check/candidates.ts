@@ -74,11 +74,10 @@ function kindOf(name: OperationName): string {
 }
 
 /** Returns the usual ways to call an operation, below {@link API}. */
-function usualWays(name: OperationName, isSingular = false): Candidate[] {
-  const nouns = isSingular ? ['{resource}', '{resources}'] : ['{resources}', '{resource}'];
+function usualWays(name: OperationName): Candidate[] {
   const shapes = (USUAL[kindOf(name)] ?? []).map((shape) => shape.split(' '));
   return shapes.flatMap(([method = '', end = '', idField]) =>
-    nouns.map((noun) => ({
+    ['{resources}', '{resource}'].map((noun) => ({
       method: method === 'GET' || method === 'DELETE' ? method : 'POST',
       path: fill(`${API}/${noun}${end}`, name),
       idField: idField && fill(idField, name),
@@ -96,62 +95,29 @@ const REMOVAL = /delete|destroy|remove|drop|trash|purge|cancel|revoke|archive|re
 
 const countIds = (template: string): number => template.split('{').length;
 
-/** Returns whether a check may call a way that a service publishes, redirects to, or that a contract has. */
-function isSafe(
-  name: OperationName,
-  { method, path }: Pick<Candidate, 'method' | 'path'>,
-  isNamed = namesResource(name, path),
-): boolean {
+/** Returns whether a check may call a way that a service redirects to, or that a contract has. */
+function isSafe(name: OperationName, { method, path }: Candidate): boolean {
   const assumed = operations[name];
   if (!/^(?:\/[\w{}.~:@!$&()*+,;=%-]*)+$/.test(path) || countIds(path) !== countIds(assumed.path)) return false;
   if (assumed.method === 'GET') return method === 'GET' && !isWritePath(path);
-  if (method === 'GET' || hasLiteralId(path) || !isNamed) return false;
-  return (
-    (operationAt(method, path, '') ?? name) === name && (!/\.(?:create|reserve)$/.test(name) || !REMOVAL.test(path))
-  );
+  if (method === 'GET' || hasLiteralId(path) || !namesResource(name, path)) return false;
+  return !isOther(name, method, path) && (!/\.(?:create|reserve)$/.test(name) || !REMOVAL.test(path));
 }
 
-/**
- * Returns the operation that a published one certainly is: by its path, which is the assumed one or ends in a usual way,
- * or by its name, which has no other words. What is called in vain must not do anything else.
- */
-export function operationAt(method: Method, path: string, label: string): OperationName | undefined {
-  const isUsual = (name: OperationName): boolean =>
-    usualWays(name).some((way) => {
-      const end = way.path.slice(API.length);
-      const prefix = path.slice(0, -end.length);
-      const isWay = way.method === method && way.idField === undefined && path.endsWith(end);
-      return isWay && !prefix.includes('{') && !hasLiteralId(prefix) && !isWritePath(prefix);
-    });
-  const isAt = (name: OperationName): boolean =>
-    operations[name].method === method && operations[name].path.replace(/\{\w+\}/g, '{id}') === path;
-  const isNamed = (name: OperationName): boolean => {
-    const assumed = operations[name];
-    const isOfForm = (assumed.method === 'GET') === (method === 'GET') && countIds(assumed.path) === countIds(path);
-    return isOfForm && wordsOf(name) === wordsOf(label);
-  };
-  return JUDGED.find(isAt) ?? JUDGED.find(isUsual) ?? JUDGED.find(isNamed);
+/** Returns whether a way is that of another operation: the assumed one, or one that ends as usual ones. */
+function isOther(name: OperationName, method: Method, path: string): boolean {
+  const isAt = (other: OperationName): boolean =>
+    operations[other].method === method && operations[other].path === path;
+  const isUsual = (other: OperationName): boolean =>
+    usualWays(other).some((way) => way.method === method && !way.idField && path.endsWith(way.path.slice(API.length)));
+  return (JUDGED.find(isAt) ?? JUDGED.find(isUsual) ?? name) !== name;
 }
-
-/** Names of routes of Laravel, which its generators of documents publish. */
-const LARAVEL: Readonly<Record<string, string>> = { index: 'list', show: 'get', store: 'create', destroy: 'delete' };
-
-/** Returns the words of a name in the singular, sorted. */
-const wordsOf = (name: string): string =>
-  (name.replace(/([a-z])([A-Z])/g, '$1 $2').match(/[a-z]+/gi) ?? [])
-    .map((word) => word.toLowerCase().replace(/s$/, ''))
-    .map((word) => LARAVEL[word] ?? word)
-    .sort()
-    .join(' ');
-
-/** Published paths that are tried for one operation. */
-const MAX_PUBLISHED = 3;
 
 /** The ways to call operations that a check knows, and the order in which it tries them. */
 export class Candidates {
   readonly #maxMisses: number;
   readonly #expected: ServiceContract['operations'];
-  readonly #published = new Map<OperationName, Candidate[]>();
+  readonly #redirects = new Map<OperationName, Candidate>();
   /** Ways that have worked for one resource, as templates by the kind of operation, the last one first. */
   readonly #conventions = new Map<string, Candidate[]>();
   readonly #working = new Map<OperationName, Candidate>();
@@ -179,17 +145,12 @@ export class Candidates {
     return expected && { method: expected.method ?? method, path: expected.path ?? path };
   }
 
-  /** Adds a path that the service publishes, or redirects to. */
-  publish(name: OperationName, method: Method, path: string, label = ''): void {
-    if (!isSafe(name, { method, path }, wordsOf(label) === wordsOf(name) || undefined)) return;
-    this.#published.set(name, [{ method, path }, ...(this.#published.get(name) ?? [])].slice(0, MAX_PUBLISHED));
-  }
-
   /** Adds the target of a redirect, which is not followed, if it names the resource. */
-  redirect(name: OperationName, { method }: Candidate, { status, redirect = '' }: Reply): void {
+  redirect(name: OperationName, { method }: Candidate, { status, redirect: path = '' }: Reply): void {
     // 301 to 303 change a POST to a GET.
     const isSame = method === 'GET' || status === 307 || status === 308;
-    if (isSame && namesResource(name, redirect)) this.publish(name, method, redirect);
+    if (isSame && namesResource(name, path) && isSafe(name, { method, path }))
+      this.#redirects.set(name, { method, path });
   }
 
   /** Counts a refused candidate. */
@@ -197,14 +158,10 @@ export class Candidates {
     this.#misses++;
   }
 
-  /** Keeps a way that works. */
+  /** Keeps a way that works, and its convention for other resources. */
   works(name: OperationName, candidate: Candidate): void {
+    const { method, path, idField } = candidate;
     this.#working.set(name, candidate);
-    this.learn(name, candidate);
-  }
-
-  /** Adds the convention of a way, for other resources. */
-  learn(name: OperationName, { method, path, idField }: Candidate): void {
     if (operations[name].documented || !namesResource(name, path)) return;
     const convention = { method, path: templateOf(path, name), idField: idField && templateOf(idField, name) };
     const others = (this.#conventions.get(kindOf(name)) ?? []).filter(({ path }) => path !== convention.path);
@@ -217,19 +174,16 @@ export class Candidates {
   }
 
   /**
-   * Returns a way to call an operation that was not tried: a published one, or else that of all other resources, unless
-   * they differ, or the list of this one is elsewhere.
+   * Returns the way to call an operation that was not tried, as all other resources have it: unless they differ, or the
+   * list of this one is elsewhere.
    */
-  untried(name: OperationName): { readonly way: Candidate; readonly isPublished: boolean } | undefined {
+  untried(name: OperationName): Candidate | undefined {
     if (this.#tried.has(name) || this.isHeldBack(name)) return undefined;
-    const [published] = this.#published.get(name) ?? [];
-    if (published) return { way: published, isPublished: true };
     const model = LIKE[name];
     const [way, ...others] = model ? [this.#working.get(model)] : this.#conventional(name);
     // What has no list is made of audiences.
     const list = JUDGED.find((other) => other === name.replace(/\.\w+$/, '.list')) ?? 'audiences.list';
-    const isOpen = this.#working.has(list) && others.length === 0;
-    return way && isOpen && !way.idField ? { way, isPublished: false } : undefined;
+    return this.#working.has(list) && others.length === 0 && !way?.idField ? way : undefined;
   }
 
   /** Yields the ways to call an operation, in the order to try them: what is found meanwhile is tried next. */
@@ -247,14 +201,11 @@ export class Candidates {
 
   #all(name: OperationName): Candidate[] {
     const { method, path } = operations[name];
-    const expected = this.#expectedWay(name);
-    const isSingular = [...this.#conventions.values()].flat().some(({ path }) => path.includes('{resource}'));
     return [
-      ...(expected ? [expected] : []),
-      ...(this.#published.get(name) ?? []),
+      ...[this.#expectedWay(name), this.#redirects.get(name)].filter((way) => way !== undefined),
       ...this.#conventional(name),
       { method, path },
-      ...usualWays(name, isSingular),
+      ...usualWays(name),
     ];
   }
 

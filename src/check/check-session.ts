@@ -4,14 +4,15 @@ import { type Candidate, type Candidates, isAssumed, settingOf } from './candida
 import { envelopeOf, type Found, invalidFields, isMissing, type Kind, type Reply, type Row } from './evidence.ts';
 import type { Findings } from './findings.ts';
 import type { Probe, ProbeRequest } from './probe.ts';
-import type { Shapes } from './shapes.ts';
+import type { Payload } from './shapes.ts';
 
 /** State that the steps of a check share. */
 export interface Session {
   readonly probe: Probe;
   readonly findings: Findings;
   readonly candidates: Candidates;
-  readonly shapes: Shapes;
+  /** Payloads that the client would decode. */
+  readonly payloads: Payload[];
   /** Rows of the lists that work. */
   readonly rows: Map<Kind, readonly Row[]>;
   /** Resources that were read one by one. */
@@ -141,26 +142,6 @@ export const read =
   ({ probe }: Session, why: string, request: Partial<ProbeRequest> = {}) =>
   ({ path }: Pick<Candidate, 'path'>): Promise<Reply> =>
     probe.send({ method: 'GET', path, why, ...request });
-
-/** Notes whether a response is as assumed; none, and a failure of the service, show nothing. */
-export function noteReply(
-  { findings }: Session,
-  id: string,
-  reply: Reply,
-  isAsAssumed: boolean,
-  /** Subject and predicate of a sentence about the response that is assumed. */
-  [subject, verb]: readonly [subject: string, verb: string],
-): void {
-  const { status, format } = reply;
-  if (isAsAssumed) findings.set(id, 'confirmed', `${subject} ${verb}.`);
-  else if (status === 0 || status >= 500) findings.unclear(id, reasonOf(reply));
-  else
-    findings.set(
-      id,
-      'differs',
-      `${subject} gets ${status} with ${format === 'empty' ? 'no body' : `a body of ${format}`}.`,
-    );
-}
 
 /** Notes the way by which an operation works. */
 function noteWay(

@@ -1,16 +1,15 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
-import { Candidates } from './candidates.ts';
+import { Candidates, isAssumed, settingOf } from './candidates.ts';
 import type { Session } from './check-session.ts';
-import { type CheckLevel, type Finding, Findings, includes } from './findings.ts';
+import { type CheckLevel, type Finding, Findings, includes, JUDGED } from './findings.ts';
 import { type Journal, memoryJournal } from './journal.ts';
 import { checkRequestId, checkRows, checkStatuses } from './list-facts.ts';
 import { leftText, OwnResources } from './own-resources.ts';
 import { ASSUMED_PAGING, checkPaging } from './paging-steps.ts';
 import { Probe, type ProbeOptions, type RequestLimits, Stop } from './probe.ts';
-import { checkDocument, noteUntried } from './publication.ts';
 import { checkDocumentedReads, checkGets, checkLists, checkUsage } from './read-steps.ts';
-import { Shapes } from './shapes.ts';
+import { noteShapes } from './shapes.ts';
 import { checkWrites } from './write-steps.ts';
 
 /** Hard limits of each level. */
@@ -19,8 +18,6 @@ export const REQUEST_LIMITS: Readonly<Record<CheckLevel, RequestLimits>> = {
   write: { read: 110, write: 30 },
   build: { read: 170, write: 40 },
 };
-
-const MAX_MISSES = 12;
 
 /** Options of {@link checkService}. */
 export interface CheckOptions extends ProbeOptions {
@@ -54,7 +51,7 @@ export interface CheckReport {
  * @throws the reason of the signal, if it aborts.
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
-  const { level, maxMisses = MAX_MISSES, expected, signal, onProgress, journal = memoryJournal() } = options;
+  const { level, maxMisses = 12, expected, signal, onProgress, journal = memoryJournal() } = options;
   const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecure ?? false);
   const findings = new Findings(level);
   const probe = new Probe({ ...options, baseUrl }, REQUEST_LIMITS[level]);
@@ -62,7 +59,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     probe,
     findings,
     candidates: new Candidates(maxMisses, expected?.operations),
-    shapes: new Shapes(),
+    payloads: [],
     rows: new Map(),
     resources: new Map(),
     paging: ASSUMED_PAGING,
@@ -81,7 +78,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     findings.stop(error.message);
   }
   checkRequestId(session);
-  session.shapes.note(findings);
+  noteShapes(findings, session.payloads);
   if (!stopped) noteUntried(session);
   const left = own.lost ?? (await journal.load());
   return {
@@ -96,11 +93,22 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
 
 async function checkReads(session: Session, { expected }: CheckOptions): Promise<void> {
   await checkDocumentedReads(session);
-  await checkDocument(session);
   await checkUsage(session);
   await checkLists(session);
   await checkGets(session);
   await checkPaging(session, expected?.paging);
   checkRows(session);
   checkStatuses(session);
+}
+
+/** Notes paths that a check must not call, and those that were not called and follow from others. */
+function noteUntried({ findings, candidates }: Session): void {
+  const heldBack = 'The contract has a request that a check must not call: it could act on something of the account.';
+  for (const name of JUDGED) {
+    const id = `path:${name}`;
+    const way = findings.stateOf(id) === 'not-checked' ? candidates.untried(name) : undefined;
+    const setting = way && !isAssumed(name, way) ? { setting: settingOf(name, way) } : {};
+    if (candidates.isHeldBack(name)) findings.unclear(id, heldBack);
+    else if (way) findings.set(id, 'likely', 'Follows from the paths of other resources; it was not called.', setting);
+  }
 }

@@ -10,7 +10,6 @@ export interface Reply {
   readonly headers: Headers;
   /** The body as JSON; `undefined` for anything else. */
   readonly body: unknown;
-  readonly text: string;
   readonly format: 'json' | 'html' | 'text' | 'empty';
   /** Target of a redirect on the service's own origin, as a path with `{id}`. */
   readonly redirect?: string | undefined;
@@ -29,13 +28,7 @@ const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'c
 /** Documented fields that one kind has. Those of projects and schedules are not documented. */
 const OWN: Readonly<Record<Kind, readonly string[]>> = {
   audiences: [
-    'is_cohort',
-    'is_lookalike',
-    'results_count',
-    'is_activation_allowed',
-    'eligibility',
-    'operator',
-    'dataset',
+    ...['is_cohort', 'is_lookalike', 'results_count', 'is_activation_allowed', 'eligibility', 'operator', 'dataset'],
   ],
   activations: ['description', 'audience', 'partner', 'pricing_model', 'datastreams', 'filters', 'filter_hash'],
   cohorts: ['total_eids', 'source'],
@@ -185,10 +178,10 @@ export function zoneName(minutes: number): string {
 }
 
 /** Reads a body: its format, and its value if it is JSON. */
-export function readBody(text: string): Pick<Reply, 'body' | 'text' | 'format'> {
+export function readBody(text: string): Pick<Reply, 'body' | 'format'> {
   const trimmed = text.trim();
-  if (trimmed === '') return { body: undefined, text, format: 'empty' };
+  if (trimmed === '') return { body: undefined, format: 'empty' };
   const body = parseJson(trimmed);
-  if (body !== undefined) return { body, text, format: 'json' };
-  return { body, text, format: trimmed.startsWith('<') ? 'html' : 'text' };
+  if (body !== undefined) return { body, format: 'json' };
+  return { body, format: trimmed.startsWith('<') ? 'html' : 'text' };
 }

@@ -113,13 +113,9 @@ export class Findings {
   /** Returns the settings as one contract, with what was confirmed and what is likely. */
   contractOf(level: CheckLevel, at: number): ServiceContract {
     const idsOf = (wanted: FindingState): string[] =>
-      this.all.filter(({ state }) => state === wanted).map(({ id }) => id);
-    const checked = {
-      at: new Date(at).toISOString().slice(0, 10),
-      level,
-      confirmed: idsOf('confirmed'),
-      likely: idsOf('likely'),
-    };
+      this.all.flatMap(({ id, state }) => (state === wanted ? [id] : []));
+    const day = new Date(at).toISOString().slice(0, 10);
+    const checked = { at: day, level, confirmed: idsOf('confirmed'), likely: idsOf('likely') };
     return merge({ $schema: SCHEMA }, ...this.all.map(({ setting = {} }) => setting), { checked });
   }
 }

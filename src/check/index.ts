@@ -1,7 +1,7 @@
 export { type Change, type Comparison, compare } from './against.ts';
 export { type CheckOptions, type CheckReport, checkService, REQUEST_LIMITS } from './check.ts';
 export type { CheckLevel, Finding, FindingState } from './findings.ts';
-export { fileJournal, type Journal, type JournalEntry, memoryJournal } from './journal.ts';
+export { type Journal, type JournalEntry, memoryJournal, parseEntry } from './journal.ts';
 export type { CheckEvent } from './probe.ts';
-export { linesOf, type ReportRow, rowsOf } from './report.ts';
+export { linesOf, rowsOf } from './report.ts';
 export { overridesOf, overridesPath, verdictOf } from './verdict.ts';

@@ -1,5 +1,3 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { isObject, parseJson } from '../util/json.ts';
 import type { Id } from './evidence.ts';
 
@@ -39,6 +37,12 @@ export function memoryJournal(): Journal {
 
 const KINDS: readonly unknown[] = ['projects', 'audiences', 'lookalikes', 'activations'];
 
+/** Returns the entry that a check has written as JSON; `undefined` for anything else. */
+export function parseEntry(text: string): JournalEntry | undefined {
+  const entry = parseJson(text);
+  return isEntry(entry) ? entry : undefined;
+}
+
 function isEntry(value: unknown): value is JournalEntry {
   if (!isObject(value)) return false;
   const { kind, path, key, at, ids, before = [] } = value;
@@ -46,36 +50,4 @@ function isEntry(value: unknown): value is JournalEntry {
   const areIds = (list: unknown): boolean =>
     Array.isArray(list) && list.every((id) => Number.isInteger(id) || typeof id === 'string');
   return areTexts && KINDS.includes(kind) && areIds(ids) && areIds(before);
-}
-
-/** Returns a journal in a file that only its owner can read. */
-export function fileJournal(path: string): Journal {
-  return {
-    async load() {
-      let text: string;
-      try {
-        text = await readFile(path, 'utf8');
-      } catch (error) {
-        if (Object(error).code === 'ENOENT') return undefined;
-        throw error;
-      }
-      const entry = parseJson(text);
-      if (isEntry(entry)) return entry;
-      throw new Error(`${path} was not written by a check: remove it.`);
-    },
-    async save(entry) {
-      if (!entry) return rm(path, { force: true });
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const part = `${path}.part`;
-      const file = await open(part, 'w', 0o600);
-      try {
-        await file.writeFile(JSON.stringify(entry));
-        // Without it, the new name may reach the disk before the content does.
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(part, path);
-    },
-  };
 }

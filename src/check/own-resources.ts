@@ -26,8 +26,11 @@ const MAX_NEW_ROWS = 3;
 /** Namespaces in which a check creates something, on purpose or because a service accepts what it must refuse. */
 export type Creatable = JournalEntry['kind'];
 
+/** A namespace with reads and a delete. */
+type Space = Exclude<Creatable, 'lookalikes'>;
+
 /** Returns the namespace with the reads and the delete of what is created. Lookalikes are audiences then. */
-const spaceOf = (kind: Creatable): Exclude<Creatable, 'lookalikes'> => (kind === 'lookalikes' ? 'audiences' : kind);
+const spaceOf = (kind: Creatable): Space => (kind === 'lookalikes' ? 'audiences' : kind);
 
 /** Returns the random part of the name that a create has sent. */
 const markOf = ({ body }: Pick<JournalEntry, 'body'>): string =>
@@ -64,7 +67,7 @@ export class OwnResources {
 
   /** Tries the candidates of a create. An unknown outcome is resolved by the same key at the same path, never another one. */
   async create(kind: Creatable, body: unknown, why: string): Promise<SearchResult<Row>> {
-    const { probe, findings, shapes, candidates } = this.#session;
+    const { probe, findings, payloads, candidates } = this.#session;
     const id = `path:${kind}.create`;
     const space = spaceOf(kind);
     const before = await this.#idsBefore(space);
@@ -86,12 +89,12 @@ export class OwnResources {
     if (status >= 300 && status < 500 && status !== 409) await this.#keep(undefined);
     if (status < 200 || status > 299) return result;
     const place = (result.place || 'data').split('.');
-    if (envelopeOf(result.reply)) shapes.add(space, { data: valueAt(received, place), from: 'create' });
+    if (envelopeOf(result.reply)) payloads.push({ namespace: space, data: valueAt(received, place), verb: 'create' });
     if (result.value && result.place !== '') return result;
     // What was created is not where the client reads it.
     const value = result.value ?? (await this.#adoptListed());
     const ids = idsIn(result.reply).map(({ value: one }) => one);
-    const isKnown = ids.some((one) => before.some((other) => isSameId(one, other)));
+    const isKnown = ids.some((one) => includesId(before, one));
     const isNew = ids.length > 0 && !isKnown && result.place !== '';
     const lack = ids.length === 0 || result.place === '' ? 'no id in its body' : 'the id of something else';
     if (!value && isNew)
@@ -164,7 +167,7 @@ export class OwnResources {
   }
 
   /** Returns the ids that a list has before something is created; `undefined` if they cannot be known. */
-  async #idsBefore(space: Exclude<Creatable, 'lookalikes'>): Promise<readonly Id[] | undefined> {
+  async #idsBefore(space: Space): Promise<readonly Id[] | undefined> {
     const existing = this.#before.get(space);
     if (existing) return existing;
     const rows = await readAllRows(this.#session, space);
@@ -190,7 +193,7 @@ export class OwnResources {
     const rows = entry?.before && (await readAllRows(this.#session, this.#space));
     if (!entry || !rows) return undefined;
     const isNamed = (row: Row): boolean => JSON.stringify(row).includes(markOf(entry));
-    const fresh = rows.filter(({ id }) => !entry.before?.some((other) => isSameId(id, other)));
+    const fresh = rows.filter(({ id }) => !includesId(entry.before, id));
     const likely = fresh.some(isNamed) ? fresh.filter(isNamed) : fresh.slice(0, MAX_NEW_ROWS);
     let adopted: Row | undefined;
     for (const { id } of likely) adopted = (await this.#adoptId(id)) ?? adopted;
@@ -200,7 +203,7 @@ export class OwnResources {
   /** Returns a resource and keeps its id, if it is certainly one that this check has created. */
   async #adoptId(id: Id): Promise<Row | undefined> {
     const entry = this.#entry;
-    if (!entry?.before || entry.before.some((other) => isSameId(id, other))) return undefined;
+    if (!entry?.before || includesId(entry.before, id)) return undefined;
     const mark = markOf(entry);
     const name = `${this.#space}.get` as const;
     const search = {
@@ -217,7 +220,7 @@ export class OwnResources {
       : await findPath(this.#session, name, search);
     if (!value) return undefined;
     this.#session.probe.own(id);
-    if (!entry.ids.some((other) => isSameId(id, other))) await this.#keep({ ...entry, ids: [...entry.ids, id] });
+    if (!includesId(entry.ids, id)) await this.#keep({ ...entry, ids: [...entry.ids, id] });
     return value;
   }
 
@@ -232,7 +235,7 @@ export class OwnResources {
     await this.#keep(this.#entry && ids.length > 0 ? { ...this.#entry, ids } : undefined);
   }
 
-  get #space(): Exclude<Creatable, 'lookalikes'> {
+  get #space(): Space {
     return spaceOf(this.#entry?.kind ?? 'projects');
   }
 
@@ -265,7 +268,10 @@ export class OwnResources {
     const name = `${this.#space}.list` as const;
     const list = this.#session.candidates.working(name);
     const rows = list && rowsIn(envelopeOf(await read(this.#session, 'the list with what was created')(list)));
-    const isListed = rows?.value.some((row) => isSameId(row.id, id)) ?? false;
+    const isListed = includesId(
+      rows?.value.map((row) => row.id),
+      id,
+    );
     if (rows && isListed) notePlace(this.#session, name, rows);
     return isListed;
   }
@@ -276,6 +282,9 @@ export class OwnResources {
     return get !== undefined && isMissing((await read(this.#session, 'is it deleted?', { id })(get)).status);
   }
 }
+
+/** Returns whether a list has an id. */
+const includesId = (ids: readonly Id[] = [], id: Id): boolean => ids.some((other) => isSameId(other, id));
 
 /** Returns the ids in the response to a create, outer ones first, and the last segment of its `Location`. */
 function idsIn(reply: Reply | undefined): readonly Found<Id>[] {

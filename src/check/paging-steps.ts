@@ -158,17 +158,21 @@ export async function readAllRows(session: Session, kind: Kind): Promise<readonl
     if (!items) return undefined;
     const before = rows.size;
     for (const row of items) rows.set(row.id, row);
-    position = { page: page + 1, offset: rows.size, cursor: cursorIn(reply)?.value }[style];
+    position = positionAfter(session.paging, page, rows.size, reply);
     if (rows.size === before || position === undefined) return [...rows.values()];
   }
   return undefined;
 }
 
+/** Returns the position of the page after a number of pages and rows; `undefined` if the last one has no cursor. */
+const positionAfter = ({ style }: Paging, pages: number, rows: number, last: Reply): string | number | undefined =>
+  ({ page: pages + 1, offset: rows, cursor: cursorIn(last)?.value })[style];
+
 /** Returns the query of the second page, after the first one. */
-function queryAfter({ style, param, size }: SizedPaging, { reply, rows }: Page, asked: number) {
-  const position = { page: 2, offset: rows.length, cursor: cursorIn(reply)?.value ?? '' }[style];
-  return { [size]: asked, [param]: position };
-}
+const queryAfter = (paging: SizedPaging, { reply, rows }: Page, asked: number) => ({
+  [paging.size]: asked,
+  [paging.param]: positionAfter(paging, 1, rows.length, reply) ?? '',
+});
 
 /** Returns the cursor of the next page, where it is, and the parameters that may take it. */
 function cursorIn({ body }: Reply): (Found<string> & { readonly params: readonly string[] }) | undefined {

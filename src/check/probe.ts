@@ -20,8 +20,6 @@ export interface ProbeRequest {
   /** JSON, or a `Blob` without a type for storage. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if the bearer token is not sent. */
-  readonly isPublic?: boolean;
   /** Why it is sent, for the progress. */
   readonly why: string;
   /** True for the requests that remove what the check has created, for which a part of the limit is kept. */
@@ -168,15 +166,12 @@ export class Probe {
     const { status, format } = reply;
     // A firewall may respond with a page or a redirect.
     const isElsewhere = (status >= 300 && status < 400) || (status === 200 && format === 'html');
-    if (REFUSALS.includes(status) || isElsewhere) await this.#countRefusal(request, reply);
+    if (!REFUSALS.includes(status) && !isElsewhere) return reply;
+    // After many refusals, and after one unlike those of unknown paths, all may be refused now.
+    const isDenied = request.path.startsWith('/') && (status === 401 || status === 403);
+    const isMany = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0;
+    if (isMany || (isDenied && !this.isLikeUnknown(reply))) await this.assertResponsive();
     return reply;
-  }
-
-  /** Counts a refusal. After many, and after one unlike those of unknown paths, sees whether all is refused now. */
-  async #countRefusal({ path, isPublic }: ProbeRequest, reply: Reply): Promise<void> {
-    const isDenied = !isPublic && path.startsWith('/') && (reply.status === 401 || reply.status === 403);
-    const isTried = ++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || (isDenied && !this.isLikeUnknown(reply));
-    if (isTried) await this.assertResponsive();
   }
 
   /**
@@ -222,12 +217,8 @@ export class Probe {
     if (wait > 0 && !this.#isEnding) await this.pause(wait);
     times.push(this.#clock.now());
     // A presigned URL is a secret.
-    this.#options.onProgress?.({
-      type: 'request',
-      method,
-      path: path.startsWith('/') ? path : '<URL of storage>',
-      why,
-    });
+    const shown = path.startsWith('/') ? path : '<URL of storage>';
+    this.#options.onProgress?.({ type: 'request', method, path: shown, why });
   }
 
   async #fetch(request: ProbeRequest): Promise<Reply> {
@@ -272,19 +263,13 @@ export class Probe {
     if (location === null || !URL.canParse(location, from)) return undefined;
     const { origin, pathname } = new URL(location, from);
     if (!`${origin}${pathname}`.startsWith(`${baseUrl}/`)) return undefined;
-    const segments = this.pathBelow(pathname).split('/');
+    const segments = pathname.slice(new URL(baseUrl).pathname.replace(/\/$/, '').length).split('/');
     return segments.map((segment) => (segment === String(request.id) ? '{id}' : segment)).join('/');
   }
 
   /** Returns whether a response is that of a path that does not exist. */
   isLikeUnknown(reply: Reply): boolean {
     return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
-  }
-
-  /** Returns a path below the base URL. */
-  pathBelow(path: string): string {
-    const { pathname } = new URL(this.#options.baseUrl);
-    return path.startsWith(`${pathname}/`) ? path.slice(pathname.length) : path;
   }
 
   #urlOf({ path, id, query }: ProbeRequest): string {
@@ -296,13 +281,13 @@ export class Probe {
     return url.href;
   }
 
-  #headersOf({ isPublic, body, headers, path }: ProbeRequest): Record<string, string> {
+  #headersOf({ body, headers, path }: ProbeRequest): Record<string, string> {
     // Storage has signed a URL without further headers.
     if (!path.startsWith('/')) return { ...headers };
     return {
       accept: 'application/json',
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(!isPublic && { authorization: `Bearer ${this.#options.token}` }),
+      authorization: `Bearer ${this.#options.token}`,
       ...headers,
     };
   }

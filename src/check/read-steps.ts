@@ -1,7 +1,7 @@
 import { type OperationName, operations } from '../spec/operations.ts';
 import { isObject, valueAt } from '../util/json.ts';
 import type { Candidate } from './candidates.ts';
-import { findPath, madeUpName, notePlace, noteReply, read, reasonOf, type Session } from './check-session.ts';
+import { findPath, madeUpName, notePlace, read, reasonOf, type Session } from './check-session.ts';
 import {
   envelopeOf,
   type Found,
@@ -38,7 +38,7 @@ export async function checkDocumentedReads(session: Session): Promise<void> {
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
   noteDocumented(session, 'webhooks.list', webhooks, list);
   noteDocumented(session, 'usage.get', usage, report);
-  if (list) session.shapes.add('webhooks', { data: list.value, from: 'list' });
+  if (list) session.payloads.push({ namespace: 'webhooks', data: list.value, verb: 'list' });
   if (report) noteBudget(session, report.value.build_budget);
   const why = 'a path that does not exist, to compare refusals';
   probe.unknown = await probe.send({ method: 'GET', path: `/api/v2/${madeUpName()}/index`, why });
@@ -48,12 +48,10 @@ export async function checkDocumentedReads(session: Session): Promise<void> {
 function stopAfter(replies: readonly Reply[]): Stop {
   if (replies.every(({ status }) => status === 401 || status === 403))
     return new Stop('The service refuses the token.', STOPPED.authentication);
-  return new Stop(
-    replies.every(({ status }) => status === 0)
-      ? 'The service cannot be reached at this address.'
-      : 'Neither of the two documented reads responds as documented: the address is probably that of something else.',
-    STOPPED.unexpected,
-  );
+  const isSilent = replies.every(({ status }) => status === 0);
+  const other =
+    'Neither of the two documented reads responds as documented: the address is probably that of something else.';
+  return new Stop(isSilent ? 'The service cannot be reached at this address.' : other, STOPPED.unexpected);
 }
 
 function noteDocumented(session: Session, name: OperationName, reply: Reply, match: Found<unknown> | undefined): void {
@@ -83,51 +81,33 @@ function noteBudget({ findings }: Session, budget: unknown): void {
   else findings.set(id, 'differs', '`hour` and `day`, each with `limit` and `used`, are missing.', { codes });
 }
 
-/** Forms of months by their names, the assumed one first: how a month is written, and the code that writes it. */
-const MONTHS: Readonly<Record<string, readonly [write: (year: string, month: string) => string, code: string]>> = {
-  'YYYY-MM': [(year, month) => `${year}-${month}`, 'yearmonth'],
-  YYYYMM: [(year, month) => `${year}${month}`, "String(yearmonth).replace('-', '')"],
-  'YYYY-MM-DD': [(year, month) => `${year}-${month}-01`, "String(yearmonth).concat('-01')"],
-  'MM-YYYY': [(year, month) => `${month}-${year}`, "String(yearmonth).split('-').reverse().join('-')"],
-};
+const MONTH = "query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: complete('yearmonth') })";
 
 /** The usage report of a month: its format, and the error of a wrong one. */
-export async function checkUsage(session: Session): Promise<void> {
-  const { probe, findings, candidates } = session;
+export async function checkUsage({ probe, findings, candidates, onStep }: Session): Promise<void> {
+  const id = 'usage.yearmonth';
   if (!candidates.working('usage.get')) return;
-  session.onStep('Usage report');
-  const ask = (shift: number, format: string, why: string): Promise<Reply> => {
+  onStep('Usage report');
+  const ask = (shift: number, why: string): Promise<Reply> => {
     const date = new Date(probe.now);
     date.setUTCMonth(date.getUTCMonth() + shift, 1);
-    const [year = '', month = ''] = date.toISOString().split('-');
-    const yearmonth = MONTHS[format]?.[0](year, month) ?? '';
-    return probe.send({ method: 'GET', path: USAGE, query: { yearmonth }, why });
+    return probe.send({ method: 'GET', path: USAGE, query: { yearmonth: date.toISOString().slice(0, 7) }, why });
   };
-  for (const [format, [, code]] of Object.entries(MONTHS)) {
-    const past = await ask(-1, format, `a past month as ${format}`);
-    if (isRefusal(past)) continue;
-    if (!envelopeOf(past)) return findings.unclear('usage.yearmonth', reasonOf(past));
-    const future = await ask(2, format, `a future month as ${format}`);
-    if (envelopeOf(future))
-      return findings.unclear('usage.yearmonth', 'The service accepts a future month: it may ignore the parameter.');
-    if (!isRefusal(future)) return findings.unclear('usage.yearmonth', reasonOf(future));
-    const evidence = `A past month as ${format} succeeds, a future one is refused.`;
-    if (format === 'YYYY-MM') findings.set('usage.yearmonth', 'confirmed', evidence);
-    else findings.set('usage.yearmonth', 'differs', evidence, queryIn(code));
-    const isAsAssumed = isErrorEnvelope(future) && invalidFields(future).length > 0;
-    const sentence = ['A future month', 'gets 422, and `errors` names the parameter'] as const;
-    return noteReply(session, 'errors.422', future, isAsAssumed, sentence);
-  }
-  await probe.assertResponsive();
-  const evidence = 'A past month is refused in every form that was tried.';
-  findings.set('usage.yearmonth', 'differs', evidence, queryIn("complete('yearmonth')"));
-}
-
-const isRefusal = ({ status }: Reply): boolean => status === 400 || status === 404 || status === 422;
-
-function queryIn(code: string) {
-  const members = `query: ({ yearmonth, ...query }) => ({ ...query, yearmonth: ${code} })`;
-  return { codes: [{ operation: 'usage.get', members }] } as const;
+  const isRefusal = ({ status }: Reply): boolean => status === 400 || status === 404 || status === 422;
+  const past = await ask(-1, 'a past month');
+  if (!isRefusal(past) && !envelopeOf(past)) return findings.unclear(id, reasonOf(past));
+  const refused = isRefusal(past) ? past : await ask(2, 'a future month');
+  if (envelopeOf(refused))
+    return findings.unclear(id, 'The service accepts a future month: it may ignore the parameter.');
+  if (!isRefusal(refused)) return findings.unclear(id, reasonOf(refused));
+  if (refused === past) {
+    await probe.assertResponsive();
+    const codes = [{ operation: 'usage.get', members: MONTH }] as const;
+    findings.set(id, 'differs', 'A past month as YYYY-MM is refused.', { codes });
+  } else findings.set(id, 'confirmed', 'A past month as YYYY-MM succeeds, a future one is refused.');
+  if (isErrorEnvelope(refused) && invalidFields(refused).length > 0)
+    findings.set('errors.422', 'confirmed', 'A refused month gets 422, and `errors` names the parameter.');
+  else findings.set('errors.422', 'differs', `A refused month gets ${refused.status} without \`errors\` that name it.`);
 }
 
 /** The lists, by rows with the fields of their kind. */
@@ -156,7 +136,7 @@ export async function checkLists(session: Session): Promise<void> {
     });
     if (!rows) continue;
     session.rows.set(kind, rows);
-    if (rows.length > 0) session.shapes.add(kind, { data: rows, from: 'list' });
+    if (rows.length > 0) session.payloads.push({ namespace: kind, data: rows, verb: 'list' });
   }
 }
 
@@ -190,11 +170,7 @@ async function checkGet(
   if (!first) return undefined;
   session.onStep(`One of ${kind}`);
   let { id } = first;
-  const {
-    value,
-    reply,
-    place = 'data',
-  } = await findPath(session, name, {
+  const result = await findPath(session, name, {
     lack: (reply) => (resourceIn(envelopeOf(reply)) ? 'with another resource' : 'without the resource'),
     async send(candidate) {
       id = first.id;
@@ -209,6 +185,7 @@ async function checkGet(
     },
     evidence: () => 'The response has the id of a row of the list.',
   });
-  if (value) session.shapes.add(kind, { data: valueAt(reply?.body, place.split('.')), from: 'get' });
+  const { value, reply, place = 'data' } = result;
+  if (value) session.payloads.push({ namespace: kind, data: valueAt(reply?.body, place.split('.')), verb: 'get' });
   return value;
 }

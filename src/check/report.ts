@@ -1,23 +1,22 @@
-import { assumedTexts, foundTexts } from './against.ts';
+import { foundTexts } from './against.ts';
 import type { CheckReport } from './check.ts';
 import type { Finding } from './findings.ts';
 import { overridesPath, verdictOf } from './verdict.ts';
 
-/** A row of the report, with what adapts the package as one text: a setting of the contract, or code to complete. */
-export type ReportRow = Finding & { readonly override?: string };
+/** Returns the findings, differences first. */
+export const rowsOf = ({ findings }: CheckReport): readonly Finding[] =>
+  (['differs', 'confirmed', 'likely', 'not-checked'] as const).flatMap((state) =>
+    findings.filter((finding) => finding.state === state),
+  );
 
-/** Returns the findings, differences first, each with its override. */
-export const rowsOf = ({ findings }: CheckReport): readonly ReportRow[] =>
-  (['differs', 'confirmed', 'likely', 'not-checked'] as const)
-    .flatMap((state) => findings.filter((finding) => finding.state === state))
-    .map((finding) => {
-      const { setting = {}, codes = [] } = finding;
-      const texts = [
-        ...Object.entries(setting).map(([key, value]) => `${key}: ${JSON.stringify(value, undefined, 1)}`),
-        ...codes.map(({ operation, members }) => `operations: { '${operation}': { ${members} } }`),
-      ];
-      return { ...finding, ...(texts.length > 0 && { override: texts.join(', ').replace(/\s+/g, ' ') }) };
-    });
+/** Returns what adapts the package to a difference as one text: a setting of the contract, or code to complete. */
+function overrideOf({ setting = {}, codes = [] }: Finding): string {
+  const texts = [
+    ...Object.entries(setting).map(([key, value]) => `${key}: ${JSON.stringify(value, undefined, 1)}`),
+    ...codes.map(({ operation, members }) => `operations: { '${operation}': { ${members} } }`),
+  ];
+  return texts.join(', ').replace(/\s+/g, ' ');
+}
 
 /** How a report is printed. */
 export interface ReportStyle {
@@ -34,12 +33,13 @@ export interface ReportStyle {
 export function linesOf(report: CheckReport, { width, isAll, file, emphasize }: ReportStyle): readonly string[] {
   const rows = rowsOf(report);
   const differing = rows.filter(({ state }) => state === 'differs');
-  const [assumed, actual] = [assumedTexts(), foundTexts(report.contract)];
-  const block = ({ id, setting, evidence, override = '' }: ReportRow): readonly string[] => {
+  const [assumed, actual] = [foundTexts({}), foundTexts(report.contract)];
+  const block = (finding: Finding): readonly string[] => {
+    const { id, setting, evidence } = finding;
     // The evidence of a path has both requests.
     const isChange = setting && assumed[id] !== undefined && !id.startsWith('path:');
     const change = isChange ? `${assumed[id]} → ${actual[id]}` : '';
-    const texts = [change, evidence, override].filter((text) => text !== '');
+    const texts = [change, evidence, overrideOf(finding)].filter((text) => text !== '');
     return [`  ${emphasize(id)}`, ...texts.flatMap((text) => wrapped(text, width, '    '))];
   };
   return [
@@ -60,21 +60,18 @@ function nextSteps({ findings, stopped, level }: CheckReport, file: string | und
   const differing = findings.filter(({ state }) => state === 'differs');
   const hasCode = differing.some(({ codes }) => codes !== undefined);
   const isPathOpen = differing.some(({ id, breaks }) => breaks && id.startsWith('path:'));
-  const higher = level === 'read' ? 'write' : 'build';
-  const steps: readonly (readonly [applies: boolean | undefined, text: string])[] = [
-    [stopped !== undefined, 'run the check again.'],
-    [
-      isPathOpen,
-      'ask the operator of the service how to send what does not work, and add it to `operations` of the file.',
-    ],
-    [differing.length > 0 && file === undefined, 'write the settings to a file, with --out service.json.'],
-    [hasCode, `complete the code in ${overridesPath(file ?? 'service.json')}, and pass it as \`operations\`.`],
-    [
-      findings.some(({ needs }) => needs !== undefined),
-      `--${higher} checks what --${level} cannot show.`.replace('--read', 'reading'),
-    ],
+  const ask = 'ask the operator of the service how to send what does not work, and add it to `operations` of the file.';
+  return [
+    ...(stopped ? ['run the check again.'] : []),
+    ...(isPathOpen ? [ask] : []),
+    ...(differing.length > 0 && file === undefined ? ['write the settings to a file, with --out service.json.'] : []),
+    ...(hasCode
+      ? [`complete the code in ${overridesPath(file ?? 'service.json')}, and pass it as \`operations\`.`]
+      : []),
+    ...(findings.some(({ needs }) => needs)
+      ? [level === 'read' ? '--write checks what reading cannot show.' : '--build checks what --write cannot show.']
+      : []),
   ];
-  return steps.flatMap(([applies, text]) => (applies ? [text] : []));
 }
 
 /** Returns how much was checked: open assumptions by their reasons. */
@@ -85,7 +82,7 @@ function countsOf({ findings, requests }: CheckReport): readonly string[] {
     `${of('confirmed').length} confirmed, ${of('likely').length} likely, ${of('not-checked').length} not checked:`,
     ...[...reasons].map(([reason, { length }]) => `- ${length}: ${reason}`),
     `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
-    'The report has nothing of the account. A path that the service publishes may name you: read it before sharing.',
+    'The report has nothing of the account. A path that the service redirects to may name you: read it before sharing.',
   ];
 }
 

@@ -19,69 +19,62 @@ const SCHEMAS: Readonly<Record<(typeof NAMESPACES)[number], ResourceSchema<unkno
   webhooks: webhookEndpointResource,
 };
 
-/** A namespace whose resources are decoded. */
-export type Decoded = keyof typeof SCHEMAS;
-
 /** Payload of a response, and what it is. */
-interface Payload {
+export interface Payload {
+  readonly namespace: keyof typeof SCHEMAS;
   readonly data: unknown;
-  readonly from: 'list' | 'get' | 'create';
-}
-
-/** Collects how the client reads the payloads that a check has seen, using the client's own decoders. */
-export class Shapes {
-  readonly #seen = new Map<Decoded, { fields: Set<string>; refusals: Map<string, string>; hasSingle: boolean }>();
-
-  /** Decodes a payload as the client does. */
-  add(namespace: Decoded, { data, from }: Payload): void {
-    const seen = this.#seen.get(namespace) ?? { fields: new Set(), refusals: new Map(), hasSingle: false };
-    this.#seen.set(namespace, { ...seen, hasSingle: seen.hasSingle || from === 'get' });
-    const context = {
-      validation: 'lenient',
-      fail: (problem: string) => new Refusal(problem.replace('`data` is not as documented: ', '')),
-      warn(_: string, field: string, problem: string) {
-        const text = problem.replace('. The value is kept as it is', '');
-        // Which fields the rows of a list have is not documented, nor what a create returns besides the id.
-        if (from === 'get' || (from === 'list' && !text.startsWith('is missing')))
-          seen.fields.add(`\`${field}\` ${text}`);
-      },
-    } as unknown as DecodeContext; // all of it that the decoders use
-    try {
-      if (from === 'list') decodeList(SCHEMAS[namespace])(data, context);
-      else decodeOne(SCHEMAS[namespace])(data, context);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      seen.refusals.set(from, error.message);
-    }
-  }
-
-  /** Notes a finding for each kind of which something was seen. */
-  note(findings: Findings): void {
-    for (const [namespace, { fields, refusals, hasSingle }] of this.#seen) {
-      const id = `shape:${namespace.replace(/s$/, '')}`;
-      const differing = [...fields].join(', ');
-      const [refusal] = refusals.values();
-      if (refusal !== undefined) {
-        const names = [...refusals.keys()].map((verb) => `${namespace}.${verb}` as OperationName); // verbs of each namespace
-        const evidence = `The client refuses what ${names.map((name) => `\`${name}\``).join(' and ')} returns: ${refusal}.`;
-        const codes = names.map((operation) => ({ operation, members: 'data: (data) => data' }));
-        findings.set(id, 'differs', evidence, { breaks: true, codes });
-      } else if (differing !== '')
-        findings.set(
-          id,
-          'differs',
-          `The client keeps these fields as they are, and their types are wrong: ${differing}.`,
-        );
-      else if (hasSingle || namespace === 'webhooks')
-        findings.set(
-          id,
-          'confirmed',
-          'Rows and single resources have the documented fields, as the client decodes them.',
-        );
-      else findings.set(id, 'likely', 'Rows are as documented; no resource was read alone.');
-    }
-  }
+  readonly verb: 'list' | 'get' | 'create';
 }
 
 /** A payload that the client refuses. */
 class Refusal extends Error {}
+
+/** Decodes a payload as the client does. Returns the fields with other types, or throws a {@link Refusal}. */
+function differingFields({ namespace, data, verb }: Payload): readonly string[] {
+  const fields: string[] = [];
+  const context = {
+    validation: 'lenient',
+    fail: (problem: string) => new Refusal(problem.replace('`data` is not as documented: ', '')),
+    warn(_: string, field: string, problem: string) {
+      const text = problem.replace('. The value is kept as it is', '');
+      // Which fields the rows of a list have is not documented, nor what a create returns besides the id.
+      if (verb === 'get' || (verb === 'list' && !text.startsWith('is missing'))) fields.push(`\`${field}\` ${text}`);
+    },
+  } as unknown as DecodeContext; // all of it that the decoders use
+  if (verb === 'list') decodeList(SCHEMAS[namespace])(data, context);
+  else decodeOne(SCHEMAS[namespace])(data, context);
+  return fields;
+}
+
+/** Notes how the client reads the payloads that a check has seen, using the client's own decoders. */
+export function noteShapes(findings: Findings, payloads: readonly Payload[]): void {
+  for (const [namespace, seen] of Map.groupBy(payloads, (payload) => payload.namespace)) {
+    const id = `shape:${namespace.replace(/s$/, '')}`;
+    const fields = new Set<string>();
+    const refusals = new Map<OperationName, string>();
+    for (const payload of seen) {
+      try {
+        for (const field of differingFields(payload)) fields.add(field);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refusals.set(`${namespace}.${payload.verb}` as OperationName, error.message); // verbs of each namespace
+      }
+    }
+    const [refusal] = refusals.values();
+    const names = [...refusals.keys()];
+    if (refusal !== undefined) {
+      const evidence = `The client refuses what ${names.map((name) => `\`${name}\``).join(' and ')} returns: ${refusal}.`;
+      const codes = names.map((operation) => ({ operation, members: 'data: (data) => data' }));
+      findings.set(id, 'differs', evidence, { breaks: true, codes });
+    } else if (fields.size > 0) {
+      const evidence = `The client keeps these fields as they are, and their types are wrong: ${[...fields].join(', ')}.`;
+      findings.set(id, 'differs', evidence);
+    } else if (namespace === 'webhooks' || seen.some(({ verb }) => verb === 'get'))
+      findings.set(
+        id,
+        'confirmed',
+        'Rows and single resources have the documented fields, as the client decodes them.',
+      );
+    else findings.set(id, 'likely', 'Rows are as documented; no resource was read alone.');
+  }
+}

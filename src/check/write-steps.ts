@@ -2,7 +2,7 @@ import { readConflict } from '../http/conflict.ts';
 import { progressOf } from '../spec/job-status.ts';
 import { operations } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
-import { findPath, madeUpName, NO_ID, noteReply, read, reasonOf, type Session } from './check-session.ts';
+import { findPath, madeUpName, NO_ID, read, reasonOf, type Session } from './check-session.ts';
 import {
   envelopeOf,
   type Id,
@@ -43,7 +43,13 @@ export async function checkWrites(session: Session, own: OwnResources, level: Ch
     await checkProject(session, own);
     await checkUpload(session);
   }
-  for (const [kind, body] of refusedBodies()) if (own.isClean) await checkRefused(session, own, kind, body);
+  for (const [kind, body] of refusedBodies()) {
+    if (!own.isClean) break;
+    session.onStep(`A create of ${kind} that breaks two rules`);
+    await createAndDelete(session, own, kind, [body, 'a body that breaks two documented rules'], async () =>
+      findings.set(`body:${kind}.create`, 'differs', 'The service accepts a body that breaks two documented rules.'),
+    );
+  }
   if (own.isClean && includes(level, 'build')) return checkBuild(session, own);
   for (const { id, needs } of own.isClean ? [] : findings.all)
     if (levelOf(id) !== 'read' && !needs)
@@ -115,12 +121,7 @@ async function checkProject(session: Session, own: OwnResources): Promise<void> 
     else findings.set(id, 'differs', 'The name that was sent is in another field than `name`.');
   });
   if (findings.stateOf('path:projects.create') === 'likely')
-    findings.set(
-      id,
-      'differs',
-      'What was created does not have the `name` that was sent.',
-      bodyOf('projects', ['name']),
-    );
+    findings.set(id, 'differs', 'What was created lacks the `name` that was sent.', bodyOf('projects', ['name']));
 }
 
 /** The same key with the same body: the same resource again. */
@@ -164,22 +165,6 @@ function noteZone({ findings }: Session, { created_at }: Row, { at }: Reply): vo
   else findings.set(id, 'differs', evidence, { setting: { serverTimeZone: zoneName(minutes) } });
 }
 
-/** A create that breaks two documented rules. */
-async function checkRefused(
-  session: Session,
-  own: OwnResources,
-  kind: Exclude<Creatable, 'projects'>,
-  body: object,
-): Promise<void> {
-  const { findings } = session;
-  const id = `body:${kind}.create`;
-  session.onStep(`A create of ${kind} that breaks two rules`);
-  const why = 'a body that breaks two documented rules';
-  await createAndDelete(session, own, kind, [body, why], async () =>
-    findings.set(id, 'differs', 'The service accepts a body that breaks two documented rules.'),
-  );
-}
-
 const isLink = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value);
 
@@ -199,16 +184,19 @@ async function checkUpload(session: Session): Promise<void> {
   });
   if (refused) findings.set(id, 'differs', `The service names these fields: ${refused.join(', ')}.`);
   if (!reservation) return;
-  const missing = ['reference', 'url', 'expires_at'].filter((field) => typeof reservation[field] !== 'string');
-  const fields = ['reference', 'url', 'expires_at'].map((field) => `${field}: complete('${field}')`).join(', ');
-  const codes = [{ operation: 'uploads.reserve', members: `data: () => ({ ${fields} })` }] as const;
+  const fields = ['reference', 'url', 'expires_at'];
+  const missing = fields.filter((field) => typeof reservation[field] !== 'string');
+  const members = `data: () => ({ ${fields.map((field) => `${field}: complete('${field}')`).join(', ')} })`;
+  const codes = [{ operation: 'uploads.reserve', members }] as const;
   if (missing.length === 0) findings.set(id, 'confirmed', '`reference`, `url` and `expires_at`.');
   else findings.set(id, 'differs', `These fields are missing: ${missing.join(', ')}.`, { codes });
   const path = Object.values(reservation).find(isLink) ?? '';
   const bytes = new Blob(['1\n2\n']);
   const reply = await probe.send({ method: 'PUT', path, body: bytes, why: 'send 4 bytes' });
-  const isAccepted = reply.status >= 200 && reply.status < 300;
-  noteReply(session, 'uploads.put', reply, isAccepted, ['A PUT without further headers', 'is accepted']);
+  const { status } = reply;
+  if (status === 0 || status >= 500) findings.unclear('uploads.put', reasonOf(reply));
+  else if (status < 300) findings.set('uploads.put', 'confirmed', 'A PUT without further headers is accepted.');
+  else findings.set('uploads.put', 'differs', `A PUT without further headers gets ${status}.`);
 }
 
 /** An audience that is built to its end: create, the same key again, budget, reads, delete. */

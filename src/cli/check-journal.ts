@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { type Journal, parseEntry } from '../check/index.ts';
 import { CommandError } from './exit-codes.ts';
+import { readIfExists, replacePrivately } from './private-file.ts';
 import { configFolder } from './profiles.ts';
 import { isRunning } from './running-sandboxes.ts';
 
@@ -13,6 +15,24 @@ export function journalPath(baseUrl: string, token: string): string {
   const account = `${baseUrl.replace(/\/+$/, '')}\n${token}`;
   const hash = createHash('sha256').update(account).digest('hex').slice(0, 16);
   return join(configFolder(), 'checks', `${hash}.json`);
+}
+
+/** Returns a journal in a file that only its owner can read. */
+export function fileJournal(path: string): Journal {
+  return {
+    async load() {
+      const text = await readIfExists(path);
+      if (text === undefined) return undefined;
+      const entry = parseEntry(text);
+      if (entry) return entry;
+      throw new Error(`${path} was not written by a check: remove it.`);
+    },
+    async save(entry) {
+      if (!entry) return rm(path, { force: true });
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await replacePrivately(path, JSON.stringify(entry));
+    },
+  };
 }
 
 /**

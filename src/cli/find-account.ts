@@ -1,5 +1,5 @@
 import type { ServiceContract } from '../index.ts';
-import { checkAddress, checkToken, isSameAddress } from './account-checks.ts';
+import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
 import { NAME } from './command-name.ts';
 import type { Account, GlobalFlags } from './context.ts';
 import { readContract } from './contract-file.ts';

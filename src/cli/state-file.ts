@@ -1,7 +1,7 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { SandboxState } from '../sandbox/index.ts';
 import { messageOf } from './error-texts.ts';
 import { CommandError } from './exit-codes.ts';
+import { readIfExists, replacePrivately } from './private-file.ts';
 
 /** The state of a sandbox in a file, with what the command has printed for it. */
 export interface StateFile extends SandboxState {
@@ -13,13 +13,13 @@ export interface StateFile extends SandboxState {
 
 /** Reads a state file; returns `undefined` if there is none. The sandbox checks the state. */
 export async function readStateFile(path: string): Promise<StateFile | undefined> {
-  let text: string;
+  let text: string | undefined;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readIfExists(path);
   } catch (error) {
-    if (Object(error).code === 'ENOENT') return undefined;
     throw new CommandError(`The state cannot be read: ${messageOf(error)}`, { code: 'usage', cause: error });
   }
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -29,23 +29,8 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
 }
 
 /** Writes a state file. The file holds the old state or the new one, whenever the process is killed. */
-export async function writeStateFile(path: string, state: StateFile): Promise<void> {
-  const part = `${path}.part`;
-  try {
-    const file = await open(part, 'w', 0o600);
-    try {
-      await file.writeFile(JSON.stringify(state));
-      // Without it, the new name may reach the disk before the content does.
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true }).catch(() => {});
-    throw error;
-  }
-}
+export const writeStateFile = (path: string, state: StateFile): Promise<void> =>
+  replacePrivately(path, JSON.stringify(state));
 
 /** Time from a change to its write, in which further changes join it. */
 const WRITE_DELAY_MS = 200;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { TokenSource } from '../index.ts';
-import { isUsableToken } from './account-checks.ts';
+import { isUsableToken } from './account-input.ts';
 import { CommandError } from './exit-codes.ts';
 
 /** Maximum duration of a token command. */

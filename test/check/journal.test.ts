@@ -1,7 +1,8 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkService, fileJournal, type Journal, type JournalEntry, memoryJournal } from '../../src/check/index.ts';
+import { checkService, type Journal, type JournalEntry, memoryJournal } from '../../src/check/index.ts';
+import { fileJournal } from '../../src/cli/check-journal.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import type { ServiceDefinition } from './support/emulation.ts';
 import { fails, refusesUsedKeys } from './support/traits.ts';

@@ -93,6 +93,15 @@ describe('check', () => {
     expect(err).toContain('path:projects.get: GET /api/v2/project/{id} → GET /api/v2/projects/{id}');
   });
 
+  it('ends with 11 if the client cannot work, although the service has not changed', async () => {
+    const { run, sandbox } = await startFilled();
+    sandbox.faults.add({ on: 'cohorts.list', status: 404 });
+    expect((await run(['check', '--out', 'service.json'])).code).toBe(11);
+    const { code, out, err } = await run(['check', '--against', 'service.json']);
+    expect({ code, err }).toEqual({ code: 11, err: '' });
+    expect(out).toMatch(/^Lists of cohorts do not work here: /);
+  });
+
   it('ends with 12 if something cannot be checked that was confirmed earlier', async () => {
     const { run, folder, sandbox } = await startFilled();
     expect((await run(['check', '--out', 'service.json'])).code).toBe(0);

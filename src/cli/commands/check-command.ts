@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { CheckEvent, CheckLevel, CheckReport } from '../../check/index.ts';
+import type { CheckEvent, CheckLevel, CheckReport, Finding } from '../../check/index.ts';
 import {
   checkService,
   compare,
-  fileJournal,
   linesOf,
   memoryJournal,
   overridesOf,
@@ -14,7 +13,7 @@ import {
   verdictOf,
 } from '../../check/index.ts';
 import type { ServiceContract } from '../../spec/contract.ts';
-import { journalPath, reserveJournal } from '../check-journal.ts';
+import { fileJournal, journalPath, reserveJournal } from '../check-journal.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';
 import type { Account, Context, GlobalFlags } from '../context.ts';
@@ -69,14 +68,14 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (stopped && flags.out !== undefined) output.log('warning', `${flags.out} was not written: the check ended early.`);
   if (left !== undefined) output.log('warning', left);
   if (stopped) return knownExitCode(stopped.exitCode);
-  if (!comparison) return report.findings.some(({ state }) => state === 'differs') ? EXIT.differs : EXIT.done;
-  for (const { id, was, is } of comparison.changes)
-    output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
-  for (const id of comparison.unchecked)
-    output.log('warning', `${id} was confirmed earlier, and could not be checked.`);
-  if (comparison.changes.length > 0) return EXIT.differs;
-  if (comparison.unchecked.length > 0) return EXIT.cutShort;
-  output.note('The service is as the file says.');
+  const { changes, unchecked } = comparison ?? { changes: [], unchecked: [] };
+  for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
+  for (const id of unchecked) output.log('warning', `${id} was confirmed earlier, and could not be checked.`);
+  // What the file adapts is no news; what the client cannot do always is.
+  const isNews = ({ state, breaks }: Finding): boolean => state === 'differs' && (!comparison || breaks === true);
+  if (changes.length > 0 || report.findings.some(isNews)) return EXIT.differs;
+  if (unchecked.length > 0) return EXIT.cutShort;
+  if (comparison) output.note('The service is as the file says.');
   return EXIT.done;
 }
 

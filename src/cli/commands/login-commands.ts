@@ -1,7 +1,7 @@
 import { AudienceClient, AuthenticationError, type ClientOptions, type Credentials } from '../../index.ts';
 import { signInWithBrowser } from '../../node/index.ts';
 import { createOAuthClient } from '../../oauth/index.ts';
-import { checkAddress, isSameAddress } from '../account-checks.ts';
+import { checkAddress, isSameAddress } from '../account-input.ts';
 import { NAME } from '../command-name.ts';
 import { OAUTH_REDIRECT, optionsOf } from '../connection.ts';
 import type { Context, GlobalFlags } from '../context.ts';
