@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { AudienceError, ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
+import { AudienceError, ConfigurationError, withDetails } from '../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../errors/job-errors.ts';
 import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
@@ -21,7 +21,6 @@ import { RESOURCE_PAGE_CAP } from '../spec/limits.ts';
 import type { NamespaceWith } from '../spec/operations.ts';
 import { fromCallSite } from '../util/call-site.ts';
 import { safely } from '../util/callbacks.ts';
-import { isObject } from '../util/json.ts';
 import { extraBodyErrors, withExtraBody } from './extra-body.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
@@ -215,7 +214,8 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
 
   async #createAndWait(body: Fields, options: CreateAndWaitOptions<T>): Promise<T> {
     // Check first, so that a typo is reported before anything is created.
-    check(isObject(options), 'The options of `createAndWait` must be an object.');
+    if (typeof options !== 'object' || options === null)
+      throw new ConfigurationError('The options of `createAndWait` must be an object.');
     checkWaitOptions(options.wait);
     refuseWaitOptions(options);
     const startedAt = performance.now();
