@@ -63,7 +63,8 @@ export function noteShapes(findings: Findings, payloads: readonly Payload[]): vo
     const [refusal] = refusals.values();
     const names = [...refusals.keys()];
     if (refusal !== undefined) {
-      const evidence = `The client refuses what ${names.map((name) => `\`${name}\``).join(' and ')} returns: ${refusal}.`;
+      const shown = names.map((name) => `\`${name}\``).join(' and ');
+      const evidence = `The client refuses responses of ${shown}: ${refusal}.`;
       const codes = names.map((operation) => ({ operation, members: 'data: (data) => data' }));
       findings.set(id, 'differs', evidence, { breaks: true, codes });
     } else if (fields.size > 0) {
