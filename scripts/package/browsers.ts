@@ -41,7 +41,9 @@ async function runInBrowser(projects: Projects, { name, bundle }: Bundler): Prom
 async function refuseBuiltins(folder: string): Promise<void> {
   for (const file of await readdir(folder, { recursive: true })) {
     const text = file.endsWith('.js') ? await readFile(join(folder, file), 'utf8') : '';
-    const [built] = /\bnode:\w+|__vite-browser-external/.exec(text) ?? [];
+    // Webhooks ask the runtime for this module where it has one; a browser has none.
+    const asked = /getBuiltinModule\b.{0,60}?["'`]node:crypto["'`]/g;
+    const [built] = /\bnode:\w+|__vite-browser-external/.exec(text.replaceAll(asked, '')) ?? [];
     if (built !== undefined) throw new Error(`${file} contains "${built}".`);
   }
 }
