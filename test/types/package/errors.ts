@@ -5,6 +5,7 @@ import {
   ApiError,
   type AudienceClient,
   AudienceError,
+  type BuildBudget,
   BuildBudgetError,
   type Cohort,
   ConnectionError,
@@ -61,7 +62,7 @@ export function byClass(error: unknown): void {
   if (ApiError.isInstance(error) && error.code === 'job-failed') console.log(error);
   if (NotFoundError.isInstance(error)) same<typeof error.code, 'not-found'>();
   if (RateLimitError.isInstance(error) && error.code === 'build-budget-exhausted') {
-    same<typeof error.budget, Readonly<Record<string, unknown>> | undefined>();
+    same<typeof error.budget, BuildBudget | undefined>();
   }
   if (BuildBudgetError.isInstance(error)) same<typeof error.code, 'build-budget-exhausted'>();
   if (OAuthError.isInstance(error)) same<typeof error.error, string>();
