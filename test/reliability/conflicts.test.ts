@@ -21,6 +21,22 @@ async function startSlow({ cut = false } = {}) {
   return { ...bench, proxy, release, options, client: bench.connect(options) };
 }
 
+/** Starts virtual time that stands still while a request of `counted` is in flight. */
+function startCountedTime() {
+  let requests = 0;
+  const time = startVirtualTime(() => requests > 0);
+  onTestFinished(() => time.end());
+  const counted: typeof fetch = async (...args) => {
+    requests++;
+    try {
+      return await fetch(...args);
+    } finally {
+      requests--;
+    }
+  };
+  return { time, counted };
+}
+
 const inFlight = (proxy: FaultProxy): Promise<void> => eventually(() => expect(proxy.passed).toHaveLength(1));
 const conflicts = (log: readonly { status: number }[]): number => log.filter(({ status }) => status === 409).length;
 
@@ -81,17 +97,7 @@ describe('a create whose key is in flight', () => {
 
   it('for longer than a minute ends with the outcome unknown, and the replay comes with the same key', async () => {
     const { connect, options, sandbox, release } = await startSlow({ cut: true });
-    let requests = 0;
-    const time = startVirtualTime(() => requests > 0);
-    onTestFinished(() => time.end());
-    const counted: typeof fetch = async (...args) => {
-      requests++;
-      try {
-        return await fetch(...args);
-      } finally {
-        requests--;
-      }
-    };
+    const { time, counted } = startCountedTime();
     const client = connect({ ...options, fetch: counted, backoff: { min: 1_000, max: 20_000 } });
     const create = () => client.projects.create({ name: 'Own' }, { idempotencyKey: 'k' });
     const startedAt = performance.now();
@@ -107,17 +113,7 @@ describe('a create whose key is in flight', () => {
 
   it('for longer than its deadline ends there, with the outcome unknown', async () => {
     const { connect, options, sandbox, release } = await startSlow({ cut: true });
-    let requests = 0;
-    const time = startVirtualTime(() => requests > 0);
-    onTestFinished(() => time.end());
-    const counted: typeof fetch = async (...args) => {
-      requests++;
-      try {
-        return await fetch(...args);
-      } finally {
-        requests--;
-      }
-    };
+    const { time, counted } = startCountedTime();
     const create = connect({ ...options, fetch: counted }).projects.create({ name: 'Own' }, { deadline: 250 });
     const error = await time.until(failureOf(create));
     expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
