@@ -114,9 +114,9 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
     setupFiles: ['test/support/minimum-browser.ts'],
     include: [
       'test/**/*.browser.test.ts',
-      'test/http/{request,response-errors,retries,send,timing}.test.ts',
+      'test/client/http/{request,response-errors,retries,send,timing}.test.ts',
       'test/oauth/authorized-requests.test.ts',
-      'test/storage/{download,upload,upload-checks,upload-streams}.test.ts',
+      'test/client/storage/{download,upload,upload-checks,upload-streams}.test.ts',
     ],
     browser: {
       enabled: true,

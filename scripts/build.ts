@@ -10,10 +10,10 @@ rmSync('dist', { recursive: true, force: true });
 const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-const document = JSON.stringify(JSON.parse(readFileSync('src/spec/openapi.json', 'utf8')));
+const document = JSON.stringify(JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8')));
 writeFileSync('dist/openapi.json', document);
 writeFileSync('dist/openapi-json.js', await jsonModule(document));
-const contractSchema: unknown = JSON.parse(readFileSync('src/spec/contract.schema.json', 'utf8'));
+const contractSchema: unknown = JSON.parse(readFileSync('src/spec/generated/contract.schema.json', 'utf8'));
 writeFileSync('dist/contract.schema.json', JSON.stringify(contractSchema));
 await writeDeclarations('dist');
 

@@ -47,13 +47,13 @@ const COMMAND = 'cli';
 const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set(['util/loopback.ts', 'util/similar-names.ts']);
 
 /** Pure functions of closed folders, which `check` imports as files: the command does not bundle the client a second time. */
-const CHECK_MAY_IMPORT: ReadonlySet<string> = new Set(['http/conflict.ts']);
+const CHECK_MAY_IMPORT: ReadonlySet<string> = new Set(['client/http/conflict.ts']);
 
 /** Files whose code the sandbox may import: facts, documents of them, and what knows nothing of the service. Otherwise it imports only types, because it checks the client. */
 const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
   'spec/operations.ts',
-  'spec/openapi.json',
-  'spec/contract.schema.json',
+  'spec/generated/openapi.json',
+  'spec/generated/contract.schema.json',
   'client/openapi-document.ts',
   'util/similar-names.ts',
   'version.ts',
@@ -64,7 +64,10 @@ const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
  */
 const TYPES_FOR_ALL = 'schemas';
 
-const folderOf = (path: string): string => (path.includes('/') ? (path.split('/')[0] ?? '') : '');
+/** Inner folders of the client, and `check`, count as folders. */
+const INNER = /^client\/(?=[^/]+\/)|^cli\/(?=check\/)/;
+
+const folderOf = (path: string): string => (path.includes('/') ? (path.replace(INNER, '').split('/')[0] ?? '') : '');
 const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder));
 
 function edgesOf({ path, text }: SourceFile): Edge[] {

@@ -1,4 +1,4 @@
 import { writeFileSync } from 'node:fs';
 import { textOfContractSchema } from './contract-schema.ts';
 
-writeFileSync('src/spec/contract.schema.json', textOfContractSchema());
+writeFileSync('src/spec/generated/contract.schema.json', textOfContractSchema());

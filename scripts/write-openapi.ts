@@ -1,4 +1,4 @@
 import { writeFileSync } from 'node:fs';
 import { buildDocument, textOf } from './openapi/document.ts';
 
-writeFileSync('src/spec/openapi.json', textOf(await buildDocument()));
+writeFileSync('src/spec/generated/openapi.json', textOf(await buildDocument()));

@@ -11,7 +11,31 @@ export {
   type TokenInput,
   type TokenSource,
   type TokenStore,
-} from './auth/index.ts';
+} from './client/auth/index.ts';
+export type {
+  ApiPromise,
+  CallAdditions,
+  CreateOptions,
+  EndEvent,
+  Envelope,
+  Fetch,
+  FetchOptions,
+  Hooks,
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  RequestEvent,
+  RequestOptions,
+  ResponseEvent,
+  RetryEvent,
+  WaitEnd,
+  WaitEvent,
+  WaitInfo,
+  WaitingEvent,
+  WaitStep,
+  WithResponse,
+} from './client/http/index.ts';
 export type {
   AppInfo,
   ClientOptions,
@@ -32,6 +56,59 @@ export {
   openApiDocument,
   type TokenSourceOptions,
 } from './client/index.ts';
+export type {
+  UpdateInfo,
+  UpdateSource,
+  WaitOptions,
+  WatchOptions,
+} from './client/polling/index.ts';
+export type { Priority } from './client/rate-limit/index.ts';
+export { type AcquireOptions, memoryLimiter, type RateLimiter } from './client/rate-limit/index.ts';
+export { explainActivation } from './client/resources/index.ts';
+export type * from './client/resources/namespaces.ts';
+export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './client/schemas/activation.ts';
+export type {
+  AnalysisType,
+  Audience,
+  AudienceCreate,
+  AudienceDataset,
+  DatasetCreate,
+  Eligibility,
+  EligibilityNotice,
+  EligibilityReason,
+} from './client/schemas/audience.ts';
+export type { Cohort, CohortCreate } from './client/schemas/cohort.ts';
+export type {
+  CohortStatusId,
+  Creator,
+  Identifier,
+  LifecycleStatusId,
+  NamedId,
+  OpenUnion,
+  Status,
+  UploadKind,
+} from './client/schemas/common.ts';
+export type {
+  Estimate,
+  LookalikeConfig,
+  LookalikeCreate,
+  Project,
+  ProjectCreate,
+  Schedule,
+  ScheduleCreate,
+} from './client/schemas/open-resources.ts';
+export type { StandardIssue, StandardResult, StandardSchema } from './client/schemas/standard-schema.ts';
+export type { UploadRequest, UploadReservation } from './client/schemas/upload-reservation.ts';
+export type { BudgetWindow, BuildBudget, Usage } from './client/schemas/usage-report.ts';
+export type { EventType, WebhookEndpoint } from './client/schemas/webhook-endpoint.ts';
+export type {
+  ByteReader,
+  ByteStream,
+  TransferOptions,
+  UploadData,
+  UploadOptions,
+  UploadProgress,
+} from './client/storage/index.ts';
 export {
   type AnyApiError,
   ApiError,
@@ -75,75 +152,6 @@ export {
 } from './errors/job-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
-export type {
-  ApiPromise,
-  CallAdditions,
-  CreateOptions,
-  EndEvent,
-  Envelope,
-  Fetch,
-  FetchOptions,
-  Hooks,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  RequestEvent,
-  RequestOptions,
-  ResponseEvent,
-  RetryEvent,
-  WaitEnd,
-  WaitEvent,
-  WaitInfo,
-  WaitingEvent,
-  WaitStep,
-  WithResponse,
-} from './http/index.ts';
-export type {
-  UpdateInfo,
-  UpdateSource,
-  WaitOptions,
-  WatchOptions,
-} from './polling/index.ts';
-export type { Priority } from './rate-limit/index.ts';
-export { type AcquireOptions, memoryLimiter, type RateLimiter } from './rate-limit/index.ts';
-export { explainActivation } from './resources/index.ts';
-export type * from './resources/namespaces.ts';
-export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './schemas/activation.ts';
-export type {
-  AnalysisType,
-  Audience,
-  AudienceCreate,
-  AudienceDataset,
-  DatasetCreate,
-  Eligibility,
-  EligibilityNotice,
-  EligibilityReason,
-} from './schemas/audience.ts';
-export type { Cohort, CohortCreate } from './schemas/cohort.ts';
-export type {
-  CohortStatusId,
-  Creator,
-  Identifier,
-  LifecycleStatusId,
-  NamedId,
-  OpenUnion,
-  Status,
-  UploadKind,
-} from './schemas/common.ts';
-export type {
-  Estimate,
-  LookalikeConfig,
-  LookalikeCreate,
-  Project,
-  ProjectCreate,
-  Schedule,
-  ScheduleCreate,
-} from './schemas/open-resources.ts';
-export type { StandardIssue, StandardResult, StandardSchema } from './schemas/standard-schema.ts';
-export type { UploadRequest, UploadReservation } from './schemas/upload-reservation.ts';
-export type { BudgetWindow, BuildBudget, Usage } from './schemas/usage-report.ts';
-export type { EventType, WebhookEndpoint } from './schemas/webhook-endpoint.ts';
 export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
 export type { IdLike, JobKind, Progress, Statuses } from './spec/job-status.ts';
 export {
@@ -166,14 +174,6 @@ export {
   type Reads,
   type RetryPolicy,
 } from './spec/operations.ts';
-export type {
-  ByteReader,
-  ByteStream,
-  TransferOptions,
-  UploadData,
-  UploadOptions,
-  UploadProgress,
-} from './storage/index.ts';
 export type { Optional } from './util/input-types.ts';
 export type { JsonObject } from './util/json.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';

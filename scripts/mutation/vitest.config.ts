@@ -6,9 +6,9 @@ export default defineConfig({
     globalSetup: 'test/support/control-setup.ts',
     testTimeout: 10_000,
     include: [
-      'test/http/{envelope,response-errors,retries,retry-policy,timing}.test.ts',
-      'test/rate-limit/{build-budget,rate-limiter,sliding-window-log}.test.ts',
-      'test/auth/*.test.ts',
+      'test/client/http/{envelope,response-errors,retries,retry-policy,timing}.test.ts',
+      'test/client/rate-limit/{build-budget,rate-limiter,sliding-window-log}.test.ts',
+      'test/client/auth/*.test.ts',
       'test/client/token-sources.test.ts',
       'test/reliability/limits.test.ts',
     ],

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type * as z from 'zod/mini';
-import type { ResourceSchema } from '../../src/schemas/common.ts';
+import type { ResourceSchema } from '../../src/client/schemas/common.ts';
 import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES } from '../../src/spec/limits.ts';
 import { type AssumptionName, assumed } from '../assumptions.ts';
 import type { DocComments } from './doc-comments.ts';
@@ -56,7 +56,7 @@ export async function componentSchemas(
 
 /** Returns what the files of schemas and resources export. */
 async function exportedSchemas(): Promise<Readonly<Record<string, unknown>>> {
-  const files = globSync('src/{schemas,resources}/*.ts');
+  const files = globSync('src/client/{schemas,resources}/*.ts');
   const modules: readonly object[] = await Promise.all(files.map((file) => import(pathToFileURL(file).href)));
   return Object.assign({}, ...modules);
 }
@@ -67,7 +67,8 @@ function exportedSchema(name: string, exported: Readonly<Record<string, unknown>
   // The suffixes stand for their types.
   const resource = exported[`${camel}Resource`] as ResourceSchema<unknown> | undefined;
   const schema = resource?.schema ?? (exported[`${camel}Schema`] as z.ZodMiniType | undefined);
-  if (!schema) throw new Error(`src/schemas and src/resources export neither ${camel}Resource nor ${camel}Schema.`);
+  if (!schema)
+    throw new Error(`src/client/schemas and src/client/resources export neither ${camel}Resource nor ${camel}Schema.`);
   return { ...jsonSchemaOf(schema, resource?.flags), ...(name !== 'Credentials' && { additionalProperties: true }) };
 }
 

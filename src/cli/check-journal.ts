@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Journal, parseEntry } from '../check/index.ts';
+import { type Journal, parseEntry } from './check/index.ts';
 import { CommandError } from './exit-codes.ts';
 import { readIfExists, replacePrivately } from './private-file.ts';
 import { configFolder } from './profiles.ts';

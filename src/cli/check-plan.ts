@@ -1,6 +1,6 @@
-import { type CheckEvent, type CheckLevel, checkService } from '../check/index.ts';
 import { AudienceClient } from '../index.ts';
 import { createSandbox } from '../sandbox/index.ts';
+import { type CheckEvent, type CheckLevel, checkService } from './check/index.ts';
 
 /** A request that a check would send. */
 export type PlannedRequest = Pick<Extract<CheckEvent, { type: 'request' }>, 'method' | 'path' | 'why'>;

@@ -1,4 +1,4 @@
-import document from '../spec/openapi.json' with { type: 'json' };
+import document from '../spec/generated/openapi.json' with { type: 'json' };
 import type { OperationName } from '../spec/operations.ts';
 import { differByOneLetter, lettersOf } from '../util/similar-names.ts';
 import { usageError } from './exit-codes.ts';

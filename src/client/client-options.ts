@@ -1,20 +1,4 @@
-import type { Credentials, TokenInput, TokenSource } from '../auth/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
-import {
-  customFetch,
-  DEFAULTS,
-  debugLog,
-  type Fetch,
-  type FetchOptions,
-  type Hooks,
-  OWN_FETCH_OPTIONS,
-  PAGE_NUMBERS,
-  platformFetch,
-  type Settings,
-} from '../http/index.ts';
-import type { Scheduler } from '../polling/index.ts';
-import type { RateLimiter, SharedHold } from '../rate-limit/index.ts';
-import { mergeRateLimits } from '../rate-limit/index.ts';
 import type { ServiceContract } from '../spec/contract.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
@@ -38,8 +22,24 @@ import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
 import { VERSION } from '../version.ts';
+import type { Credentials, TokenInput, TokenSource } from './auth/index.ts';
 import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
+import {
+  customFetch,
+  DEFAULTS,
+  debugLog,
+  type Fetch,
+  type FetchOptions,
+  type Hooks,
+  OWN_FETCH_OPTIONS,
+  PAGE_NUMBERS,
+  platformFetch,
+  type Settings,
+} from './http/index.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
+import type { Scheduler } from './polling/index.ts';
+import type { RateLimiter, SharedHold } from './rate-limit/index.ts';
+import { mergeRateLimits } from './rate-limit/index.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {

@@ -1,6 +1,21 @@
-import type { ApiPromise, CreateOptions } from '../http/index.ts';
-import { Transport } from '../http/index.ts';
-import { Scheduler } from '../polling/index.ts';
+import type { Bucket } from '../spec/limits.ts';
+import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
+import { isObject } from '../util/json.ts';
+import { Redactor } from '../util/redact.ts';
+import { parseTimestamp } from '../util/timestamps.ts';
+import {
+  type ClientOptions,
+  checkClientOptions,
+  checkTunableOptions,
+  resolveOptions,
+  type TunableOptions,
+} from './client-options.ts';
+import { readTokens } from './client-tokens.ts';
+import { createTransport } from './create-transport.ts';
+import type { ApiPromise, CreateOptions } from './http/index.ts';
+import { Transport } from './http/index.ts';
+import { mergeOverrides } from './operation-overrides.ts';
+import { Scheduler } from './polling/index.ts';
 import {
   Activations,
   Audiences,
@@ -18,23 +33,8 @@ import {
   UsageReports,
   Waits,
   Webhooks,
-} from '../resources/index.ts';
-import { decodeWith, type StandardSchema } from '../schemas/standard-schema.ts';
-import type { Bucket } from '../spec/limits.ts';
-import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
-import { isObject } from '../util/json.ts';
-import { Redactor } from '../util/redact.ts';
-import { parseTimestamp } from '../util/timestamps.ts';
-import {
-  type ClientOptions,
-  checkClientOptions,
-  checkTunableOptions,
-  resolveOptions,
-  type TunableOptions,
-} from './client-options.ts';
-import { readTokens } from './client-tokens.ts';
-import { createTransport } from './create-transport.ts';
-import { mergeOverrides } from './operation-overrides.ts';
+} from './resources/index.ts';
+import { decodeWith, type StandardSchema } from './schemas/standard-schema.ts';
 
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'extraBody'> {

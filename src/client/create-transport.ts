@@ -1,9 +1,9 @@
-import { clientTokens, type TokenContext } from '../auth/index.ts';
-import { BACKGROUND, ClientState, Transport } from '../http/index.ts';
-import { BuildBudgetGate, createRateLimiter } from '../rate-limit/index.ts';
-import { issueToken, readUsage } from '../resources/index.ts';
 import { Redactor } from '../util/redact.ts';
+import { clientTokens, type TokenContext } from './auth/index.ts';
 import { type ClientOptions, resolveOptions } from './client-options.ts';
+import { BACKGROUND, ClientState, Transport } from './http/index.ts';
+import { BuildBudgetGate, createRateLimiter } from './rate-limit/index.ts';
+import { issueToken, readUsage } from './resources/index.ts';
 
 /**
  * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the

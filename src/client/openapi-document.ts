@@ -1,5 +1,5 @@
 import type { Paging, ServiceContract } from '../spec/contract.ts';
-import document from '../spec/openapi.json' with { type: 'json' };
+import document from '../spec/generated/openapi.json' with { type: 'json' };
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { anyOption, optionChecker, stringOption } from '../util/options.ts';

@@ -1,4 +1,4 @@
-import type { BuildBudget } from '../schemas/usage-report.ts';
+import type { BuildBudget } from '../client/schemas/usage-report.ts';
 import type { Bucket } from '../spec/limits.ts';
 import { AudienceError } from './audience-error.ts';
 import type { ErrorCode } from './error-codes.ts';

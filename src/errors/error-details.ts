@@ -1,8 +1,8 @@
-import type { Activation } from '../schemas/activation.ts';
-import type { Audience } from '../schemas/audience.ts';
-import type { Cohort } from '../schemas/cohort.ts';
-import type { Estimate } from '../schemas/open-resources.ts';
-import type { BuildBudget } from '../schemas/usage-report.ts';
+import type { Activation } from '../client/schemas/activation.ts';
+import type { Audience } from '../client/schemas/audience.ts';
+import type { Cohort } from '../client/schemas/cohort.ts';
+import type { Estimate } from '../client/schemas/open-resources.ts';
+import type { BuildBudget } from '../client/schemas/usage-report.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 

@@ -1,7 +1,7 @@
+import type { Transport } from '../client/http/index.ts';
 import type { ClientOptions } from '../client/index.ts';
 import { createTransport, readTokens } from '../client/index.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
-import type { Transport } from '../http/index.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
 import { MAX_CAUSE_DEPTH, Redactor } from '../util/redact.ts';

@@ -1,5 +1,4 @@
-import { ConfigurationError } from '../errors/audience-error.ts';
-import type { PreparedRequest, Settings, Transport } from '../http/index.ts';
+import type { PreparedRequest, Settings, Transport } from '../client/http/index.ts';
 import {
   AttemptTimeout,
   acquirePermit,
@@ -10,7 +9,8 @@ import {
   readResponse,
   sendAttempt,
   statusFailure,
-} from '../http/index.ts';
+} from '../client/http/index.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type Message, readMessage } from './message.ts';

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Activations, DownloadOptions } from '../resources/index.ts';
-import type { Activation } from '../schemas/activation.ts';
+import type { Activations, DownloadOptions } from '../client/resources/index.ts';
+import type { Activation } from '../client/schemas/activation.ts';
 import type { IdLike } from '../spec/job-status.ts';
 import { replaceFile, writing } from './file-system.ts';
 

@@ -1,6 +1,6 @@
-import { isUsableToken, type TokenSource } from '../auth/index.ts';
+import { isUsableToken, type TokenSource } from '../client/auth/index.ts';
+import type { Fetch } from '../client/http/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import type { Fetch } from '../http/index.ts';
 
 /**
  * Returns a `fetch` that sends a bearer token to `origin` only. After a 401, it retries once with another token, unless

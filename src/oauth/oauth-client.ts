@@ -1,5 +1,5 @@
+import { platformFetch } from '../client/http/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
-import { platformFetch } from '../http/index.ts';
 import { operations } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
 import { checkBaseUrl } from '../util/base-url.ts';

@@ -1,8 +1,4 @@
 import * as oauth from 'oauth4webapi';
-import { AudienceError } from '../errors/audience-error.ts';
-import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
-import type { CallDetails } from '../errors/error-details.ts';
-import { OAuthError } from '../errors/oauth-errors.ts';
 import {
   customFetch,
   DEFAULTS,
@@ -13,7 +9,11 @@ import {
   readResponse,
   retryDelay,
   statusFailureOf,
-} from '../http/index.ts';
+} from '../client/http/index.ts';
+import { AudienceError } from '../errors/audience-error.ts';
+import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
+import type { CallDetails } from '../errors/error-details.ts';
+import { OAuthError } from '../errors/oauth-errors.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';

@@ -1,6 +1,6 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import * as z from 'zod/mini';
-import { isUsableToken } from '../auth/index.ts';
+import { isUsableToken } from '../client/auth/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import { isObject, type JsonObject } from '../util/json.ts';
 import { LAST_MOMENT } from '../util/retry-after.ts';

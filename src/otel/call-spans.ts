@@ -12,7 +12,15 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { CallAdditions, EndEvent, Fetch, Hooks, RequestEvent, ResponseEvent, RetryEvent } from '../http/index.ts';
+import type {
+  CallAdditions,
+  EndEvent,
+  Fetch,
+  Hooks,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+} from '../client/http/index.ts';
 import { errorType, nameOf, seconds, serverAttributes, templateOf, urlOf } from './attributes.ts';
 import type { Targets } from './targets.ts';
 

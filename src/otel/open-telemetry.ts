@@ -1,6 +1,6 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import type { Hooks } from '../client/http/index.ts';
 import { check } from '../errors/audience-error.ts';
-import type { Hooks } from '../http/index.ts';
 import { VERSION } from '../version.ts';
 import type { DeliveryHooks } from '../webhooks/index.ts';
 import { CallSpans } from './call-spans.ts';

@@ -1,5 +1,11 @@
+import {
+  isNewer,
+  type JobSubscription,
+  type JobUpdate,
+  type Scheduler,
+  type WaitObserver,
+} from '../client/polling/index.ts';
 import { ApiError } from '../errors/api-errors.ts';
-import { isNewer, type JobSubscription, type JobUpdate, type Scheduler, type WaitObserver } from '../polling/index.ts';
 import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';
 import { messageOf } from '../util/callbacks.ts';

@@ -1,4 +1,4 @@
-import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../rate-limit/index.ts';
+import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../client/rate-limit/index.ts';
 import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
 import { safely } from '../util/callbacks.ts';
 import type { Optional } from '../util/input-types.ts';

@@ -1,5 +1,5 @@
+import type { UpdateSource } from '../client/polling/index.ts';
 import { NotFoundError, PermissionError } from '../errors/api-errors.ts';
-import type { UpdateSource } from '../polling/index.ts';
 import type { JobKind, JobResource, Progress } from '../spec/job-status.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import { updatedAt } from '../util/timestamps.ts';

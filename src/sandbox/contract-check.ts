@@ -1,5 +1,5 @@
-import schema from '../spec/contract.schema.json' with { type: 'json' };
 import type { ServiceContract } from '../spec/contract.ts';
+import schema from '../spec/generated/contract.schema.json' with { type: 'json' };
 
 /** The parts of JSON Schema that the schema of contracts consists of. */
 interface Schema {

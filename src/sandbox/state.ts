@@ -1,9 +1,9 @@
-import type { Activation } from '../schemas/activation.ts';
-import type { Audience } from '../schemas/audience.ts';
-import type { Cohort } from '../schemas/cohort.ts';
-import type { Estimate, Project, Schedule } from '../schemas/open-resources.ts';
-import type { BuildBudget } from '../schemas/usage-report.ts';
-import type { WebhookEndpoint } from '../schemas/webhook-endpoint.ts';
+import type { Activation } from '../client/schemas/activation.ts';
+import type { Audience } from '../client/schemas/audience.ts';
+import type { Cohort } from '../client/schemas/cohort.ts';
+import type { Estimate, Project, Schedule } from '../client/schemas/open-resources.ts';
+import type { BuildBudget } from '../client/schemas/usage-report.ts';
+import type { WebhookEndpoint } from '../client/schemas/webhook-endpoint.ts';
 import { type NamespaceWith, operations } from '../spec/operations.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 

@@ -1,6 +1,6 @@
-import type { Activation } from '../schemas/activation.ts';
-import type { Audience } from '../schemas/audience.ts';
-import type { Cohort } from '../schemas/cohort.ts';
+import type { Activation } from '../client/schemas/activation.ts';
+import type { Audience } from '../client/schemas/audience.ts';
+import type { Cohort } from '../client/schemas/cohort.ts';
 import { isObject } from '../util/json.ts';
 import { isOlder } from '../util/timestamps.ts';
 

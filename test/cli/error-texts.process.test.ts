@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../src/cli/error-texts.ts';
 import { CLIENT_OPTIONS } from '../../src/client/client-options.ts';
-import { KEY_OPTIONS, REQUEST_OPTIONS } from '../../src/http/request-options.ts';
+import { KEY_OPTIONS, REQUEST_OPTIONS } from '../../src/client/http/request-options.ts';
 import * as client from '../../src/index.ts';
 import * as node from '../../src/node/index.ts';
 import * as oauth from '../../src/oauth/index.ts';

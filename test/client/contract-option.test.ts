@@ -8,7 +8,7 @@ import { wireAudience } from '../support/wire-audience.ts';
 
 const options = { baseUrl: 'https://api.example.com', token: 'token-1' };
 const isValid = new Ajv2020({ strict: false }).compile(
-  JSON.parse(readFileSync('src/spec/contract.schema.json', 'utf8')),
+  JSON.parse(readFileSync('src/spec/generated/contract.schema.json', 'utf8')),
 );
 
 /** Returns the message of what a function throws. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import type { RateLimiter } from '../../src/client/rate-limit/rate-limiter.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import type { RateLimits } from '../../src/spec/limits.ts';
 import { KINDS } from '../support/redis-clients.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import { createRateLimiter } from '../../src/client/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 
 it('10,000 calls are queued in less than 50 ms of CPU', async () => {

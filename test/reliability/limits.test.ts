@@ -1,7 +1,7 @@
 import '../support/nothing-left.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRateLimiter, withMargin } from '../../src/rate-limit/rate-limiter.ts';
+import { createRateLimiter, withMargin } from '../../src/client/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 import { amount } from '../support/seeded.ts';
 

@@ -1,5 +1,5 @@
+import type { RateLimiter } from '../../src/client/rate-limit/rate-limiter.ts';
 import { AudienceClient } from '../../src/index.ts';
-import type { RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { redisLimiter } from '../../src/redis/index.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
 import type { Logger } from '../../src/util/log.ts';

@@ -1,7 +1,7 @@
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import type { TokenStore } from '../../src/auth/token-source.ts';
-import type { Fetch } from '../../src/http/send.ts';
+import type { TokenStore } from '../../src/client/auth/token-source.ts';
+import type { Fetch } from '../../src/client/http/send.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { createOAuthClient } from '../../src/oauth/index.ts';
 import { ping, REDIRECT } from './ping.ts';

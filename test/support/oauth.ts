@@ -1,5 +1,5 @@
-import type { TokenStore } from '../../src/auth/token-source.ts';
-import { memoryTokenStore } from '../../src/auth/token-source.ts';
+import type { TokenStore } from '../../src/client/auth/token-source.ts';
+import { memoryTokenStore } from '../../src/client/auth/token-source.ts';
 import { createOAuthClient, type OAuthClient, type OAuthClientOptions } from '../../src/oauth/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
 import { REDIRECT } from './ping.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AcquireOptions, RateLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import type { AcquireOptions, RateLimiter } from '../../src/client/rate-limit/rate-limiter.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import type { Bucket } from '../../src/spec/limits.ts';
 import { eventually } from './eventually.ts';

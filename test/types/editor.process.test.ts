@@ -7,7 +7,7 @@ declare const client: AudienceClient;
 declare const file: Blob;
 `;
 
-const { components } = JSON.parse(readFileSync('src/spec/openapi.json', 'utf8'));
+const { components } = JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8'));
 
 /** Returns the documented fields of a body, as the OpenAPI document shows them, or of an object in it. */
 const documented = (name: string, ...path: readonly string[]): string[] => {

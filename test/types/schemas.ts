@@ -1,17 +1,21 @@
 /** Schemas and the public interfaces written by hand say the same; checked with the sources, not the package. */
 import type * as z from 'zod/mini';
-import type { Credentials } from '../../src/auth/index.ts';
-import type { JobResources } from '../../src/errors/error-details.ts';
-import type { ListParams, UsageParams } from '../../src/resources/index.ts';
+import type { Credentials } from '../../src/client/auth/index.ts';
+import type { ListParams, UsageParams } from '../../src/client/resources/index.ts';
 import type {
   Activation,
   ActivationCreate,
   activationCreateSchema,
   activationSchema,
-} from '../../src/schemas/activation.ts';
-import type { Audience, AudienceCreate, audienceCreateSchema, audienceSchema } from '../../src/schemas/audience.ts';
-import type { Cohort, CohortCreate, cohortCreateSchema, cohortSchema } from '../../src/schemas/cohort.ts';
-import type { credentialsSchema } from '../../src/schemas/credentials.ts';
+} from '../../src/client/schemas/activation.ts';
+import type {
+  Audience,
+  AudienceCreate,
+  audienceCreateSchema,
+  audienceSchema,
+} from '../../src/client/schemas/audience.ts';
+import type { Cohort, CohortCreate, cohortCreateSchema, cohortSchema } from '../../src/client/schemas/cohort.ts';
+import type { credentialsSchema } from '../../src/client/schemas/credentials.ts';
 import type {
   Estimate,
   estimateSchema,
@@ -24,16 +28,17 @@ import type {
   Schedule,
   ScheduleCreate,
   scheduleCreateSchema,
-} from '../../src/schemas/open-resources.ts';
-import type { listQuerySchema, usageQuerySchema } from '../../src/schemas/queries.ts';
+} from '../../src/client/schemas/open-resources.ts';
+import type { listQuerySchema, usageQuerySchema } from '../../src/client/schemas/queries.ts';
 import type {
   reservationSchema,
   UploadRequest,
   UploadReservation,
   uploadRequestSchema,
-} from '../../src/schemas/upload-reservation.ts';
-import type { Usage, usageSchema } from '../../src/schemas/usage-report.ts';
-import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/schemas/webhook-endpoint.ts';
+} from '../../src/client/schemas/upload-reservation.ts';
+import type { Usage, usageSchema } from '../../src/client/schemas/usage-report.ts';
+import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/client/schemas/webhook-endpoint.ts';
+import type { JobResources } from '../../src/errors/error-details.ts';
 import type { JobKind } from '../../src/spec/job-status.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { CheckEvent, CheckLevel, CheckReport, Finding } from '../../check/index.ts';
+import type { ServiceContract } from '../../spec/contract.ts';
+import type { CheckEvent, CheckLevel, CheckReport, Finding } from '../check/index.ts';
 import {
   checkService,
   compare,
@@ -11,8 +12,7 @@ import {
   REQUEST_LIMITS,
   rowsOf,
   verdictOf,
-} from '../../check/index.ts';
-import type { ServiceContract } from '../../spec/contract.ts';
+} from '../check/index.ts';
 import { fileJournal, journalPath, reserveJournal } from '../check-journal.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';

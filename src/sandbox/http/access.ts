@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { BuildBudget } from '../../schemas/usage-report.ts';
+import type { BuildBudget } from '../../client/schemas/usage-report.ts';
 import type { Paging } from '../../spec/contract.ts';
 import type { Bucket } from '../../spec/limits.ts';
 import { formatExpiry } from '../clock.ts';

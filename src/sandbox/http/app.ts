@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import document from '../../spec/openapi.json' with { type: 'json' };
+import document from '../../spec/generated/openapi.json' with { type: 'json' };
 import { API } from '../../spec/operations.ts';
 import { mcpRoutes } from '../mcp/mcp-routes.ts';
 import { oauthRoutes } from '../oauth/oauth-routes.ts';

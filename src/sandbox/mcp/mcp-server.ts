@@ -4,7 +4,7 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import document from '../../spec/openapi.json' with { type: 'json' };
+import document from '../../spec/generated/openapi.json' with { type: 'json' };
 import { type OperationName, operations } from '../../spec/operations.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';

@@ -1,0 +1,187 @@
+import { isObject, type JsonObject, parseJson, stringsOf } from '../../util/json.ts';
+
+/** Id of a resource. The client has integers; another one is found, and reported. */
+export type Id = number | string;
+
+/** A response as the check judges it. */
+export interface Reply {
+  /** HTTP status; 0 if there was none, because of a timeout or a lost connection. */
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as JSON; `undefined` for anything else. */
+  readonly body: unknown;
+  readonly format: 'json' | 'html' | 'text' | 'empty';
+  /** Target of a redirect on the service's own origin, as a path with `{id}`. */
+  readonly redirect?: string | undefined;
+  /** Milliseconds since 1970, by the `Date` of the response or the clock of this machine. */
+  readonly at: number;
+}
+
+/** Namespaces with lists, whose rows are the only ids that the check learns. */
+export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+
+export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
+
+/** Documented fields that several kinds have. */
+const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
+
+/** Documented fields that one kind has. Those of projects and schedules are not documented. */
+const OWN: Readonly<Record<Kind, readonly string[]>> = {
+  audiences: [
+    ...['is_cohort', 'is_lookalike', 'results_count', 'is_activation_allowed', 'eligibility', 'operator', 'dataset'],
+  ],
+  activations: ['description', 'audience', 'partner', 'pricing_model', 'datastreams', 'filters', 'filter_hash'],
+  cohorts: ['total_eids', 'source'],
+  projects: [],
+  schedules: [],
+};
+
+/** Keys below which rows and resources are searched. Other keys may be names of the account, and are never shown. */
+const PLACES: readonly string[] = [
+  ...['data', 'items', 'item', 'rows', 'row', 'results', 'result', 'records', 'record', 'list', 'entries', 'entry'],
+  ...['content', 'objects', 'object', 'resource', 'resources', 'payload', 'response', 'values'],
+  ...['audiences', 'audience', 'activations', 'activation', 'cohorts', 'cohort', 'projects', 'project'],
+  ...['schedules', 'schedule', 'lookalike', 'estimate', 'upload', 'reservation', 'usage', 'report'],
+];
+
+/** Returns the envelope of a success; `undefined` for any other response. */
+export function envelopeOf({ status = 0, body }: Partial<Reply> = {}): JsonObject | undefined {
+  return status >= 200 && status < 300 && isObject(body) && body.status === 'success' ? body : undefined;
+}
+
+/** Something found in an envelope, and where: `data` or a path such as `data.items`. */
+export interface Found<T> {
+  readonly place: string;
+  readonly value: T;
+}
+
+/** Returns the values below some keys of an envelope, outer ones first. */
+export function* valuesIn(envelope: unknown, keys: readonly string[] = PLACES): Generator<Found<unknown>> {
+  const children = (value: unknown, place: string): Found<unknown>[] =>
+    isObject(value)
+      ? keys
+          .filter((key) => Object.hasOwn(value, key))
+          .map((key) => ({ place: place ? `${place}.${key}` : key, value: value[key] }))
+      : [];
+  let level = children(envelope, '');
+  for (let depth = 0; depth < 3; depth++) {
+    yield* level;
+    level = level.flatMap(({ place, value }) => children(value, place));
+  }
+}
+
+/** An object with an id. */
+export type Row = JsonObject & { readonly id: Id };
+
+export const isRow = (value: unknown): value is Row =>
+  isObject(value) && (Number.isInteger(value.id) || (typeof value.id === 'string' && value.id !== ''));
+
+/** Returns whether two ids are the same in a path. */
+export const isSameId = (one: Id | undefined, other: Id | undefined): boolean => String(one) === String(other);
+
+/** Returns the rows of a list and their place; of several arrays, the first one with rows. Of two empty ones none counts. */
+export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {
+  const empty: Found<readonly Row[]>[] = [];
+  for (const { place, value } of valuesIn(envelope)) {
+    if (!Array.isArray(value) || !value.every(isRow)) continue;
+    if (value.length > 0) return { place, value };
+    empty.push({ place, value });
+  }
+  return empty.length === 1 ? empty[0] : undefined;
+}
+
+/** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
+export function objectIn<T extends JsonObject>(
+  envelope: JsonObject | undefined,
+  test: (value: JsonObject) => value is T,
+): Found<T> | undefined {
+  for (const { place, value } of valuesIn(envelope)) {
+    const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    if (isObject(only) && test(only)) return { place, value: only };
+  }
+  return undefined;
+}
+
+/** Returns the resource of an envelope and its place. */
+export const resourceIn = (envelope: JsonObject | undefined, id?: Id): Found<Row> | undefined =>
+  objectIn(envelope, (value): value is Row => isRow(value) && (id === undefined || isSameId(value.id, id)));
+
+/** Returns the usage report of an envelope and its place. Without a build budget, it is the object that `data` is. */
+export function reportIn(envelope: JsonObject | undefined): Found<JsonObject> | undefined {
+  const isReport = (value: JsonObject): value is JsonObject => Object.hasOwn(value, 'build_budget');
+  const { data } = envelope ?? {};
+  return objectIn(envelope, isReport) ?? (isObject(data) ? { place: 'data', value: data } : undefined);
+}
+
+/** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
+export function fits(kind: Kind, row: Row): boolean {
+  const count = (fields: readonly string[]): number => fields.filter((field) => Object.hasOwn(row, field)).length;
+  const own = count(OWN[kind]);
+  const foreign = Math.max(...KINDS.filter((other) => other !== kind).map((other) => count(OWN[other])));
+  if (OWN[kind].length === 0) return foreign < 2;
+  return own + count(SHARED) >= 2 && own >= foreign;
+}
+
+/** Returns a refusal without paths, numbers and names: those of two routes that do not exist are equal. */
+export function fingerprint({ status, format, body }: Reply): string {
+  const text = isObject(body) ? `${body.message ?? body.error ?? body.detail ?? ''}` : '';
+  const message = text
+    .toLowerCase()
+    .replace(/["'`]?\/\S*/g, '')
+    .replace(/check-?[0-9a-f]+|\b(?=\w*\d)[\w-]+\b/g, '')
+    .replace(/\b(?:audience|activation|cohort|project|schedule|lookalike|estimate|upload)s?\b/g, '')
+    .replace(/\W+/g, ' ')
+    .trim();
+  return `${status} ${format} ${message}`;
+}
+
+/** Returns whether a status says that a path, or the method for it, does not exist. */
+export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
+
+/** Returns the fields that a 422 of the documented form names: each with an array of messages. */
+export function invalidFields({ status, body }: Reply): readonly string[] {
+  if (status !== 422 || !isObject(body) || !isObject(body.errors)) return [];
+  const { errors } = body;
+  const areTexts = (value: unknown): boolean => Array.isArray(value) && stringsOf(value).length === value.length;
+  if (!Object.values(errors).every(areTexts)) return [];
+  return Object.keys(errors).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
+}
+
+/** Returns whether a body is that of a documented error: an envelope whose code mirrors the status. */
+export const isErrorEnvelope = ({ status, body }: Reply): boolean =>
+  isObject(body) && body.status === 'error' && body.code === status && typeof body.message === 'string';
+
+const QUARTER_MS = 15 * 60_000;
+
+/** Minutes by which the zones that are not on the half hour are ahead of UTC: Nepal, Eucla, the Chatham Islands. */
+const ODD_OFFSETS: readonly number[] = [345, 525, 765, 825];
+const MAX_OFFSET = 840;
+
+/**
+ * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
+ * created, to the quarter hour, as clocks differ; `undefined` if it is that of no zone.
+ */
+export function zoneOffset(createdAt: unknown, at: number): number | undefined {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/.exec(String(createdAt)) ?? [];
+  const minutes = Math.round((Date.parse(`${day}T${time}Z`) - at) / QUARTER_MS) * 15 || 0;
+  const isZone = minutes % 30 === 0 || ODD_OFFSETS.includes(minutes);
+  return time && isZone && Math.abs(minutes) <= MAX_OFFSET ? minutes : undefined;
+}
+
+/** Returns the name of a time zone with a fixed offset. */
+export function zoneName(minutes: number): string {
+  if (minutes === 0) return 'UTC';
+  // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
+  if (minutes % 60 === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`;
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+}
+
+/** Reads a body: its format, and its value if it is JSON. */
+export function readBody(text: string): Pick<Reply, 'body' | 'format'> {
+  const trimmed = text.trim();
+  if (trimmed === '') return { body: undefined, format: 'empty' };
+  const body = parseJson(trimmed);
+  if (body !== undefined) return { body, format: 'json' };
+  return { body, format: trimmed.startsWith('<') ? 'html' : 'text' };
+}

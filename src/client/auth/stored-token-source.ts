@@ -1,0 +1,214 @@
+import { ValidationError } from '../../errors/api-errors.ts';
+import { ConfigurationError } from '../../errors/audience-error.ts';
+import { messageOf } from '../../util/callbacks.ts';
+import { singleFlight } from '../../util/concurrency.ts';
+import {
+  type Credentials,
+  fingerprint,
+  isUsableToken,
+  type StoredToken,
+  type TokenContext,
+  type TokenOperation,
+  type TokenSource,
+  type TokenStore,
+} from './token-source.ts';
+
+/** A stored token is renewed this long before it expires. Milliseconds. */
+const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
+
+/** An early renewal that failed is retried after this. Milliseconds. */
+const RENEWAL_RETRY_MS = 3_600_000;
+
+/**
+ * Minimum age of a token that replaced a refused one. If it is refused sooner, a new token would not help, and an
+ * account can have only ten. Milliseconds.
+ */
+const MIN_REPLACEMENT_AGE_MS = 60_000;
+
+const UNREADABLE = 'The token store cannot be read; a new token is issued and kept in memory only';
+const UNWRITABLE = 'The token store cannot be written; the token is kept in memory only';
+
+/**
+ * Creates a token source with a store: issues a token if the store is empty, and renews it before it expires and after
+ * a 401. `contextFor` returns the context that issues tokens, from that of the calling client if there is one.
+ */
+export function storedTokenSource(
+  operation: TokenOperation,
+  credentials: Credentials,
+  store: TokenStore,
+  contextFor: (client: TokenContext | undefined) => TokenContext,
+): TokenSource {
+  const share = singleFlight<string>();
+  let current: StoredToken | undefined;
+  let earlyRenewalAt = Number.NEGATIVE_INFINITY;
+
+  const isRenewalDue = (token: StoredToken): boolean => expiresSoon(token) && performance.now() >= earlyRenewalAt;
+
+  async function refresh(rejected: string | undefined, context: TokenContext): Promise<string> {
+    const previous = current;
+    current = await store
+      .withLock(() => refreshLocked(rejected, previous, context))
+      .catch((error) => {
+        if (ConfigurationError.isInstance(error) || !isLive(previous, rejected)) throw error;
+        return keepCurrent(previous, error, context);
+      });
+    context.redactor.addRecent(current.token);
+    return current.token;
+  }
+
+  /**
+   * Returns the token of the store, or a new one. Runs under the store's lock: another process may have renewed the
+   * token already.
+   */
+  async function refreshLocked(
+    rejected: string | undefined,
+    previous: StoredToken | undefined,
+    context: TokenContext,
+  ): Promise<StoredToken> {
+    const owner = ownerOf(operation, credentials, context);
+    let stored = previous;
+    let isReadable = true;
+    try {
+      stored = await store.load();
+    } catch (error) {
+      if (isLive(previous, rejected)) return keepCurrent(previous, error, context);
+      context.logger.warn(`${UNREADABLE}: ${messageOf(error)}`);
+      isReadable = false;
+    }
+    checkOwner(stored, owner);
+    const usable = isUsableToken(stored?.token) ? stored : undefined;
+    const wasRefused = usable !== undefined && usable.token === rejected;
+    if (usable && !wasRefused && !isRenewalDue(usable)) return usable;
+    if (wasRefused && operation !== 'auth.login' && ageOf(usable.replacedAt) < MIN_REPLACEMENT_AGE_MS) return usable;
+    try {
+      const now = new Date().toISOString();
+      const issued = await context.issueToken(operation, credentials);
+      const token = { ...issued, ...owner, mintedAt: now, ...(wasRefused && { replacedAt: now }) };
+      if (operation === 'auth.login') warnOfOtherLogin(owner, rejected, issued.token, context);
+      // Do not overwrite a store that cannot be read: its token may belong to another account.
+      if (isReadable) await saveToken(store, token, context);
+      return token;
+    } catch (error) {
+      if (!isLive(usable, rejected)) throw withCapAdvice(error, operation);
+      return keepCurrent(usable, error, context);
+    }
+  }
+
+  /** Logs why the renewal failed, delays the next one before expiry, and returns the existing token. */
+  function keepCurrent(token: StoredToken, error: unknown, { logger }: TokenContext): StoredToken {
+    earlyRenewalAt = performance.now() + RENEWAL_RETRY_MS;
+    logger.warn(
+      `The token was not renewed (${operation}); the existing token is used while it is valid: ${messageOf(error)}`,
+    );
+    return token;
+  }
+
+  return {
+    async get({ rejected, signal, context }) {
+      const issuer = contextFor(context);
+      if (current && current.token !== rejected && !isRenewalDue(current)) return current.token;
+      return share(() => refresh(rejected, issuer), signal);
+    },
+  };
+}
+
+/** Latest login token of this process, by service and account; empty once the account's warning is logged. */
+const logins = new Map<string, string>();
+
+const SHARED_ACCOUNT =
+  'Clients of this process log in to the same account, and each login ends the token of the others: use `apiToken`, or share one token source.';
+
+/** Logs, once of each account, that a login of another source of this process has ended the rejected token. */
+function warnOfOtherLogin(
+  { service, account }: TokenOwner,
+  rejected: string | undefined,
+  token: string,
+  { logger }: TokenContext,
+): void {
+  const key = service + account;
+  const latest = logins.get(key);
+  const isEndedByOther = latest && rejected !== undefined && latest !== rejected;
+  if (isEndedByOther) logger.warn(SHARED_ACCOUNT);
+  logins.set(key, isEndedByOther || latest === '' ? '' : token);
+}
+
+const isLive = (token: StoredToken | undefined, rejected: string | undefined): token is StoredToken =>
+  token !== undefined && token.token !== rejected && timeLeft(token) > 0;
+
+const KINDS: Readonly<Record<TokenOperation, string>> = {
+  'auth.login': 'login',
+  'auth.createApiToken': 'api',
+  'auth.createMcpToken': 'mcp',
+};
+
+/** Owner of a token, stored with the token. */
+interface TokenOwner {
+  readonly kind: string;
+  readonly service: string;
+  /** A fingerprint of the email address. */
+  readonly account: string;
+}
+
+const ownerOf = (operation: TokenOperation, { email }: Credentials, { baseUrl }: TokenContext): TokenOwner => ({
+  kind: KINDS[operation],
+  service: baseUrl,
+  account: fingerprint(String(email).toLowerCase()),
+});
+
+/**
+ * Throws if a stored token is of another kind, service or account. Properties that the store lacks, as one filled by
+ * hand may, are not checked.
+ */
+function checkOwner(stored: StoredToken | undefined, { kind, service, account }: TokenOwner): void {
+  if (!stored) return;
+  const storedKind = stored.oauth === undefined ? (stored.kind ?? kind) : 'oauth';
+  const { service: storedService = service } = stored;
+  let owner: string | undefined;
+  if (storedKind !== kind) owner = `of kind "${storedKind}", not "${kind}"`;
+  else if (storedService !== service) owner = `of the service ${storedService}, not of ${service}`;
+  else if ((stored.account ?? account) !== account) owner = 'of another account';
+  if (owner) {
+    throw new ConfigurationError(`The token store holds a token ${owner}. Use one store for each token source.`);
+  }
+}
+
+/** Saves a token. If that fails, logs a warning, because the token works until the process ends. */
+async function saveToken(store: TokenStore, token: StoredToken, { logger }: TokenContext): Promise<void> {
+  try {
+    await store.save(token);
+  } catch (error) {
+    logger.warn(`${UNWRITABLE}: ${messageOf(error)}`);
+  }
+}
+
+/** Returns the milliseconds until a token expires; `Infinity` if that is not known. */
+function timeLeft(token: StoredToken): number {
+  const at = Date.parse(token.expiresAt ?? '');
+  // A token that had expired when it was issued shows that the clock is wrong: use it until it is refused.
+  const isClockAhead = typeof token.mintedAt === 'string' && at <= Date.parse(token.mintedAt);
+  return Number.isNaN(at) || isClockAhead ? Number.POSITIVE_INFINITY : at - Date.now();
+}
+
+/**
+ * Returns the milliseconds since an ISO time. `NaN`, for which every comparison is false, if the time is missing or in
+ * the future.
+ */
+function ageOf(time: unknown): number {
+  const age = typeof time === 'string' ? Date.now() - Date.parse(time) : Number.NaN;
+  return age >= 0 ? age : Number.NaN;
+}
+
+/** Returns whether a token expires within a week and is in the last quarter of its lifetime, if that is known. */
+function expiresSoon(token: StoredToken): boolean {
+  const left = timeLeft(token);
+  const lifetime = left + ageOf(token.mintedAt);
+  return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE_EXPIRY_MS : Math.min(RENEW_BEFORE_EXPIRY_MS, lifetime / 4));
+}
+
+/** Adds advice on how to revoke tokens to a 422, which may mean that ten tokens are live. Logins have no such limit. */
+function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
+  if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
+  const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
+  const message = `${error.message} If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single one. Keep the token in a store that outlives the process.`;
+  return new ValidationError(message, { ...error, cause: error.cause });
+}

@@ -1,0 +1,130 @@
+import { abortable } from '../../util/abort.ts';
+import { createMutex } from '../../util/concurrency.ts';
+import { isObject, parseJson } from '../../util/json.ts';
+import type { Logger } from '../../util/log.ts';
+import type { Redactor } from '../../util/redact.ts';
+
+/** A source of bearer tokens. */
+export interface TokenSource {
+  /**
+   * Returns the token to send. `rejected` is a token that the service has just refused with `401`: a source that holds
+   * another token returns that one; otherwise it renews the token.
+   */
+  get(options: {
+    /** Token that the service has just refused; not set for the first request. */
+    readonly rejected?: string | undefined;
+    /** Ends the wait for the token, because the call has been aborted. */
+    readonly signal?: AbortSignal | undefined;
+    /** @internal Context of the calling client, by which the sources of this package issue tokens. */
+    readonly context?: TokenContext | undefined;
+  }): Promise<string>;
+}
+
+/** A token as a store keeps it. */
+export interface StoredToken {
+  /** The bearer token itself: a secret. */
+  readonly token: string;
+  /** Expiry, in ISO 8601 with offset as the service writes it. */
+  readonly expiresAt?: string | undefined;
+  readonly [extra: string]: unknown;
+}
+
+/** Keeps a token between process starts, or for several processes. */
+export interface TokenStore {
+  /** Resolves with the stored token, or with `undefined` if none is stored. */
+  load(): Promise<StoredToken | undefined>;
+  /** Replaces the stored token; `undefined` deletes it. */
+  save(token: StoredToken | undefined): Promise<void>;
+  /** Runs `work` under a lock, so that no other user of the same store runs work at the same time. */
+  withLock<R>(work: () => Promise<R>): Promise<R>;
+}
+
+/** Email and password of an account. */
+export interface Credentials {
+  /** Email address that the account signs in with. */
+  readonly email: string;
+  /** Password of the account. Changing it in the console revokes every token. */
+  readonly password: string;
+}
+
+/** Operations that issue a new token. */
+export type TokenOperation = 'auth.login' | 'auth.createApiToken' | 'auth.createMcpToken';
+
+/** The parts of a client by which a token source issues tokens. */
+export interface TokenContext {
+  readonly baseUrl: string;
+  readonly logger: Logger;
+  readonly redactor: Redactor;
+  /** Exchanges credentials for a token. */
+  issueToken(operation: TokenOperation, credentials: Credentials): Promise<StoredToken>;
+}
+
+/** Printable ASCII without spaces: tokens that a header can carry. */
+const HEADER_SAFE = /^[\x21-\x7e]+$/;
+
+/** Returns whether a value can be sent as a bearer token. */
+export function isUsableToken(token: unknown): token is string {
+  return typeof token === 'string' && HEADER_SAFE.test(token);
+}
+
+/** The token source of a client, as its calls use it. */
+export interface ClientTokens extends TokenSource {
+  /** True if a 401 may be retried with another token; a static token cannot be renewed. */
+  readonly canRenew: boolean;
+  /** A static token, which needs no wait. */
+  readonly value?: string;
+}
+
+/** The forms of the option `token`. */
+export type TokenInput = string | (() => string | Promise<string>) | TokenSource;
+
+/** Converts the option `token` of a client to a token source. */
+export function clientTokens(input: TokenInput): ClientTokens {
+  if (typeof input === 'string') return { canRenew: false, value: input, get: () => Promise.resolve(input) };
+  if (typeof input === 'function') {
+    return { canRenew: true, get: ({ signal }) => abortable(Promise.resolve().then(input), signal) };
+  }
+  return { canRenew: true, get: (options) => input.get(options) };
+}
+
+/** Offset bases of two FNV-1a hashes of 32 bits. */
+const OFFSET_BASES = [0x811c9dc5, 0x01234567];
+
+/**
+ * Returns a name for a token or an email address that does not reveal it and is the same in all processes. That of a
+ * token is the scope of its rate buckets.
+ */
+export function fingerprint(token: string): string {
+  let name = '';
+  for (const basis of OFFSET_BASES) {
+    let hash = basis;
+    for (let at = 0; at < token.length; at++) hash = Math.imul(hash ^ token.charCodeAt(at), 0x01000193);
+    name += (hash >>> 0).toString(16).padStart(8, '0');
+  }
+  return name;
+}
+
+/** Creates a token store in memory, for the lifetime of this process. */
+export function memoryTokenStore(): TokenStore {
+  const lock = createMutex();
+  let stored: StoredToken | undefined;
+  return {
+    load: () => Promise.resolve(stored),
+    save(token) {
+      stored = token;
+      return Promise.resolve();
+    },
+    withLock: (work) => lock('', work),
+  };
+}
+
+/** Parses a stored token. Returns `undefined` if the string is not one. */
+export function readStoredToken(text: string): StoredToken | undefined {
+  const value = parseJson(text);
+  return isStoredToken(value) ? value : undefined;
+}
+
+function isStoredToken(value: unknown): value is StoredToken {
+  if (!isObject(value) || typeof value.token !== 'string') return false;
+  return value.expiresAt === undefined || typeof value.expiresAt === 'string';
+}

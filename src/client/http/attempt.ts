@@ -1,0 +1,309 @@
+import { BuildBudgetError, RateLimitError } from '../../errors/api-errors.ts';
+import { AudienceError } from '../../errors/audience-error.ts';
+import { AbortScope, abortable } from '../../util/abort.ts';
+import { runHook } from '../../util/run-hooks.ts';
+import { fingerprint, isUsableToken } from '../auth/index.ts';
+import type { AcquireOptions, BuildPermit } from '../rate-limit/index.ts';
+import type { CallRecord } from './call-record.ts';
+import { type Envelope, readEnvelope } from './envelope.ts';
+import { readRpcResponse } from './json-rpc.ts';
+import type { PreparedRequest } from './request.ts';
+import { BACKGROUND } from './request-options.ts';
+import {
+  AttemptFailure,
+  connectionFailure,
+  noEnvelopeFailure,
+  refusalFailure,
+  requestIdOf,
+  statusFailure,
+  timeoutFailure,
+  truncatedFailure,
+  unreadableFailure,
+} from './response-errors.ts';
+import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
+import { Waiting } from './waiting.ts';
+
+/** Scope of the rate buckets for requests without a bearer token, which the service counts per client IP. */
+const IP_SCOPE = 'ip';
+
+/** A success whose envelope has been read. */
+export interface SuccessResponse extends ReceivedResponse {
+  readonly envelope: Envelope;
+}
+
+/**
+ * Makes one attempt of a call: gets a token and a permit, sends the request, reads the envelope. Throws
+ * {@link AttemptFailure}, or the error that ends the call.
+ */
+export async function attempt(
+  call: CallRecord,
+  request: PreparedRequest,
+  signal: AbortSignal,
+): Promise<SuccessResponse> {
+  const permit = await acquirePermit(call, signal);
+  try {
+    return await exchange(call, request, permit, signal);
+  } finally {
+    permit.build?.release();
+  }
+}
+
+/** Sends the request and reads the envelope of its response. */
+async function exchange(
+  call: CallRecord,
+  request: PreparedRequest,
+  permit: Permit,
+  signal: AbortSignal,
+): Promise<SuccessResponse> {
+  const { settings, options, observer } = call;
+  const response = await sendAttempt(call, signal, (timeout) =>
+    send(request, call.token, signal, {
+      fetch: observer?.fetch ?? settings.fetch,
+      fetchOptions: { ...settings.fetchOptions, ...options.fetchOptions },
+      maxResponseBytes: settings.maxResponseBytes,
+      timeout,
+    }),
+  );
+  try {
+    const envelope = readSuccess(response, call);
+    permit.build?.onSuccess();
+    call.isInFlight = false;
+    call.isDone = true;
+    return { ...response, envelope };
+  } catch (error) {
+    const failed = error instanceof AttemptFailure ? error : unreadableFailure(error, response, call);
+    throw await handleRateLimit(call.fail(failed), call, permit.scope, signal);
+  }
+}
+
+/** Returns the envelope of a success; throws {@link AttemptFailure} for any other response. */
+function readSuccess(response: ReceivedResponse, call: CallRecord): Envelope {
+  const { operation, input } = call;
+  const { status, text, isTruncated } = response;
+  if (status < 200 || status >= 300) throw statusFailure(response, call);
+  if (isTruncated) throw truncatedFailure(response, call);
+  const read = operation.reads === 'envelope' ? readEnvelope(text) : readRpcResponse(response, operation, input.body);
+  if ('envelope' in read) return read.envelope;
+  throw 'refusal' in read
+    ? refusalFailure(response, call, read.refusal)
+    : noEnvelopeFailure(response, call, read.problem);
+}
+
+/** A request that may be sent. */
+export interface Permit {
+  /** Scope of the rate bucket. */
+  readonly scope: string;
+  /** Set for a create that the build budget of the client governs. */
+  readonly build: BuildPermit | undefined;
+}
+
+/** Waits for the token, the build budget and a permit of the rate bucket. */
+export async function acquirePermit(call: CallRecord, signal: AbortSignal): Promise<Permit> {
+  const { operation, state, options } = call;
+  call.observer?.waitFor('queued');
+  if (operation.token !== 'none') call.token = await getToken(call, operation.token, signal);
+  const scope = call.token === undefined ? IP_SCOPE : fingerprint(call.token);
+  const maxRetryWait = options.maxRetryWait ?? call.settings.maxRetryWait;
+  const maxWait = Math.min(maxRetryWait, call.deadlineAt - performance.now());
+  const priority = options[BACKGROUND] ? 'background' : 'foreground';
+  const request = { scope, priority, signal, maxWait } as const;
+  let build: BuildPermit | undefined;
+  if (call.usesBuildBudget) build = await acquireBuildPermit(call, request);
+  else if (!state.limiter.tryAcquire?.(operation.bucket, scope)) await waitForPermit(call, request);
+  options[BACKGROUND]?.onPermit?.(call.id);
+  return { scope, build };
+}
+
+/** A request for a permit. */
+interface PermitRequest extends AcquireOptions {
+  readonly signal: AbortSignal;
+  readonly maxWait: number;
+}
+
+/** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */
+async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
+  const { limiter, buildBudget } = call.state;
+  const { scope } = request;
+  for (;;) {
+    const permit = buildBudget.tryAcquire(scope) ?? (await waitForBudget(call, request));
+    const { refusals } = buildBudget;
+    try {
+      if (!limiter.tryAcquire?.(call.operation.bucket, scope)) await waitForPermit(call, request);
+    } catch (error) {
+      permit.release();
+      throw error;
+    }
+    if (refusals === buildBudget.refusals) return permit;
+    permit.release();
+  }
+}
+
+/** Waits for a permit of the rate bucket. */
+async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<void> {
+  const { signal } = request;
+  const waiting = new Waiting(call, 'rate-limit');
+  call.waiting = waiting;
+  const onQueued = (timeLeft: () => number): void => {
+    waiting.timeLeft = timeLeft;
+  };
+  try {
+    // A custom limiter may ignore the signal, and a queue of creates must not wait for it.
+    await abortable(call.state.limiter.acquire(call.operation.bucket, { ...request, onQueued }), signal);
+  } catch (error) {
+    throw heldBackError(error, RateLimitError, call, signal);
+  } finally {
+    waiting.end();
+  }
+}
+
+/**
+ * Waits while the build budget is used up. If the create may have happened, the wait ends before the service forgets its
+ * key.
+ */
+async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {
+  const { buildBudget } = call.state;
+  const keyTimeLeft = call.history?.keyTimeLeft ?? Number.POSITIVE_INFINITY;
+  const limited = new AbortScope({ parents: [signal], ms: keyTimeLeft });
+  const waiting = new Waiting(call, 'build-budget', () => buildBudget.timeLeft(scope));
+  call.waiting = waiting;
+  try {
+    return await buildBudget.acquire(scope, Math.min(maxWait, keyTimeLeft), limited.signal);
+  } catch (error) {
+    const isKeyTooOld = limited.signal.aborted && !signal.aborted;
+    const freeAt = new Date(Date.now() + buildBudget.timeLeft(scope));
+    throw isKeyTooOld
+      ? notSentError(BuildBudgetError, call, freeAt)
+      : heldBackError(error, BuildBudgetError, call, signal);
+  } finally {
+    waiting.end();
+    limited.dispose();
+  }
+}
+
+type LimitError = typeof RateLimitError | typeof BuildBudgetError;
+
+/** Returns the error of a call that was not sent, if a limit has rejected it with a `retryAt`; any other error as it is. */
+function heldBackError(error: unknown, ErrorClass: LimitError, call: CallRecord, signal: AbortSignal): unknown {
+  const retryAt = signal.aborted ? undefined : retryAtOf(error);
+  return retryAt ? notSentError(ErrorClass, call, retryAt) : error;
+}
+
+async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
+  const { state, options, history: { rejectedToken } = {} } = call;
+  if (options.token !== undefined) return options.token;
+  const tokens = state.tokens[kind];
+  if (tokens.value !== undefined) return tokens.value;
+  let token: unknown;
+  const waiting = new Waiting(call, 'token');
+  call.waiting = waiting;
+  try {
+    const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
+    const request = { ...rejected, signal, context: state.tokenContext };
+    token = await tokens.get(request);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (AudienceError.isInstance(error)) throw error;
+    const cause = call.redactor.cause(error);
+    throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
+  } finally {
+    waiting.end();
+  }
+  signal.throwIfAborted();
+  if (isUsableToken(token)) return token;
+  const message = 'The token source returned no usable token. A token is visible ASCII without white space.';
+  throw new AudienceError(message, { code: 'token-unavailable' });
+}
+
+/** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */
+function notSentError(
+  ErrorClass: LimitError,
+  { operation, path, attempts }: CallRecord,
+  retryAt: Date,
+): RateLimitError {
+  const again = attempts > 0 ? ' again' : '';
+  const message = `${operation.name} was not sent${again}: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
+  return new ErrorClass(message, {
+    status: 429,
+    operation: operation.name,
+    method: operation.method,
+    path,
+    attempts,
+    headers: new Headers(),
+    body: '',
+    bucket: operation.bucket,
+    retryAfter: Math.ceil((retryAt.getTime() - Date.now()) / 1000),
+    retryAt,
+  });
+}
+
+/** Returns the time until which a limiter is paused. A custom limiter may also reject with `retryAt`. */
+function retryAtOf(error: unknown): Date | undefined {
+  if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
+  return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
+}
+
+/** Sends the request by `deliver`, which resolves with the response or rejects after `timeout`; calls the hooks. */
+export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'headers'>>(
+  call: CallRecord,
+  signal: AbortSignal,
+  deliver: (timeout: number) => Promise<R>,
+): Promise<R> {
+  const { settings } = call;
+  signal.throwIfAborted();
+  const timeout = call.options.timeout ?? settings.timeout;
+  if (timeout === 0) throw call.fail(timeoutFailure(timeout, call));
+  call.attempts++;
+  call.isInFlight = true;
+  call.waiting = undefined;
+  call.observer?.request();
+  try {
+    const response = await deliver(timeout);
+    call.observer?.response({ status: response.status, ...requestIdOf(response, call) });
+    return response;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw call.fail(error instanceof AttemptTimeout ? timeoutFailure(timeout, call) : connectionFailure(error, call));
+  }
+}
+
+/**
+ * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds creates back
+ * and returns the failure with a `BuildBudgetError`.
+ */
+export async function handleRateLimit(
+  failed: AttemptFailure,
+  call: CallRecord,
+  scope: string,
+  signal: AbortSignal,
+): Promise<AttemptFailure> {
+  const { state, operation, settings, usesBuildBudget } = call;
+  const { failure, error } = failed;
+  if (failure.kind !== 'status' || failure.status !== 429 || !(error instanceof RateLimitError)) return failed;
+  const { retryAfter } = failure;
+  // A response without an envelope is from a proxy, which does not know the budget.
+  const mayBeBudget = operation.startsJob && error.envelopeCode !== undefined;
+  const refusal = mayBeBudget ? await state.buildBudget.classify(retryAfter, signal, usesBuildBudget) : undefined;
+  if (!refusal) {
+    const { interval } = settings.rateLimits[operation.bucket];
+    const pause = Math.min(retryAfter ?? settings.backoff.min, interval);
+    runHook(settings, 'limiter.pause', () => state.limiter.pause(operation.bucket, scope, pause));
+    return failed;
+  }
+  // A shorter `Retry-After` than the budget's, or none, would repeat refusals.
+  const wait = Math.max(retryAfter ?? 0, refusal.wait, settings.backoff.min);
+  if (usesBuildBudget) state.buildBudget.hold(scope, wait);
+  const retryAt = new Date(Date.now() + wait);
+  const certainty = refusal.isConfirmed
+    ? `used up until ${retryAt.toISOString()}`
+    : `probably used up until ${retryAt.toISOString()}, which the usage report could not confirm`;
+  const message = `${operation.name} failed: 429. The build budget of the organization is ${certainty}. Wait, or have the budget raised.`;
+  const budgetError = new BuildBudgetError(message, {
+    ...error,
+    cause: error.cause,
+    retryAfter: Math.ceil(wait / 1000),
+    retryAt,
+    ...(refusal.budget && { budget: refusal.budget }),
+  });
+  const held = usesBuildBudget && !failure.final;
+  return new AttemptFailure(held ? { kind: 'budget', wait } : { ...failure, retryAfter: wait }, budgetError);
+}

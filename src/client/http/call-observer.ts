@@ -1,0 +1,140 @@
+import { abortable } from '../../util/abort.ts';
+import type { Logger } from '../../util/log.ts';
+import { emit, runAround, runHook } from '../../util/run-hooks.ts';
+import type { CallAdditions, EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
+import type { Settings } from './request-options.ts';
+import { type Fetch, wrappedFetch } from './send.ts';
+
+/** Work that the hook `around` runs. */
+interface ObservedWork<R> {
+  readonly signal: AbortSignal;
+  readonly work: () => Promise<R>;
+  /** Settles at the end of what `work` begins. @default the result of `work` */
+  readonly ended?: Promise<unknown>;
+}
+
+/** Passes the events of one call or transfer to the user's hooks. Without hooks, a call has no observer. */
+export class CallObserver {
+  readonly #settings: Settings;
+  readonly #describe: () => RequestEvent;
+  readonly #startedAt = performance.now();
+  /** Milliseconds waited for the token, the build budget and permits, and between attempts. */
+  readonly #waited = { queued: 0, backoff: 0 };
+  /** The kind of waiting under way, if any, and since when; otherwise when the last request was sent. */
+  #waitingFor: 'queued' | 'backoff' | undefined;
+  #since = 0;
+  /** Additions of `around`, those of the outermost first. */
+  readonly #additions: CallAdditions[] = [];
+  #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
+  #hasEnded = false;
+
+  constructor(settings: Settings, describe: () => RequestEvent) {
+    this.#settings = settings;
+    this.#describe = describe;
+  }
+
+  get event(): RequestEvent {
+    return this.#describe();
+  }
+
+  /** The client's `fetch` as the additions of `around` wrap it; a function that throws does not wrap it. */
+  get fetch(): Fetch {
+    const { fetch } = this.#settings;
+    const wraps = this.#additions.flatMap(({ wrapFetch }) => (wrapFetch ? [wrapFetch] : []));
+    if (wraps.length === 0) return fetch;
+    return wrappedFetch(fetch, (unwrapped) =>
+      wraps.reduce((inner, wrapFetch) => {
+        let wrapped: unknown;
+        runHook(this.#settings, 'wrapFetch', () => {
+          wrapped = wrapFetch(inner);
+          return wrapped; // a promise by mistake, whose rejection is logged
+        });
+        return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
+      }, unwrapped),
+    );
+  }
+
+  /** Headers that `around` adds. */
+  get headers(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#additions.map(({ headers }) => headers));
+  }
+
+  /** Runs work within `around`. */
+  around<R>(work: ObservedWork<R>): Promise<R> {
+    return runAround(this.#settings, 'around', {
+      ...work,
+      event: () => this.event,
+      onAddition: (additions: CallAdditions) => this.#additions.push(additions),
+    });
+  }
+
+  /** Counts the time from now on as waiting, or no longer. */
+  waitFor(what: 'queued' | 'backoff' | undefined): void {
+    const now = performance.now();
+    if (this.#waitingFor) this.#waited[this.#waitingFor] += now - this.#since;
+    this.#waitingFor = what;
+    this.#since = now;
+  }
+
+  /** Reports that a request is sent. */
+  request(): void {
+    this.#response = undefined;
+    this.waitFor(undefined);
+    emit(this.#settings, 'onRequest', () => this.event);
+  }
+
+  /** Reports the response of the request. */
+  response(response: Pick<ResponseEvent, 'status' | 'requestId'>): void {
+    this.#response = response;
+    const duration = performance.now() - this.#since;
+    emit(this.#settings, 'onResponse', () => ({ ...this.event, ...response, duration }));
+  }
+
+  /** Returns whether no hook refuses a retry. Rejects with the signal's reason if that aborts first. */
+  async allowsRetry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>, signal: AbortSignal): Promise<boolean> {
+    for (const { shouldRetry } of this.#settings.hooks) {
+      let answer: unknown;
+      const ask = async (): Promise<void> => {
+        answer = await shouldRetry?.({ ...this.event, ...retry });
+      };
+      await abortable(runHook(this.#settings, 'shouldRetry', ask), signal);
+      if (answer === false) return false;
+    }
+    return true;
+  }
+
+  /** Reports that another attempt follows after `wait` milliseconds. */
+  retry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): void {
+    this.waitFor('backoff');
+    emit(this.#settings, 'onRetry', () => ({ ...this.event, ...retry }));
+  }
+
+  /** Reports the end; only the first call has an effect. */
+  end(outcome: EndEvent['outcome'], error?: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const duration = performance.now() - this.#startedAt;
+    this.waitFor(undefined);
+    const times = { duration, ...this.#waited };
+    emit(this.#settings, 'onEnd', () => ({ ...this.event, ...this.#response, ...times, outcome, error }));
+  }
+}
+
+/** Hooks that write the debug log. */
+export function debugLog(logger: Logger): Hooks {
+  return {
+    onResponse: ({ rateLimit, ...fields }) =>
+      logger.debug(`${fields.method} ${fields.path} → ${fields.status}`, fields),
+  };
+}
+
+/** Logs that an operation is retried. */
+export function logRetry(
+  logger: Logger,
+  { operation, attempt }: Pick<RequestEvent, 'operation' | 'attempt'>,
+  wait: number,
+  error: Error,
+): void {
+  const ms = Math.round(wait);
+  logger.info(`${operation} is retried in ${ms} ms: ${error.message}`, { operation, attempt, wait: ms });
+}

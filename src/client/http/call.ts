@@ -1,0 +1,261 @@
+import { ConflictError, RateLimitError, ValidationError } from '../../errors/api-errors.ts';
+import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
+import { TimeoutError } from '../../errors/call-errors.ts';
+import type { FieldErrors } from '../../errors/error-details.ts';
+import { isOperationName } from '../../spec/operations.ts';
+import { AbortScope, abortable } from '../../util/abort.ts';
+import { atCallSite, isReason } from '../../util/call-site.ts';
+import { checkNumbers, checkOptionNames, InvalidInputError, refusePromises } from '../../util/input-checks.ts';
+import { withRetries } from '../../util/retry.ts';
+import { isUsableToken } from '../auth/index.ts';
+import { attempt, type SuccessResponse } from './attempt.ts';
+import { type CallObserver, logRetry } from './call-observer.ts';
+import type { CallRecord } from './call-record.ts';
+import { conflictAdvice } from './conflict.ts';
+import { type PreparedRequest, prepareRequest } from './request.ts';
+import {
+  BACKGROUND,
+  CONFLICT_ADVICE,
+  FIELD_OPTIONS,
+  FREE_OPTIONS,
+  KEY_OPTIONS,
+  REQUEST_OPTIONS,
+} from './request-options.ts';
+import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
+import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './retry-policy.ts';
+import { OWN_FETCH_OPTIONS } from './send.ts';
+import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
+
+/** Options that must be numbers: with `NaN`, for instance, a call would be retried indefinitely. */
+const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
+
+/** Reason of the abort at the deadline: an error, because a `fetch` or its instrumentation may expect one. */
+const DEADLINE = new DOMException('The deadline of the call has passed.', 'TimeoutError');
+
+/** Makes one attempt. Throws {@link AttemptFailure} if the retry policy decides, or the error that ends the call. */
+export type Attempt<R> = (call: CallRecord, request: PreparedRequest, signal: AbortSignal) => Promise<R>;
+
+/** Makes a call, within the user's hooks if there are any. */
+export function execute(call: CallRecord): Promise<SuccessResponse>;
+/** Makes a call by attempts of another kind. */
+export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R>;
+export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
+  const { options, observer, state } = call;
+  const parents = [options.signal, state.closing.signal];
+  let scope: AbortScope | undefined;
+  state.open++;
+  try {
+    scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
+    const { signal } = scope;
+    return await (observer
+      ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
+      : withAttempts(call, makeAttempt, signal));
+  } catch (error) {
+    throw endWith(error, call);
+  } finally {
+    scope?.dispose();
+    if (--state.open === 0) state.onIdle?.();
+  }
+}
+
+/** Reports the end of a call to the hooks before `around` learns of it. */
+async function observed<R>(
+  call: CallRecord,
+  observer: CallObserver,
+  makeAttempt: Attempt<R>,
+  signal: AbortSignal,
+): Promise<R> {
+  try {
+    const result = await withAttempts(call, makeAttempt, signal);
+    observer.end('success');
+    return result;
+  } catch (error) {
+    throw endWith(error, call);
+  }
+}
+
+/** Builds the request once and retries attempts as far as the operation allows. */
+async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal: AbortSignal): Promise<R> {
+  const { options, input } = call;
+  if (input.options && !options[BACKGROUND]) checkOptions(call);
+  if (input.body !== undefined) refusePromises('body', input.body);
+  const errors = { ...(input.options && optionErrors(call)), ...input.validate?.() };
+  if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
+  signal.throwIfAborted();
+  const request = input.request ?? (await prepareRequest(call));
+  call.path = request.path;
+  // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
+  const attemptOnce = (): Promise<R> => abortable(makeAttempt(call, request, signal), signal);
+  try {
+    return await attemptOnce();
+  } catch (failed) {
+    if (!(failed instanceof AttemptFailure)) throw failed;
+    const retryOnce = (): Promise<R> => {
+      // The wait for a create in flight lasts until its response is replayed.
+      if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
+      return attemptOnce();
+    };
+    try {
+      return await withRetries(retryOnce, {
+        failed,
+        signal,
+        delayAfter: (error) => (error instanceof AttemptFailure ? delayAfter(error, call, signal) : undefined),
+      });
+    } finally {
+      call.retryWait?.end();
+    }
+  }
+}
+
+/**
+ * Refuses options that would have no effect, which are unknown or need an idempotency key, and those that are not
+ * numbers. The options of background calls are the package's own, or have been checked.
+ */
+function checkOptions({ options, operation: { name }, key }: CallRecord): void {
+  const isCreate = /^\w+\.create$/.test(name);
+  const isFree = !isOperationName(name);
+  checkOptionNames(options, name, [
+    ...REQUEST_OPTIONS,
+    ...(isCreate || isFree || key !== undefined ? KEY_OPTIONS : []),
+    ...(isCreate || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
+    ...(isFree ? FREE_OPTIONS : []),
+  ]);
+  checkNumbers(options, NUMBER_OPTIONS);
+  const unused = key === undefined ? KEY_OPTIONS.find((option) => Object(options)[option] !== undefined) : undefined;
+  if (unused === undefined) return;
+  throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);
+}
+
+/** Returns the errors of the options that the types cannot exclude. */
+function optionErrors({ options: { token, fetchOptions }, operation }: CallRecord): FieldErrors {
+  const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
+  return {
+    ...(token !== undefined && operation.token === 'none' && { token: ['is not sent to the credential exchange.'] }),
+    ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
+    ...(own !== undefined && { fetchOptions: [`must not set ${own}: the client sets it.`] }),
+  };
+}
+
+/** Reports the end of a failed call; returns the error that it rejects with. */
+function endWith(thrown: unknown, call: CallRecord): unknown {
+  const isAborted = isReason(thrown, [call.options.signal]);
+  call.error ??= isAborted ? thrown : atCallSite(finalError(thrown, call), call.site);
+  call.observer?.end(isAborted ? 'aborted' : 'failure', call.error);
+  return call.error;
+}
+
+/** Returns the milliseconds until the retry of a failed attempt, or `undefined` to give up; records the retry. */
+async function delayAfter(
+  { failure, error }: AttemptFailure,
+  call: CallRecord,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { history, observer } = call;
+  const next = history && nextRetry(failure, history, retryLimits(call), Math.random);
+  if (!next) return undefined;
+  const { reason, delay } = next;
+  const retry = { reason, error, wait: delay };
+  if ((await observer?.allowsRetry(retry, signal)) === false) {
+    call.retryRefused = true;
+    return undefined;
+  }
+  history?.onRetry(reason, call.token);
+  logRetry(call.settings.logger, call.event, delay, error);
+  observer?.retry(retry);
+  call.retryWait = waitFor(next, failure, call);
+  call.waiting = call.retryWait;
+  return delay;
+}
+
+/** Begins the wait before a retry; a wait for a create in flight continues. */
+function waitFor({ reason, delay }: Retry, failure: Failure, call: CallRecord): Waiting {
+  const { retryWait, history } = call;
+  if (reason === 'conflict') {
+    if (retryWait?.reason === 'conflict') return retryWait;
+    return new Waiting(call, 'conflict', () => history?.conflictTimeLeft ?? 0);
+  }
+  retryWait?.end();
+  return waitToRetry(call, failure, delay);
+}
+
+function retryLimits({ operation, options, settings, state, deadlineAt, history }: CallRecord): CallRetryLimits {
+  const { token, retry } = operation;
+  const maxRetries = options.maxRetries ?? settings.maxRetries;
+  return {
+    retry,
+    maxRetries,
+    maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
+    backoff: settings.backoff,
+    timeLeft: Math.min(deadlineAt - performance.now(), history?.keyTimeLeft ?? Number.POSITIVE_INFINITY),
+    canRenewToken: token !== 'none' && options.token === undefined && state.tokens[token].canRenew,
+    onConflict: options.onConflict ?? (options.idempotencyKey !== undefined && maxRetries > 0 ? 'wait' : 'throw'),
+  };
+}
+
+const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
+
+/** Advice after a 409 to a key that no other call can have used. */
+const SENT_TWICE =
+  'Nothing was created by this call. Its key was generated, so a proxy may have sent the request twice: look in the list before you repeat it.';
+
+/** Advice when a create that may have happened was held back for so long that its key is about to be forgotten. */
+const KEY_TOO_OLD =
+  'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: look in the list before you create it again.';
+
+/** Returns what a failed create means for the caller, and what to do next. */
+function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
+  if (ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local))
+    return 'Nothing was created.';
+  const isLimited = RateLimitError.isInstance(error);
+  if (ConflictError.isInstance(error) && history?.conflict !== undefined) {
+    if (options.idempotencyKey !== undefined) return options[CONFLICT_ADVICE] ?? conflictAdvice(history.conflict, key);
+    if (outcome === 'refused') return SENT_TWICE;
+  }
+  switch (outcome) {
+    case 'not-sent':
+      // The error of a limit says itself that nothing was sent, and when to retry.
+      return isLimited ? '' : 'Nothing reached the service; a retry is safe.';
+    case 'refused':
+      return `Nothing was created by this call.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
+    case 'unknown':
+      if (history && history.keyTimeLeft <= 0) return KEY_TOO_OLD;
+      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours of its first attempt, and it happens once.`;
+    default:
+      return 'The create itself succeeded.';
+  }
+}
+
+/** Returns the error that the caller's promise rejects with. */
+function finalError(thrown: unknown, call: CallRecord): AudienceError {
+  const failure = toError(thrown, call);
+  const error = call.retryRefused ? withDetails(failure, {}, RETRY_REFUSED) : failure;
+  const { key: idempotencyKey, outcome } = call;
+  if (idempotencyKey === undefined) return error;
+  return withDetails(error, { idempotencyKey, outcome }, createAdvice(error, idempotencyKey, call));
+}
+
+function toError(thrown: unknown, call: CallRecord): AudienceError {
+  if (thrown instanceof AttemptFailure) return thrown.error;
+  if (thrown instanceof InvalidInputError) {
+    return localValidationError(call.operation, thrown.errors, messageOfFields(thrown.errors));
+  }
+  if (thrown === DEADLINE) return deadlineError(call);
+  if (AudienceError.isInstance(thrown)) return thrown;
+  const cause = call.redactor.cause(thrown);
+  const message = `${call.operation.name} failed in a callback: ${cause.message}`;
+  return new AudienceError(message, { code: 'callback-failed', cause });
+}
+
+function deadlineError(call: CallRecord): TimeoutError {
+  const { operation, options, attempts, lastError, waiting, isInFlight } = call;
+  const sent = attempts === 1 ? 'after 1 request' : `after ${attempts} requests`;
+  const silence = isInFlight ? ': the last one has no complete response' : '';
+  const why = waiting ? `: ${whyWaiting(call, waiting)}` : silence;
+  const message = `${operation.name} exceeded its \`deadline\` of ${options.deadline} ms ${attempts === 0 ? 'before it was sent' : sent}${why}.`;
+  return new TimeoutError(message, {
+    code: 'deadline-exceeded',
+    operation: operation.name,
+    attempts,
+    ...(lastError && { cause: lastError }),
+  });
+}

@@ -1,0 +1,213 @@
+import type { JobKind } from '../../spec/job-status.ts';
+import type { Bucket, RateLimit } from '../../spec/limits.ts';
+import type { BuildBudget } from '../schemas/usage-report.ts';
+import type { Fetch } from './send.ts';
+
+/** Additions of `around` to the requests of a call. */
+export interface CallAdditions {
+  /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Returns the function that sends a request, given the one that would; called for each request, and not async. Of
+   * several, that of the innermost `around` is called first. If the returned function fails, the request counts as not
+   * sent only if the function that it was given could not connect. Uploads in browsers ignore it, because they use
+   * `XMLHttpRequest`.
+   */
+  readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
+}
+
+/** A call or a transfer, as hooks see it. */
+export interface RequestEvent {
+  /** The same in all events of one call; unique in the process. */
+  readonly callId: string;
+  /** Operation name, or method and path of a free request. */
+  readonly operation: string;
+  /** HTTP method. */
+  readonly method: string;
+  /** Address of the service, or origin of the storage that a file is transferred to or from. */
+  readonly baseUrl: string;
+  /** Path below the base URL, without query. */
+  readonly path: string;
+  /** Path with names of parameters, such as `/api/v2/audiences/{id}`; for a transfer there is none. */
+  readonly pathTemplate?: string;
+  /** Rate bucket that counts the request; a transfer has none. */
+  readonly bucket?: Bucket;
+  /** Limit of the rate bucket. */
+  readonly rateLimit?: RateLimit;
+  /** True for polls: one serves all waits that it shows the job of. */
+  readonly isPoll: boolean;
+  /** 1 for the first attempt, 0 before it. */
+  readonly attempt: number;
+  /** Key of a create, the same in all attempts; other operations have none. */
+  readonly idempotencyKey?: string;
+}
+
+/** A complete response, as hooks see it. */
+export interface ResponseEvent extends RequestEvent {
+  /** HTTP status, of a success or an error. */
+  readonly status: number;
+  /** Milliseconds from sending until the entire response has arrived; for a download, only its headers. */
+  readonly duration: number;
+  /** Value of the response header that `requestIdHeader` names, if the response has it. */
+  readonly requestId?: string;
+}
+
+/** A retry, as hooks see it before it is made. */
+export interface RetryEvent extends RequestEvent {
+  /**
+   * A failure that may pass, an identical create in progress (409), a rejected token (401), or a used-up build budget
+   * (429 of a create).
+   */
+  readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
+  /** Error of the last attempt. */
+  readonly error: Error;
+  /**
+   * Milliseconds until the next attempt; the wait for a permit of its rate bucket is added, and after `budget` that for
+   * other creates, which follow one another.
+   */
+  readonly wait: number;
+}
+
+/** A call, upload or download that has been waiting for five seconds before its next request. */
+export interface WaitingEvent extends RequestEvent {
+  /**
+   * - `token`: its token source has not returned a token;
+   * - `rate-limit`: its rate bucket has no permit;
+   * - `build-budget`: the build budget of the organization is used up;
+   * - `backoff`: the next attempt after a transient failure follows;
+   * - `retry-after`: the same, at the time that the service has named;
+   * - `conflict`: a create under the same idempotency key may still be in flight (409).
+   */
+  readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
+  /** When the wait is expected to end, if that is known. A `conflict` ends then at the latest. */
+  readonly until?: Date;
+  /** The log line: what the call waits for, and until when. */
+  readonly message: string;
+}
+
+/**
+ * The end of a call, as hooks see it: exactly one for each call. `attempt` is the number of requests sent. A download ends
+ * when its stream has been read or cancelled.
+ */
+export interface EndEvent extends RequestEvent {
+  /** `aborted` by the caller's signal, or because the stream of a download was cancelled. */
+  readonly outcome: 'success' | 'failure' | 'aborted';
+  /** HTTP status of the response to the last request, if there was one. */
+  readonly status?: number;
+  /** Request id of the response to the last request, if it had one. */
+  readonly requestId?: string;
+  /** The error that the call rejects with. */
+  readonly error?: unknown;
+  /** Milliseconds from the call to its end, `queued` and `backoff` included. */
+  readonly duration: number;
+  /** Milliseconds spent waiting for the token, the build budget and permits of the rate bucket. */
+  readonly queued: number;
+  /** Milliseconds spent waiting between attempts. */
+  readonly backoff: number;
+}
+
+/** A wait or a watch, as hooks see it. */
+export interface WaitInfo {
+  /** The same in all events of one wait; unique in the process. */
+  readonly waitId: string;
+  /** Kind of the job that is awaited. */
+  readonly kind: JobKind;
+  /** Id of the resource. */
+  readonly id: number;
+}
+
+/** An event of a wait or a watch. `started` and `ended` happen exactly once each. */
+export type WaitEvent = WaitInfo & WaitStep;
+
+/** A step of a wait or a watch. */
+export type WaitStep =
+  | {
+      /** The first event of every wait. */
+      readonly type: 'started';
+    }
+  | {
+      /** A poll has shown the state of the job. */
+      readonly type: 'polled';
+      /** `poll`: a request for the resource; `list`: a page of the list. */
+      readonly source: 'poll' | 'list';
+      /** Status id of the job. */
+      readonly status: number;
+      /** `callId` of the request, unless another process sent it. */
+      readonly callId?: string;
+    }
+  | {
+      /** The job has another status than before. */
+      readonly type: 'changed';
+      /** `poll`: a request for the resource; `list`: a page of the list; `webhook`: an event. */
+      readonly source: 'poll' | 'list' | 'webhook';
+      /** The new status id. */
+      readonly status: number;
+      /** The previous status id; not set for the first one that is known. */
+      readonly from?: number;
+    }
+  | WaitEnd;
+
+/** The end of a wait or a watch. */
+export interface WaitEnd {
+  /** The last event of every wait. */
+  readonly type: 'ended';
+  /** How the job has ended or, if it has not: `timeout`, `aborted` by the caller, or `failure` of the polls. */
+  readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
+  /** The last known status id, if any. */
+  readonly status?: number;
+  /** How the end of the job was learned; not set if it has not ended. */
+  readonly source?: 'poll' | 'list' | 'webhook';
+  /** Milliseconds since the wait began. */
+  readonly duration: number;
+  /**
+   * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts full seconds,
+   * by this machine's clock, but at most since the job was last seen running, or since the wait began.
+   */
+  readonly lateness?: number;
+  /** Why the wait has failed although the job has not. */
+  readonly error?: unknown;
+}
+
+/** Callbacks that observe calls and waits. If one throws or rejects, this is logged and does not affect the call. */
+export interface Hooks {
+  /** Called before each attempt is sent, once it has its permit of the rate bucket. */
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Called with each complete response, also one with an error status; not for an attempt without one. */
+  readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
+  /** Called before the wait that precedes a retry. */
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  /**
+   * Called once for each wait that has lasted for five seconds: for a token, a permit, the build budget, the next attempt,
+   * or the response of a create in flight. The message is also logged at level `info`; for calls that wait together, once.
+   *
+   * @example
+   * onWaiting: ({ message }) => console.error(message) // "audiences.create is waiting: the `write` limit, 30 per minute, …"
+   */
+  readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;
+  /**
+   * Decides, before `onRetry`, whether a retry that the operation allows is made; `false`, or a promise of it, ends the
+   * call with the error of the attempt. Of several such hooks, each can refuse. If it throws or rejects, the retry is made.
+   *
+   * @example
+   * shouldRetry: ({ reason, attempt }) => reason !== 'transient' || attempt < 2
+   */
+  readonly shouldRetry?: ((event: RetryEvent) => boolean | Promise<boolean>) | undefined;
+  /**
+   * Called once at the end of each call: a success when its response has been read, also if its data then turn out not
+   * to be as documented.
+   */
+  readonly onEnd?: ((event: EndEvent) => void) | undefined;
+  /** Called with each step of a wait or a watch. */
+  readonly onWait?: ((event: WaitEvent) => void) | undefined;
+  /** Called with the build budget whenever a usage report shows it. */
+  readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
+  /**
+   * Runs each call, upload and download: `next` begins it, resolves at its end, and rejects with its error. It runs in
+   * the context of `next`, such as that of an `AsyncLocalStorage`; requests that resume a download run in that of its
+   * reader. If `around` does not call `next`, the call begins when `around` has ended.
+   *
+   * @example
+   * around: (call, next) => storage.run({ callId: call.callId }, next)
+   */
+  readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
+}

@@ -1,0 +1,167 @@
+import type { ResolvedOperation } from '../../spec/operations.ts';
+import { isObject, type JsonObject, parseJson } from '../../util/json.ts';
+import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
+import type { ReceivedResponse } from './send.ts';
+
+/** A JSON-RPC 2.0 request; its response has the same `id`. */
+export interface JsonRpcRequest {
+  /** Version of JSON-RPC. */
+  readonly jsonrpc: '2.0';
+  /** String or integer that no other open request has. */
+  readonly id: string | number;
+  /** Method of MCP, such as `tools/list`. */
+  readonly method: string;
+  /** Parameters of the method, by name. */
+  readonly params?: object | undefined;
+}
+
+/** A JSON-RPC 2.0 message without a response. */
+export interface JsonRpcNotification {
+  /** Version of JSON-RPC. */
+  readonly jsonrpc: '2.0';
+  /** Not set: the message with an id is a request. */
+  readonly id?: undefined;
+  /** Notification of MCP, such as `notifications/initialized`. */
+  readonly method: string;
+  /** Parameters of the method, by name. */
+  readonly params?: object | undefined;
+}
+
+/** A JSON-RPC 2.0 response with a `result` or an `error`. */
+export type JsonRpcResponse =
+  | {
+      /** Version of JSON-RPC. */
+      readonly jsonrpc: '2.0';
+      /** The id of the request. */
+      readonly id: string | number;
+      /** Result of the method; an error of a tool is in it, too, as `isError`. */
+      readonly result: JsonObject;
+      /** Not set for a success. */
+      readonly error?: undefined;
+    }
+  | {
+      /** Version of JSON-RPC. */
+      readonly jsonrpc: '2.0';
+      /** Missing if the request could not be read; `mcp.send` never resolves with such a response. */
+      readonly id?: string | number | undefined;
+      /** Not set for an error. */
+      readonly result?: undefined;
+      /** Why the request failed. */
+      readonly error: {
+        /** Integer, such as -32601 for an unknown method. */
+        readonly code: number;
+        /** Short description. */
+        readonly message: string;
+        /** Further details, in any form. */
+        readonly data?: unknown;
+      };
+    };
+
+/** Any JSON-RPC 2.0 message. */
+export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/** Returns whether a value can be the `id` of a request. */
+export function isJsonRpcId(value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isInteger(value);
+}
+
+/** Returns whether a value is a response in the format of MCP. */
+export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
+  if (!isMessage(value) || !isJsonRpcId(value.id) || value.method !== undefined) return false;
+  const { result, error } = value;
+  if (error === undefined) return isObject(result);
+  return result === undefined && isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
+}
+
+const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
+
+/** Reads the body of a 2xx of MCP: JSON-RPC or, for a `data` override, an envelope that contains the response. */
+export function readRpcResponse(
+  response: ReceivedResponse,
+  { override }: ResolvedOperation,
+  sent: unknown,
+): EnvelopeReading {
+  const read = readJsonRpc(response, sent);
+  return 'problem' in read && override?.data ? readEnvelope(response.text) : read;
+}
+
+/**
+ * Reads the body of a 2xx as JSON-RPC: returns an envelope made of the HTTP status and the response with the id of the
+ * request. For a message that expects no response, the envelope has no `data`.
+ */
+export function readJsonRpc(
+  response: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
+  sent: unknown,
+): EnvelopeReading {
+  const { status } = response;
+  const read = messagesOf(response);
+  if ('refusal' in read) return read;
+  const made = { status: 'success', code: status, message: '' } as const;
+  const id = isObject(sent) && sent.method !== undefined ? sent.id : undefined;
+  if (id === undefined) {
+    // 202 means that the message was accepted, whatever the body is.
+    const accepted = status === 202 || response.text.trim() === '' || 'messages' in read;
+    return accepted ? { envelope: made } : read;
+  }
+  if ('problem' in read) return read;
+  // Search responses only: a request sent by the service may have the same id.
+  const match = findResponse(read.messages, id);
+  if (!match) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
+  if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
+  return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
+}
+
+function findResponse(messages: Iterable<JsonObject>, id: unknown): JsonObject | undefined {
+  for (const message of messages) if (message.id === id && message.method === undefined) return message;
+  return undefined;
+}
+
+type Messages =
+  | { readonly messages: Iterable<JsonObject> }
+  | { readonly refusal: unknown }
+  | { readonly problem: string };
+
+/** Returns all messages in a body, or why there are none. */
+function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'>): Messages {
+  if (/^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
+    return { messages: messagesIn(text) };
+  }
+  const value = parseJson(text);
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (messages.every(isMessage)) return { messages };
+  if (isRefusal(value)) return { refusal: value };
+  return { problem: notJson(text, value) ?? 'the body is not a JSON-RPC 2.0 message' };
+}
+
+/** Number of events that are not JSON after which reading an event stream stops: failing to parse is slow. */
+const MAX_BROKEN_EVENTS = 100;
+
+/** Yields the messages of an event stream. */
+function* messagesIn(stream: string): Generator<JsonObject, void> {
+  let broken = 0;
+  for (const data of eventsOf(stream)) {
+    const value = parseJson(data);
+    if (value === undefined && ++broken > MAX_BROKEN_EVENTS) return;
+    for (const message of Array.isArray(value) ? value : [value]) if (isMessage(message)) yield message;
+  }
+}
+
+/** Yields the data of each `message` event of an event stream. The last event may lack its empty line. */
+function* eventsOf(stream: string): Generator<string, void> {
+  const text = stream.replace(/\r\n?/g, '\n');
+  let type = '';
+  let data: string[] = [];
+  for (let at = 0; at <= text.length; ) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length + 1 : end + 1;
+    if (line.startsWith('event:')) type = fieldValue(line);
+    else if (line.startsWith('data:')) data.push(fieldValue(line));
+    if (line !== '' && at <= text.length) continue;
+    if (data.length > 0 && (type === '' || type === 'message')) yield data.join('\n');
+    type = '';
+    data = [];
+  }
+}
+
+const fieldValue = (line: string): string => line.slice(line.indexOf(':') + 1).replace(/^ /, '');

@@ -1,0 +1,140 @@
+import type { Paging } from '../../spec/contract.ts';
+import type { Statuses } from '../../spec/job-status.ts';
+import type { RateLimits } from '../../spec/limits.ts';
+import type { OperationName, Query, ResolvedOperation } from '../../spec/operations.ts';
+import type { JsonObject } from '../../util/json.ts';
+import type { Logger } from '../../util/log.ts';
+import type { Redactor } from '../../util/redact.ts';
+import type { Backoff } from '../../util/retry.ts';
+import type { Hooks } from './hooks.ts';
+import type { Fetch, FetchOptions } from './send.ts';
+
+/** Options of one call. The defaults are those of the client. */
+export interface RequestOptions {
+  /** Aborts the call immediately; it rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 */
+  readonly timeout?: number | undefined;
+  /** Maximum number of retries after transient failures. @default 4 */
+  readonly maxRetries?: number | undefined;
+  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the call immediately. @default 120000 */
+  readonly maxRetryWait?: number | undefined;
+  /** Milliseconds for the entire call, queueing and retries included. @default Infinity */
+  readonly deadline?: number | undefined;
+  /** Additional headers, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Bearer token of this call in place of the client's, such as that of another account. It is not renewed after a 401;
+   * the service counts its requests in other rate buckets.
+   */
+  readonly token?: string | undefined;
+  /** Additional query parameters. Those that the method sets itself take precedence. */
+  readonly query?: Query | undefined;
+  /** More options for `fetch`, such as a `dispatcher`, in addition to those of the client. */
+  readonly fetchOptions?: FetchOptions | undefined;
+}
+
+/** Options of a call that creates something under an idempotency key. */
+export interface CreateOptions extends RequestOptions {
+  /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
+  readonly idempotencyKey?: string | undefined;
+  /**
+   * How to handle a 409 that an earlier attempt of this call cannot have caused: `wait` up to a minute for the response
+   * of the create in flight under the same key, or `throw` a `ConflictError`. A 409 that names another body is thrown.
+   *
+   * @default 'wait' with an `idempotencyKey`, unless `maxRetries` is 0; otherwise 'throw'
+   */
+  readonly onConflict?: 'throw' | 'wait' | undefined;
+  /**
+   * Fields to add to the body, for those that the specification does not show. They are neither typed nor checked, and
+   * must not repeat a field of the body.
+   */
+  readonly extraBody?: JsonObject | undefined;
+}
+
+/** Names of the options that every call takes. */
+export const REQUEST_OPTIONS: readonly string[] = [
+  'signal',
+  'timeout',
+  'maxRetries',
+  'maxRetryWait',
+  'deadline',
+  'headers',
+  'token',
+  'query',
+  'fetchOptions',
+];
+
+/** Names of the options that only a call with an idempotency key takes. */
+export const KEY_OPTIONS: readonly string[] = ['idempotencyKey', 'onConflict'];
+
+/** Names of the options that only a call with the fields of a new resource takes. */
+export const FIELD_OPTIONS: readonly string[] = ['extraBody'];
+
+/** Names of all options of a create. */
+export const CREATE_OPTIONS: readonly string[] = [...REQUEST_OPTIONS, ...KEY_OPTIONS, ...FIELD_OPTIONS];
+
+/** Names of the options that only a free request takes. */
+export const FREE_OPTIONS: readonly string[] = ['params', 'body', 'schema', 'bucket'];
+
+/** Key of the options that only the package itself passes: a symbol, which no options of a caller have. */
+export const BACKGROUND: unique symbol = Symbol('background');
+
+/** Key of the advice after a 409 that replaces the usual one; only the package itself passes it. */
+export const CONFLICT_ADVICE: unique symbol = Symbol('conflict advice');
+
+/** A call that the package makes itself, with less priority than those of the caller. Its options are not checked. */
+interface BackgroundCall {
+  /** True for polls of waits. */
+  readonly isPoll?: true;
+  /** Called before each attempt, once it has its permit of the rate bucket. */
+  readonly onPermit?: (callId: string) => void;
+}
+
+/** The caller's options, and those that the package itself adds. */
+export interface CallOptions extends CreateOptions {
+  readonly [BACKGROUND]?: BackgroundCall;
+  readonly [CONFLICT_ADVICE]?: string;
+}
+
+/** Defaults of the options that concern requests. Durations are milliseconds. */
+export const DEFAULTS = {
+  timeout: 30_000,
+  maxRetries: 4,
+  maxRetryWait: 120_000,
+  backoff: { min: 500, max: 30_000 },
+  maxResponseBytes: 16 * 2 ** 20,
+} as const;
+
+/** Paging by the number of the page (assumed). */
+export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
+
+/** Options of a client that its calls use, with defaults filled in. */
+export interface Settings {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly timeout: number;
+  readonly maxRetries: number;
+  readonly maxRetryWait: number;
+  readonly backoff: Backoff;
+  readonly rateLimits: RateLimits;
+  /** The operation table with the user's overrides applied. */
+  readonly operations: Readonly<Record<OperationName, ResolvedOperation>>;
+  /** How lists are paged. */
+  readonly paging: Paging;
+  /** Progress by kind and status id, where it differs. */
+  readonly statuses: Statuses | undefined;
+  readonly validation: 'lenient' | 'strict';
+  readonly serverTimeZone: string;
+  readonly requestIdHeader: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly logger: Logger;
+  /** Removes the secrets of the client, and those among its headers, from texts. */
+  readonly redactor: Redactor;
+  /** Sets with at least one hook; those of the `telemetry` option come first. */
+  readonly hooks: readonly Hooks[];
+  readonly fetch: Fetch;
+  readonly fetchOptions: FetchOptions;
+  /** Maximum bytes of a response after decompression. */
+  readonly maxResponseBytes: number;
+}

@@ -1,0 +1,250 @@
+import {
+  isOperationName,
+  type OperationOverride,
+  type PathParams,
+  type Query,
+  type Reads,
+  type ResolvedOperation,
+} from '../../spec/operations.ts';
+import {
+  checkHeaders,
+  checkSendable,
+  formatValue,
+  InvalidInputError,
+  idProblem,
+  lowerCased,
+  promiseProblem,
+  silenceRejection,
+} from '../../util/input-checks.ts';
+import { isObject } from '../../util/json.ts';
+
+/** Path parameters, query and body of a call. */
+export interface RequestInput {
+  readonly params?: PathParams;
+  readonly query?: Query;
+  /** A JSON value or a `FormData`. */
+  readonly body?: unknown;
+}
+
+/** A request built once; every attempt sends the same bytes. */
+export interface PreparedRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Path with its parameters, below the base URL, without query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array<ArrayBuffer>;
+}
+
+/** Fills `{name}` with encoded values; refuses values, such as `../..`, that would address another path. */
+function fillPath(template: string, params: PathParams): string {
+  let path = template;
+  for (const [name, value] of Object.entries<unknown>(params)) {
+    // URL parsers drop `.` and `../..` and would address another resource.
+    const isUsable =
+      typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
+    if (!isUsable) throw paramError(name, value);
+    path = path.replaceAll(`{${name}}`, encodeURIComponent(String(value)));
+  }
+  const missing = /\{(\w+)\}/.exec(path)?.[1];
+  if (missing !== undefined) throw paramError(missing, undefined);
+  return path;
+}
+
+const paramError = (name: string, value: unknown): InvalidInputError =>
+  new InvalidInputError({
+    [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path; pass an id.`],
+  });
+
+/** Refuses an id that no resource has. The parameters of a free request may be anything. */
+function checkId({ name }: ResolvedOperation, { id }: PathParams): void {
+  if ((Number.isSafeInteger(id) && Number(id) > 0) || !isOperationName(name)) return;
+  const problem = idProblem(id);
+  if (problem !== undefined) throw new InvalidInputError({ id: [problem] });
+}
+
+function queryString(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      const problem = promiseProblem(item);
+      if (problem !== undefined) throw new InvalidInputError({ [name]: [problem] });
+      if (item !== undefined && item !== null) search.append(name, String(item));
+    }
+  }
+  return search.size > 0 ? `?${search}` : '';
+}
+
+/** A body's bytes and their content type. */
+interface EncodedBody {
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Serializes a form once, so that all attempts send the same boundary and bytes. Not by a `Response`, because WebKit cannot
+ * read one whose form has files.
+ */
+async function encodeForm(form: FormData): Promise<EncodedBody> {
+  const boundary = `form-${crypto.randomUUID()}`;
+  const parts = [...form].flatMap(([name, value]) => {
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(withCrlf(name))}"`;
+    if (typeof value === 'string') return [`${head}\r\n\r\n${withCrlf(value)}\r\n`];
+    const type = value.type || 'application/octet-stream';
+    return [`${head}; filename="${quotable(value.name)}"\r\nContent-Type: ${type}\r\n\r\n`, value, '\r\n'];
+  });
+  const body = new Blob([...parts, `--${boundary}--\r\n`]);
+  return { type: `multipart/form-data; boundary=${boundary}`, bytes: new Uint8Array(await body.arrayBuffer()) };
+}
+
+/** Normalizes line breaks, as the HTML standard requires of the names and values in a form. */
+const withCrlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
+
+/** Escapes a name in a form, as the HTML standard requires. */
+const quotable = (name: string): string => name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
+
+function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
+  if (body instanceof FormData) {
+    return encodeForm(body).catch((error) => {
+      throw new InvalidInputError({
+        body: [`cannot be read: ${error.message}. A file in it may have changed or been removed.`],
+      });
+    });
+  }
+  if (
+    body instanceof Promise ||
+    body instanceof Blob ||
+    body instanceof ArrayBuffer ||
+    ArrayBuffer.isView(body) ||
+    body instanceof URLSearchParams
+  ) {
+    throw new InvalidInputError({ body: ['must be a JSON value or a FormData.'] });
+  }
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(body);
+  } catch (error) {
+    throw new InvalidInputError({
+      body: [`cannot be written as JSON: ${error instanceof Error ? error.message : error}`],
+    });
+  }
+  if (text === undefined) throw new InvalidInputError({ body: ['cannot be written as JSON.'] });
+  return { type: 'application/json', bytes: new TextEncoder().encode(text) };
+}
+
+/** The `Accept` header; the service requires `application/json` in it. */
+const ACCEPT: Readonly<Record<Reads, string>> = {
+  envelope: 'application/json',
+  'json-rpc': 'application/json, text/event-stream',
+};
+
+/**
+ * Builds URL, headers and body bytes of a call.
+ *
+ * @throws {InvalidInputError} for a path parameter, a header or a body that cannot be sent.
+ */
+export async function prepareRequest({
+  operation,
+  input,
+  settings,
+  options,
+  headers,
+  key,
+}: RequestPlan): Promise<PreparedRequest> {
+  const { method, path: template, override, reads } = operation;
+  if (/[?#]/.test(template)) {
+    throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
+  }
+  const params = input.params ?? {};
+  if ('id' in params) checkId(operation, params);
+  const path = fillPath(template, params);
+  const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
+  const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;
+  for (const [name, value] of Object.entries(params)) {
+    if (template.includes(`{${name}}`) || contains(query, value) || contains(body, value)) continue;
+    throw unsentError(name, override);
+  }
+  if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
+  const encoded = body === undefined ? undefined : await encodeBody(body);
+  return {
+    method,
+    url: `${settings.baseUrl}${path}${query ? queryString(query) : ''}`,
+    path,
+    headers: {
+      ...settings.headers,
+      ...(headers && checkedHeaders(headers)),
+      accept: ACCEPT[reads],
+      ...(encoded && { 'content-type': encoded.type }),
+      ...(key !== undefined && { 'idempotency-key': checkKey(key) }),
+    },
+    ...(encoded && { body: encoded.bytes }),
+  };
+}
+
+/** The parts of a call that its request is built from. */
+interface RequestPlan {
+  readonly operation: ResolvedOperation;
+  readonly input: RequestInput;
+  readonly settings: { readonly baseUrl: string; readonly headers: HeaderRecord };
+  readonly options: { readonly query?: Query | undefined };
+  /** Headers of this call alone. */
+  readonly headers: HeaderRecord | undefined;
+  /** The idempotency key, for operations that take one. */
+  readonly key: string | undefined;
+}
+
+type HeaderRecord = Readonly<Record<string, string>>;
+
+/** Checks the headers of a call; returns them by lower-case name. */
+function checkedHeaders(headers: HeaderRecord): HeaderRecord {
+  checkHeaders(headers);
+  checkSendable(headers);
+  return lowerCased(headers);
+}
+
+/** A key that a header carries unchanged: visible ASCII, with spaces only inside. */
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+/** Returns the problem of an idempotency key that a header cannot carry unchanged. */
+export const keyProblem = (key: string): string | undefined =>
+  typeof key === 'string' && KEY.test(key)
+    ? undefined
+    : 'must be 1 to 255 characters of ASCII, without leading or trailing spaces.';
+
+function checkKey(key: string): string {
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw new InvalidInputError({ idempotencyKey: [problem] });
+  return key;
+}
+
+/** Returns query and body of a call, adapted by the user's override of its operation. */
+function applyOverride(
+  override: OperationOverride,
+  { params = {}, query, body }: RequestInput,
+): Pick<RequestInput, 'query' | 'body'> {
+  return {
+    ...(override.query ? { query: checkQuery(override.query(query ?? {}, params)) } : query && { query }),
+    body: override.body ? silenceRejection(override.body(body, params)) : body,
+  };
+}
+
+/** Returns the error for a path parameter that would not be sent: the request could act on other resources. */
+function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
+  const fix = override
+    ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
+    : `write \`{${name}}\` into the path.`;
+  return new InvalidInputError({ [name]: [`would not be sent: ${fix}`] });
+}
+
+/** Returns whether a query or a body contains a value, alone or within a string. */
+function contains(sent: unknown, value: string | number): boolean {
+  if (sent instanceof FormData) return [...sent.values()].some((part) => contains(part, value));
+  if (typeof sent !== 'object' || sent === null) return sent !== undefined && String(sent).includes(String(value));
+  return Object.values(sent).some((part) => contains(part, value));
+}
+
+/** Refuses a query that is not an object: a promise, for instance, would be sent as an empty query. */
+function checkQuery(query: Query): Query {
+  if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
+  throw new TypeError('the `query` of an override must return an object, not a promise');
+}

@@ -1,0 +1,282 @@
+import {
+  ApiError,
+  AuthenticationError,
+  ConflictError,
+  NotAcceptableError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../../errors/api-errors.ts';
+import { AudienceError } from '../../errors/audience-error.ts';
+import { ConnectionError, ResponseError, TimeoutError } from '../../errors/call-errors.ts';
+import type { ApiErrorDetails } from '../../errors/error-details.ts';
+import type { ResolvedOperation } from '../../spec/operations.ts';
+import { isObject, parseJson } from '../../util/json.ts';
+import type { Redactor } from '../../util/redact.ts';
+import { readConflict } from './conflict.ts';
+import { readFieldErrors } from './envelope.ts';
+import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
+import { BodyError, hiddenReason, isMistake, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
+
+/** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
+export class AttemptFailure extends Error {
+  readonly failure: Failure;
+  readonly error: AudienceError;
+  constructor(failure: Failure, error: AudienceError) {
+    super(error.message);
+    this.name = 'AttemptFailure';
+    this.failure = failure;
+    this.error = error;
+  }
+}
+
+/** The parts of a call that its errors report. */
+export interface CallInfo {
+  readonly operation: ResolvedOperation;
+  readonly path: string;
+  readonly attempts: number;
+  readonly history?: Pick<RetryHistory, 'rejectedToken'> | undefined;
+  readonly settings: { readonly requestIdHeader: string };
+  /** Removes from error texts the secrets sent by the call and those of its client. */
+  readonly redactor: Redactor;
+}
+
+/** Maximum length of the service's own message in an error, in UTF-16 units. */
+const MESSAGE_LIMIT = 300;
+/** Maximum length of one message about a field, and of all such messages in the text of an error. UTF-16 units. */
+const FIELD_MESSAGE_LIMIT = 1_000;
+
+/** Maximum length of a request id in an error. */
+const REQUEST_ID_LIMIT = 200;
+
+/** Returns the failure for a success that is larger than `maxResponseBytes`. */
+export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`. Request less, e.g. with \`per_page\`, or raise the option.`;
+  const error = responseError(message, response, call, 'response-too-large');
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
+}
+
+/** Returns the failure for a success that is not an envelope. */
+export function noEnvelopeFailure(response: ReceivedResponse, call: CallInfo, problem: string): AttemptFailure {
+  const message = `${call.operation.name} got ${response.status}, but ${problem}.`;
+  return new AttemptFailure({ kind: 'no-envelope' }, responseError(message, response, call, 'not-an-envelope'));
+}
+
+/** Returns the failure for a response that could not be read: it did arrive, so a create may have happened. */
+export function unreadableFailure(thrown: unknown, response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const cause = call.redactor.cause(thrown);
+  const message = `${call.operation.name} got ${response.status}, but reading the response failed: ${cause.message}`;
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, responseError(message, response, call));
+}
+
+/** Returns the failure of a response whose status is not a success. */
+export function statusFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  return response.status >= 400 ? refusalFailure(response, call, bodyOf(response)) : redirectFailure(response, call);
+}
+
+/** Creates a `ResponseError` about a response. */
+export function responseError(
+  message: string,
+  response: ReceivedResponse,
+  call: CallInfo,
+  code: ResponseError['code'] = 'response-invalid',
+): ResponseError {
+  const { redactor } = call;
+  return new ResponseError(message, {
+    code,
+    status: response.status,
+    operation: call.operation.name,
+    attempts: call.attempts,
+    // Leave out the body of a credential exchange: it holds a new token, perhaps in a field that is not redacted.
+    body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
+    ...requestIdOf(response, call),
+  });
+}
+
+/** Returns the request id of a response, if it has one, without secrets. */
+export function requestIdOf(
+  { headers }: Pick<ReceivedResponse, 'headers'>,
+  call: CallInfo,
+): { readonly requestId?: string } {
+  const requestId = headers.get(call.settings.requestIdHeader);
+  return requestId === null ? {} : { requestId: call.redactor.text(requestId, REQUEST_ID_LIMIT) };
+}
+
+function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
+  const where = response.status === 0 ? '' : ` (${response.status})`;
+  const message = `${call.operation.name} was redirected${where}; redirects are never followed. Set \`baseUrl\` to the service's own address.`;
+  return new AttemptFailure(
+    { kind: 'final', outcome: 'unknown' },
+    responseError(message, response, call, 'redirect-refused'),
+  );
+}
+
+/** Maximum length of an error body that is parsed as JSON, in UTF-16 units; envelopes are far shorter. */
+const ERROR_BODY_LIMIT = 1_048_576;
+
+const bodyOf = ({ text }: ReceivedResponse): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
+
+/** Returns the failure of a response that refuses the call: by its status, or by `status: error` in its envelope. */
+export function refusalFailure(response: ReceivedResponse, call: CallInfo, body: unknown): AttemptFailure {
+  const envelopeCode = isObject(body) && typeof body.code === 'number' ? body.code : undefined;
+  const failure = statusFailureOf(response.status, response.headers);
+  const { retryAfter: wait } = failure;
+  const { redactor } = call;
+  const details: ApiErrorDetails = {
+    status: response.status,
+    operation: call.operation.name,
+    method: call.operation.method,
+    path: call.path,
+    attempts: call.attempts,
+    headers: redactor.headers(response.headers),
+    body: redactor.body(response.text),
+    ...(envelopeCode !== undefined && { envelopeCode }),
+    ...requestIdOf(response, call),
+    ...(wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) }),
+  };
+  const error = apiError(details, body, call);
+  if (response.status < 400) {
+    // A 409 may be about a create in flight.
+    const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500 && envelopeCode !== 409;
+    return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
+  }
+  const isConflict = response.status === 409;
+  return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
+}
+
+/** Returns the advice for a 404: the resource may not exist, or the service has the operation at another path. */
+function notFoundAdvice({ path }: ResolvedOperation): string {
+  const start = path.includes('{') ? 'Check the id and the account; if' : 'If';
+  return `${start} every call of this operation fails like this, run \`aud check\`.`;
+}
+
+const NO_PERMISSION = 'The token is not permitted to do this. Use one of the right kind and scope.';
+
+const NO_MCP =
+  'Only tokens of scope `mcp` are accepted here. Use `mcpToken(credentials, { store })` or an OAuth client.';
+
+const RENEWED =
+  'A new token was refused as well. It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
+
+/** Returns the service's own message, from its envelope or from a JSON-RPC error. */
+function messageIn(body: unknown): string {
+  if (!isObject(body)) return '';
+  const inner = isObject(body.error) ? body.error.message : undefined;
+  return [body.message, inner].find((text) => typeof text === 'string') ?? '';
+}
+
+/** Creates the error that fits the status; under a 2xx the envelope's code is used instead. */
+function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiError {
+  const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
+  const { redactor } = call;
+  const message = redactor.text(messageIn(body), MESSAGE_LIMIT);
+  const say = (advice: string): string =>
+    `${details.operation} failed: ${status}${message ? ` ${message}` : ''}.${advice && ` ${advice}`}`.replace(
+      '..',
+      '.',
+    );
+  switch (status) {
+    case 401:
+      return authenticationError(say, details, call);
+    case 403:
+      return new PermissionError(say(call.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
+    case 404:
+      return new NotFoundError(say(notFoundAdvice(call.operation)), details);
+    case 406:
+      return new NotAcceptableError(
+        say('A proxy may have removed `Accept: application/json`: let it pass the header.'),
+        details,
+      );
+    case 409:
+      return new ConflictError(say(''), details);
+    case 422: {
+      const errors = readFieldErrors(body, (text) => redactor.text(text, FIELD_MESSAGE_LIMIT));
+      return new ValidationError(say(messageOfFields(errors)), { ...details, errors, local: false });
+    }
+    case 429:
+      return new RateLimitError(say(details.retryAt ? `Try again at ${details.retryAt.toISOString()}.` : ''), {
+        ...details,
+        bucket: call.operation.bucket,
+      });
+    default:
+      return status >= 500 ? new ServerError(say(''), details) : new ApiError(say(''), details);
+  }
+}
+
+function authenticationError(
+  say: (advice: string) => string,
+  details: ApiErrorDetails,
+  call: CallInfo,
+): AuthenticationError {
+  if (call.operation.token === 'none') {
+    return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
+  }
+  if (call.history?.rejectedToken !== undefined)
+    return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
+  const advice =
+    call.operation.token === 'mcp'
+      ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew their token; a string cannot be renewed.'
+      : 'The token is missing, invalid, expired or revoked: a login ends the previous login token, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
+  return new AuthenticationError(say(advice), { ...details, reason: 'token' });
+}
+
+/** Returns field errors in one line. */
+export function messageOfFields(errors: ValidationError['errors']): string {
+  const text = Object.entries(errors)
+    .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
+    .join(' ');
+  return text.length > FIELD_MESSAGE_LIMIT ? `${text.slice(0, FIELD_MESSAGE_LIMIT)}…` : text;
+}
+
+/** Returns the failure for a rejected `fetch`, with a cause without secrets. */
+export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailure {
+  const notSent = isNotSent(thrown);
+  const reason = thrown instanceof BodyError ? thrown.cause : thrown;
+  const cause = call.redactor.cause(reason);
+  if (isMistake(reason)) {
+    const message = `${call.operation.name} failed: \`fetch\` threw ${cause.name}: ${cause.message}. Correct its code: a retry would not help.`;
+    const error = new AudienceError(message.replace('..', '.'), { code: 'callback-failed', cause });
+    return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
+  }
+  const hidden = thrown instanceof BodyError ? undefined : hiddenReason(cause, 'the service');
+  const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';
+  const text = hidden === undefined ? `${what}: ${reasonOf(cause)}` : `got no response: ${hidden}`;
+  const error = new ConnectionError(`${call.operation.name} ${text}`, {
+    operation: call.operation.name,
+    attempts: call.attempts,
+    cause,
+  });
+  return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
+}
+
+/** Returns the failure of an attempt that exceeded `timeout`; with a timeout of 0 nothing is sent. */
+export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure {
+  const message = `${call.operation.name} had no complete response after ${timeout} ms (\`timeout\`).`;
+  const error = new TimeoutError(message, {
+    code: 'attempt-timeout',
+    operation: call.operation.name,
+    attempts: call.attempts,
+  });
+  return new AttemptFailure(timeout === 0 ? { kind: 'final', outcome: 'not-sent' } : { kind: 'lost' }, error);
+}
+
+/** Returns the error for input that was refused before sending: status 422, `local`. */
+export function localValidationError(
+  operation: Pick<ResolvedOperation, 'name' | 'method' | 'path'>,
+  errors: ValidationError['errors'],
+  text: string,
+): ValidationError {
+  return new ValidationError(`${operation.name} was not sent: ${text}`, {
+    status: 422,
+    operation: operation.name,
+    method: operation.method,
+    path: operation.path,
+    attempts: 0,
+    headers: new Headers(),
+    body: '',
+    errors,
+    local: true,
+  });
+}

@@ -1,0 +1,248 @@
+import type { CreateOutcome } from '../../errors/error-details.ts';
+import { IDEMPOTENCY_WINDOW } from '../../spec/limits.ts';
+import type { RetryPolicy } from '../../spec/operations.ts';
+import { type Backoff, backoffDelay } from '../../util/retry.ts';
+import { parseRetryAfter } from '../../util/retry-after.ts';
+import type { ConflictReading } from './conflict.ts';
+
+/** How one attempt failed, by the differences that matter for a retry. */
+export type Failure =
+  /** The request certainly never reached the service. */
+  | { readonly kind: 'not-sent' }
+  /** It may have reached the service, but no complete response came. */
+  | { readonly kind: 'lost' }
+  /** A success that is not an envelope: a proxy responded, or the response was cut off. */
+  | { readonly kind: 'no-envelope' }
+  /**
+   * A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. `conflict`: the
+   * cause of a 409.
+   */
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly retryAfter?: number;
+      readonly final?: boolean;
+      readonly conflict?: ConflictReading;
+    }
+  /** The build budget refused a create; creates are held back for `wait` milliseconds. */
+  | { readonly kind: 'budget'; readonly wait: number }
+  /** A retry cannot help. */
+  | { readonly kind: 'final'; readonly outcome: CreateOutcome };
+
+/** The header whose value `false` asks for no retry, as at OpenAI and Anthropic; assumed of this service. */
+const SHOULD_RETRY_HEADER = 'x-should-retry';
+
+/** Returns the failure for a response with an error status. */
+export function statusFailureOf(status: number, headers: Headers): Extract<Failure, { kind: 'status' }> {
+  const retryAfter = parseRetryAfter(headers, Date.now());
+  const final = headers.get(SHOULD_RETRY_HEADER)?.toLowerCase() === 'false';
+  return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
+}
+
+/** How far a request may be retried. Durations are milliseconds. */
+export interface RetryLimits {
+  readonly retry: RetryPolicy;
+  readonly maxRetries: number;
+  readonly maxRetryWait: number;
+  readonly backoff: Backoff;
+  /** Milliseconds left for all attempts. @default Infinity */
+  readonly timeLeft?: number;
+}
+
+/** How far a call may be retried. */
+export interface CallRetryLimits extends RetryLimits {
+  /** True if the token source can return another token after a 401. */
+  readonly canRenewToken: boolean;
+  /** How to handle a 409 that no earlier attempt of the call can have caused. */
+  readonly onConflict: 'throw' | 'wait';
+}
+
+/** Outcomes of a create, each more certain to have had an effect than those before it. */
+const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
+
+/** Maximum age of a create that may have happened at which its key is still sent; an hour is left for the last attempt. */
+const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
+
+/** The failed attempts of a call, as its next retry depends on them. */
+export class RetryHistory {
+  /** Retries that count against `maxRetries`. */
+  retries = 0;
+  /** Number of 409s. */
+  conflicts = 0;
+  /** Cause of the last 409. */
+  conflict: ConflictReading | undefined;
+  /** True if an earlier attempt may have reached the service: then the create in flight may be this call's. */
+  mayBeOwn = false;
+  /** The token that the service rejected with a 401, so that the source was asked for another one. */
+  rejectedToken: string | undefined;
+  /** Outcome of a create by all failed attempts. */
+  outcome: CreateOutcome = 'not-sent';
+  readonly #isCallersKey: boolean;
+  #firstConflictAt = 0;
+  /** When the create may first have happened: on the monotonic clock, which stops while the machine sleeps, and since 1970. */
+  #unknownSince: { readonly monotonic: number; readonly wall: number } | undefined;
+
+  /** @param isCallersKey True if the caller has passed the idempotency key, so that other calls may use it, too. */
+  constructor(isCallersKey = false) {
+    this.#isCallersKey = isCallersKey;
+  }
+
+  /** Milliseconds since the first 409; 0 without one. */
+  get conflictAge(): number {
+    return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
+  }
+
+  /** Milliseconds for which the key may still be sent; `Infinity` if the create cannot have happened. */
+  get keyTimeLeft(): number {
+    if (!this.#unknownSince) return Number.POSITIVE_INFINITY;
+    const { monotonic, wall } = this.#unknownSince;
+    return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
+  }
+
+  /** Milliseconds for which a 409 is still waited for. */
+  get conflictTimeLeft(): number {
+    return MAX_CONFLICT_WAIT_MS - this.conflictAge;
+  }
+
+  onFailure(failure: Failure): void {
+    if (failure.kind === 'status' && failure.conflict !== undefined) {
+      this.#onConflict(failure.conflict);
+      return;
+    }
+    const outcome = attemptOutcome(failure);
+    if (outcome === 'unknown') this.mayBeOwn = true;
+    this.#raise(outcome);
+  }
+
+  #onConflict(conflict: ConflictReading): void {
+    if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
+    this.conflict = conflict;
+    if (!this.#isCallersKey) this.#raise('refused');
+    // The key belongs to another body, so no attempt of this call has created anything.
+    else if (conflict === 'other-body') this.outcome = 'refused';
+    else this.#raise('unknown');
+  }
+
+  #raise(outcome: CreateOutcome): void {
+    if (outcome === 'unknown') this.#unknownSince ??= { monotonic: performance.now(), wall: Date.now() };
+    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
+  }
+
+  /** Records that the last failure is retried; `token` was sent with it. */
+  onRetry(reason: Retry['reason'], token: string | undefined): void {
+    if (reason === 'transient') this.retries++;
+    if (reason === 'token') this.rejectedToken = token;
+  }
+}
+
+/** The part of a call's history that its retry depends on. */
+export type RetryState = Pick<RetryHistory, 'retries' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'mayBeOwn'>;
+
+/** The next attempt of a call. */
+export interface Retry {
+  /** Milliseconds to wait. */
+  readonly delay: number;
+  /** Only a `transient` failure counts against `maxRetries`. */
+  readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
+}
+
+/** Maximum time to wait for the response of a create in flight under the same key. */
+const MAX_CONFLICT_WAIT_MS = 60_000;
+
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Returns the retry that follows a failed attempt, or `undefined` if the call fails. Pure. */
+export function nextRetry(
+  failure: Failure,
+  history: RetryState,
+  limits: CallRetryLimits,
+  random: () => number,
+): Retry | undefined {
+  if (failure.kind === 'status' && failure.status === 401) {
+    return limits.canRenewToken && history.rejectedToken === undefined ? { delay: 0, reason: 'token' } : undefined;
+  }
+  if (failure.kind === 'status' && failure.conflict !== undefined) {
+    const delay = conflictDelay(failure, history, limits, random);
+    return delay === undefined ? undefined : { delay, reason: 'conflict' };
+  }
+  if (failure.kind === 'budget') {
+    const delay = limits.maxRetries > 0 ? delayWithin(limits, failure.wait, 1, random) : undefined;
+    return delay === undefined ? undefined : { delay, reason: 'budget' };
+  }
+  const delay = retryDelay(failure, history.retries, limits, random);
+  return delay === undefined ? undefined : { delay, reason: 'transient' };
+}
+
+/** Returns the milliseconds until the next attempt of a request, or `undefined` to give up. */
+export function retryDelay(
+  failure: Failure,
+  retries: number,
+  limits: RetryLimits,
+  random: () => number = Math.random,
+): number | undefined {
+  const isFinal = failure.kind === 'status' && failure.final === true;
+  if (isFinal || !isRetryable(failure, limits.retry) || retries >= limits.maxRetries) return undefined;
+  return delayWithin(limits, failure.kind === 'status' ? failure.retryAfter : undefined, retries + 1, random);
+}
+
+function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
+  switch (failure.kind) {
+    case 'not-sent':
+      return true;
+    case 'final':
+    case 'budget':
+      return false;
+    case 'status':
+      return retry === 'never' ? failure.status === 429 : TRANSIENT_STATUSES.has(failure.status);
+    default:
+      return retry !== 'never';
+  }
+}
+
+/**
+ * Returns the wait after a 409, or `undefined` to give up. The create in flight may be an earlier attempt of this call;
+ * once it is done, the service responds to the same key with its response. To another body it never will.
+ */
+function conflictDelay(
+  { retryAfter, final, conflict }: Extract<Failure, { kind: 'status' }>,
+  { mayBeOwn, conflicts, conflictAge }: RetryState,
+  limits: CallRetryLimits,
+  random: () => number,
+): number | undefined {
+  if (final || conflict === 'other-body' || limits.retry !== 'idempotency-key') return undefined;
+  const isAwaited = mayBeOwn || limits.onConflict === 'wait';
+  const left = MAX_CONFLICT_WAIT_MS - conflictAge;
+  if (!isAwaited || left <= 0) return undefined;
+  const delay = delayWithin(limits, retryAfter, conflicts, random);
+  if (delay === undefined || delay <= left) return delay;
+  // The last attempt is made when the minute is over, unless the service asked for a longer wait.
+  return retryAfter === undefined ? left : undefined;
+}
+
+/** Returns the nth wait, or `undefined` if it exceeds the limits. */
+function delayWithin(
+  { maxRetryWait, backoff, timeLeft = Number.POSITIVE_INFINITY }: RetryLimits,
+  retryAfter: number | undefined,
+  n: number,
+  random: () => number,
+): number | undefined {
+  if (retryAfter !== undefined && retryAfter > maxRetryWait) return undefined;
+  const delay = retryAfter ?? backoffDelay(n, backoff, random);
+  return delay < timeLeft ? delay : undefined;
+}
+
+/** Returns the outcome of a create from one failed attempt alone. */
+function attemptOutcome(failure: Failure): CreateOutcome {
+  switch (failure.kind) {
+    case 'not-sent':
+      return 'not-sent';
+    case 'budget':
+      return 'refused';
+    case 'final':
+      return failure.outcome;
+    case 'status':
+      return failure.status >= 500 || failure.status === 408 || failure.status < 400 ? 'unknown' : 'refused';
+    default:
+      return 'unknown';
+  }
+}

@@ -1,0 +1,226 @@
+import { v4 as uuid } from 'uuid';
+import { AudienceError, withDetails } from '../../errors/audience-error.ts';
+import { ResponseError } from '../../errors/call-errors.ts';
+import type { CreateOutcome } from '../../errors/error-details.ts';
+import type { OperationName, OperationOverride, ResolvedOperation } from '../../spec/operations.ts';
+import { atCallSite } from '../../util/call-site.ts';
+import { valueAt } from '../../util/json.ts';
+import type { SuccessResponse } from './attempt.ts';
+import { execute } from './call.ts';
+import { type CallInput, CallRecord } from './call-record.ts';
+import type { ClientState } from './client-state.ts';
+import type { Envelope } from './envelope.ts';
+import type { Settings } from './request-options.ts';
+import { responseError } from './response-errors.ts';
+
+/** The input of a namespace's method: what to send, and how to decode `data`. */
+export interface TransportInput<T> extends CallInput {
+  readonly decode: Decode<T>;
+}
+
+/** Turns the envelope's `data` into the payload. */
+export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T>;
+
+/** A call in progress, and how its payload is decoded. */
+export interface PendingCall<T> {
+  readonly call: CallRecord;
+  readonly response: Promise<SuccessResponse>;
+  readonly decode: Decode<T>;
+}
+
+/** Makes the calls of every namespace. */
+export class Transport {
+  readonly state: ClientState;
+  readonly settings: Settings;
+
+  /** @param state May be shared with other transports, whose settings differ. */
+  constructor(state: ClientState, settings: Settings) {
+    this.state = state;
+    this.settings = settings;
+  }
+
+  call<T>(operation: OperationName | ResolvedOperation, input: TransportInput<T>): ApiPromise<T> {
+    return new ApiPromise(this.start(operation, input));
+  }
+
+  /** Starts a call, for subclasses of {@link ApiPromise}. */
+  start<T>(operation: OperationName | ResolvedOperation, input: TransportInput<T>): PendingCall<T> {
+    const { state, settings } = this;
+    const resolved = typeof operation === 'string' ? settings.operations[operation] : operation;
+    const key = resolved.retry === 'idempotency-key' ? (input.options?.idempotencyKey ?? uuid()) : undefined;
+    const call = new CallRecord({ state, settings, operation: resolved, input, key });
+    return { call, response: execute(call), decode: input.decode };
+  }
+}
+
+/** A payload with its response. */
+export interface WithResponse<T> {
+  /** The payload, as awaiting the call returns it. */
+  readonly data: T;
+  /** Status, headers and the unread body. */
+  readonly response: Response;
+  /** For `mcp.send`, whose responses have no envelope, one made of the HTTP status and the response. */
+  readonly envelope: Envelope;
+  /** Value of the request id header, if there was one. */
+  readonly requestId: string | undefined;
+  /** Requests sent. */
+  readonly attempts: number;
+}
+
+/**
+ * The promise of a call. Awaiting it decodes the payload; `withResponse` returns the response as well, and `asResponse`
+ * the response without decoding the payload.
+ *
+ * @example
+ * const { data, requestId } = await client.audiences.get(42).withResponse();
+ */
+export class ApiPromise<T> extends Promise<T> {
+  /** The idempotency key of a create, known before any response. */
+  readonly idempotencyKey: string | undefined;
+  readonly #pending: PendingCall<T>;
+  #payload: Promise<T> | undefined;
+
+  /** @internal */
+  constructor(pending: PendingCall<T>) {
+    // The promise's own state is never used: `catch` and `finally` of the platform call `then`.
+    super(() => {});
+    this.#pending = pending;
+    this.idempotencyKey = pending.call.key;
+  }
+
+  static override readonly [Symbol.species] = Promise;
+
+  /**
+   * Outcome of a create as far as it is known now; `undefined` for other operations. After an abort, whose reason says
+   * nothing about it, `unknown` means that the create may have taken effect.
+   */
+  get outcome(): CreateOutcome | undefined {
+    const { key, outcome } = this.#pending.call;
+    return key === undefined ? undefined : outcome;
+  }
+
+  /** Decodes the payload once, however often it is awaited. */
+  #decode(): Promise<T> {
+    this.#payload ??= decodePayload(this.#pending);
+    return this.#payload;
+  }
+
+  /** Returns payload, response, envelope, request id and the number of attempts. */
+  async withResponse(): Promise<WithResponse<T>> {
+    const [data, received] = await Promise.all([this.#decode(), this.#pending.response]);
+    const { settings, attempts } = this.#pending.call;
+    const requestId = received.headers.get(settings.requestIdHeader) ?? undefined;
+    return {
+      data,
+      response: unreadResponse(received),
+      envelope: received.envelope,
+      requestId,
+      attempts,
+    };
+  }
+
+  /** Returns the `Response` of a success with its body unread; rejects like the call for any other response. */
+  async asResponse(): Promise<Response> {
+    return unreadResponse(await this.#pending.response);
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is a promise.
+  override then<A = T, B = never>(
+    resolved?: ((value: T) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: PromiseRejectedResult['reason']) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#decode().then(resolved, rejected);
+  }
+}
+
+/** Statuses for which the `Response` constructor refuses a body. */
+const BODYLESS_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+
+/** Returns a response with its body unread. */
+function unreadResponse({ status, headers, text, response }: SuccessResponse): Response {
+  const body = BODYLESS_STATUSES.has(status) ? null : text;
+  const unread = new Response(body, { status, statusText: response.statusText, headers });
+  Object.defineProperty(unread, 'url', { value: response.url });
+  return unread;
+}
+
+async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Promise<T> {
+  const context = new DecodeContext(call, await response);
+  try {
+    const adapt = call.operation.override?.data;
+    const { envelope } = context;
+    return await decode(adapt ? await adaptData(adapt, context) : envelope.data, context);
+  } catch (error) {
+    const isOwn = AudienceError.isInstance(error);
+    const message = isOwn ? '' : `reading its \`data\` failed: ${call.redactor.cause(error).message}`;
+    throw atCallSite(isOwn ? error : context.fail(message), call.site);
+  }
+}
+
+/** Applies the user's `data` override: a function, or a path. */
+async function adaptData(
+  adapt: Exclude<OperationOverride['data'], undefined>,
+  context: DecodeContext,
+): Promise<unknown> {
+  const { envelope } = context;
+  if (typeof adapt === 'string') {
+    const data = valueAt(envelope, adapt.split('.'));
+    if (data === undefined) throw context.fail(`the envelope has no \`${adapt}\``);
+    return data;
+  }
+  try {
+    return await adapt(envelope.data, envelope);
+  } catch (error) {
+    throw context.overrideFailed(error);
+  }
+}
+
+/** Maximum number of fields that a client logs: a service that differs a lot would otherwise fill the log. */
+const MAX_LOGGED_FIELDS = 10;
+
+/** Errors and log lines about the payload of one response. */
+export class DecodeContext {
+  readonly envelope: Envelope;
+  readonly validation: 'lenient' | 'strict';
+  readonly #call: CallRecord;
+  readonly #response: SuccessResponse;
+
+  constructor(call: CallRecord, response: SuccessResponse) {
+    this.envelope = response.envelope;
+    this.validation = call.settings.validation;
+    this.#call = call;
+    this.#response = response;
+  }
+
+  /** Returns the error for a payload that is not as documented and cannot be used. */
+  fail(problem: string): ResponseError {
+    const message = `${this.#call.operation.name} succeeded, but ${problem}.`;
+    return this.#withOutcome(responseError(message, this.#response, this.#call));
+  }
+
+  /** Returns the error for a `data` override that threw. */
+  overrideFailed(thrown: unknown): ResponseError {
+    const { operation, redactor } = this.#call;
+    const cause = redactor.cause(thrown);
+    const message = `\`operations["${operation.name}"].data\` failed on the data of a success: ${cause.message}`;
+    const error = responseError(message, this.#response, this.#call, 'callback-failed');
+    return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
+  }
+
+  /** Logs, once per field and kind of resource, that a field of a request or a response is not as expected. */
+  warn(kind: string, field: string, problem: string): void {
+    const { operation, settings, state } = this.#call;
+    const { loggedFields } = state;
+    if (loggedFields.size >= MAX_LOGGED_FIELDS || loggedFields.has(`${kind}.${field}`)) return;
+    loggedFields.add(`${kind}.${field}`);
+    const last = loggedFields.size === MAX_LOGGED_FIELDS ? ' Further fields that differ are not logged.' : '';
+    const message = `${operation.name}: \`${field}\` ${problem}.${last}`;
+    settings.logger.warn(message, { operation: operation.name, field });
+  }
+
+  #withOutcome(error: ResponseError): ResponseError {
+    const { key } = this.#call;
+    if (key === undefined) return error;
+    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  ApiError,
+  AuthenticationError,
+  NotFoundError,
+  RateLimitError,
+  ServerError,
+  ValidationError,
+} from '../../errors/api-errors.ts';
+import { AudienceError } from '../../errors/audience-error.ts';
+import { ConnectionError, ResponseError } from '../../errors/call-errors.ts';
+import {
+  JobCancelledError,
+  type JobError,
+  JobFailedError,
+  JobNeedsInfoError,
+  WaitTimeoutError,
+} from '../../errors/job-errors.ts';
+import { type JobKind, type JobResource, statusText } from '../../spec/job-status.ts';
+import type { Redactor } from '../../util/redact.ts';
+import type { Job } from './job.ts';
+
+/** Returns whether a later poll may succeed: after a network error, a proxy's response, a 408, a 429 or a 5xx. */
+export function isTransient(error: unknown): boolean {
+  if (ConnectionError.isInstance(error) || ServerError.isInstance(error) || RateLimitError.isInstance(error))
+    return true;
+  if (ApiError.isInstance(error)) return error.status === 408;
+  return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
+}
+
+/** Returns whether the request was not sent because the user's token source, limiter or override failed. */
+export function isUnsendable(error: unknown): boolean {
+  // A failed `data` override has the code `callback-failed`, too, but its request was sent.
+  if (ResponseError.isInstance(error)) return false;
+  return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
+}
+
+/** Returns whether an error may mean that a list has no such page. */
+export function isBeyondLastPage(error: unknown): boolean {
+  return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
+}
+
+/** Returns whether a list cannot be read although its single resources may be: refused, or not in the expected form. */
+export function isUnlistable(error: unknown): boolean {
+  if (AuthenticationError.isInstance(error) || isTransient(error)) return false;
+  return ApiError.isInstance(error) || ResponseError.isInstance(error);
+}
+
+/** The longest `Retry-After` of a poll to honor. */
+const MAX_PAUSE_MS = 120_000;
+
+/** Returns the pause that the service asked for in milliseconds, at most `MAX_PAUSE_MS`; 0 without `Retry-After`. */
+export function requestedPause(error: unknown): number {
+  const seconds = ApiError.isInstance(error) ? (error.retryAfter ?? 0) : 0;
+  return Math.min(MAX_PAUSE_MS, seconds * 1000);
+}
+
+/** Maximum time that one sleep of the machine adds to the duration of a wait or a token outage. */
+export const MAX_SLEEP_MS = 60_000;
+
+/** Maximum outage of a token source, without the machine's sleep, before waits fail: its session has probably ended. */
+const MAX_TOKEN_OUTAGE_MS = 600_000;
+
+/** Measures how long a token source has been failing, from the first failed poll on; a success discards it. */
+export class TokenOutage {
+  #failedAt: number | undefined;
+  #lastedMs = 0;
+
+  /** Records a failed poll; returns whether the token source has been failing for too long. */
+  isTooLong(error: unknown): boolean {
+    if (!AudienceError.isInstance(error) || error.code !== 'token-unavailable') return false;
+    const now = performance.now();
+    this.#lastedMs += Math.min(now - (this.#failedAt ?? now), MAX_SLEEP_MS);
+    this.#failedAt = now;
+    return this.#lastedMs >= MAX_TOKEN_OUTAGE_MS;
+  }
+}
+
+/** Maximum length of a status in an error message, in UTF-16 units. */
+const MAX_STATUS_LENGTH = 200;
+
+const statusIn = (resource: JobResource, redactor: Redactor): string =>
+  redactor.text(statusText(resource.status), MAX_STATUS_LENGTH);
+
+/**
+ * Creates the error for a wait whose `timeout` has passed.
+ *
+ * @param job What is known of the job, if anything.
+ */
+export function timeoutError(
+  { kind, id, timeout }: { readonly kind: JobKind; readonly id: number; readonly timeout: number },
+  job: Pick<Job<JobResource>, 'last' | 'pollError'> | undefined,
+  redactor: Redactor,
+): WaitTimeoutError {
+  const resource = job?.last?.resource;
+  const cause = job?.pollError;
+  const state = resource ? `last known status: ${statusIn(resource, redactor)}` : 'status unknown';
+  const failure = cause instanceof Error ? `; the last poll failed: ${cause.message}` : '';
+  const advice = resource ? 'The job keeps running: wait for it again' : 'Wait for it again';
+  const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}). ${advice}, or raise \`timeout\`.`;
+  return new WaitTimeoutError(message, {
+    kind,
+    id,
+    ...(resource && { resource: redactor.resource(resource) }),
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+/** End of the advice to try again: repeating a create with its key replays the response that names the failed resource. */
+const NEW_BUILD = 'under a new idempotency key, as a new build: the old key returns this one for 24 hours.';
+
+/** Creates the error for a job that did not complete. */
+export function jobError(
+  kind: JobKind,
+  resource: JobResource,
+  progress: 'needs-info' | 'failed' | 'cancelled',
+  redactor: Redactor,
+): JobError {
+  const details = { kind, id: resource.id, resource: redactor.resource(resource) };
+  const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id}`;
+  const status = `(status ${statusIn(resource, redactor)})`;
+  if (progress === 'needs-info') {
+    const advice = `The console shows the reason: change the definition and create it again ${NEW_BUILD}`;
+    return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}. ${advice}`, details);
+  }
+  if (progress === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
+  const advice =
+    kind === 'cohort'
+      ? 'To try again, upload the file again and create it under a new idempotency key: an upload can be claimed only once.'
+      : `It can safely be created again ${NEW_BUILD}`;
+  return new JobFailedError(`${name} failed ${status}. ${advice}`, details);
+}

@@ -1,0 +1,292 @@
+import type { Bucket, RateLimit, RateLimits } from '../../spec/limits.ts';
+import { onAbort, startTimer } from '../../util/abort.ts';
+import type { Optional } from '../../util/input-types.ts';
+import { mergeRateLimits } from './rate-limits.ts';
+
+/** The queue of a rate bucket that a request waits in. */
+export type Priority = 'foreground' | 'background';
+
+/** A request that needs a permit of a rate bucket. */
+export interface AcquireOptions {
+  /** Owner of the bucket: a fingerprint of the token, or one name for buckets kept per client IP. */
+  readonly scope: string;
+  /** Background requests (waits, usage checks) yield to foreground ones. */
+  readonly priority: Priority;
+  /** Ends the wait for the permit, which rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Maximum pause to wait for, in milliseconds. A limiter that knows of a longer one may reject immediately with an
+   * error that carries `retryAt: Date`.
+   */
+  readonly maxWait?: number | undefined;
+  /** Called if the request has to wait, with a function that returns the milliseconds until its permit is expected. */
+  readonly onQueued?: ((timeLeft: () => number) => void) | undefined;
+}
+
+/**
+ * Grants permits to requests so that no rate bucket exceeds its limit. The built-in limiter serves one process; pass
+ * another one to share limits among processes.
+ */
+export interface RateLimiter {
+  /** Resolves when the request may be sent immediately. */
+  acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
+  /** Pauses a bucket after a 429, for `ms` milliseconds. */
+  pause(bucket: Bucket, scope: string, ms: number): void;
+}
+
+/** The limiter of a client. */
+export interface ClientLimiter extends RateLimiter {
+  /**
+   * Takes a permit and returns true, if the request may be sent immediately. Only the client's own limiter has it: a
+   * limiter that a user has wrapped must see every request.
+   */
+  tryAcquire?(bucket: Bucket, scope: string): boolean;
+}
+
+/**
+ * Creates a limiter for several clients of this process that use one token, such as a client and a connection of
+ * `connectMcp`: without it each keeps the limits separately. Processes share limits by `redisLimiter`.
+ *
+ * @param rateLimits The service's limits; each bucket that is set replaces that bucket only.
+ * @throws {ConfigurationError} naming the bucket that is wrong.
+ * @example
+ * const limiter = memoryLimiter();
+ * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
+ */
+export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimiter {
+  const { acquire, pause } = createRateLimiter(mergeRateLimits(rateLimits));
+  return { acquire, pause };
+}
+
+/** Creates the limiter of one process. `false` grants every permit immediately, except during a pause. */
+export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
+  const buckets = new Map<string, RateLimitBucket>();
+
+  function bucketOf(name: Bucket, scope: string): RateLimitBucket {
+    const key = `${name} ${scope}`;
+    const existing = buckets.get(key);
+    if (existing) return existing;
+    // Delete idle buckets, which hold no state: each new token adds buckets.
+    for (const [other, bucket] of buckets) if (bucket.isIdle) buckets.delete(other);
+    const created = new RateLimitBucket(limits === false ? undefined : new SlidingWindowLog(limits[name]));
+    buckets.set(key, created);
+    return created;
+  }
+
+  return {
+    acquire: (bucket, options) => bucketOf(bucket, options.scope).acquire(options),
+    tryAcquire: (bucket, scope) => bucketOf(bucket, scope).tryAcquire(),
+    pause: (bucket, scope, ms) => bucketOf(bucket, scope).pause(ms),
+  };
+}
+
+/** A bucket is paused for longer than the call may wait. */
+export class PauseTooLongError extends Error {
+  readonly retryAt: Date;
+  constructor(ms: number) {
+    super('The rate bucket is paused for longer than the call may wait.');
+    this.name = 'PauseTooLongError';
+    this.retryAt = new Date(Date.now() + ms);
+  }
+}
+
+interface QueuedRequest {
+  readonly since: number;
+  readonly maxWait: number;
+  /** Removes the request from its queue. */
+  leave(): void;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+function rejectWith(request: QueuedRequest, reason: unknown): void {
+  request.leave();
+  request.reject(reason);
+}
+
+/** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
+const MAX_BACKGROUND_DELAY_MS = 15_000;
+
+/** The permits of a rate bucket within its interval. */
+export interface PermitLog {
+  /** Returns the milliseconds until a permit may be free for a request with `ahead` requests before it. @default 0 */
+  wait(ahead?: number): number;
+  /** Takes permits for at most `waiting` requests; returns their number, 0 if none is free. Never rejects. */
+  take(waiting: number): number | Promise<number>;
+  /** Takes a permit immediately and returns true, if one is free; for logs of one process. */
+  takeFree?(): boolean;
+  /** Returns whether no permit counts any more. */
+  isEmpty(): boolean;
+}
+
+/**
+ * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
+ * background request that waits.
+ */
+export class RateLimitBucket {
+  readonly #log: PermitLog | undefined;
+  readonly #queues = { foreground: new Set<QueuedRequest>(), background: new Set<QueuedRequest>() };
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #backgroundGrantedAt = Number.NEGATIVE_INFINITY;
+  /** Number of requests that have left each queue. */
+  readonly #departed = { foreground: 0, background: 0 };
+  /** Number of requests in both queues. */
+  #waiting = 0;
+  #isTaking = false;
+  #stopTimer: (() => void) | undefined;
+
+  /** Without a log, only pauses limit it. */
+  constructor(log: PermitLog | undefined) {
+    this.#log = log;
+  }
+
+  /** Takes a permit and returns true, if one is free and no request waits. */
+  tryAcquire(): boolean {
+    return this.#waiting === 0 && this.#pausedUntil <= performance.now() && this.#log?.takeFree?.() === true;
+  }
+
+  /** Resolves when the request may be sent immediately. */
+  async acquire({
+    priority,
+    signal,
+    maxWait = Number.POSITIVE_INFINITY,
+    onQueued,
+  }: Omit<AcquireOptions, 'scope'>): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.tryAcquire()) return;
+    const since = performance.now();
+    const pause = this.#pausedUntil - since;
+    if (pause > maxWait) throw new PauseTooLongError(pause);
+    await new Promise<void>((resolve, reject) => {
+      const queue = this.#queues[priority];
+      const leave = (): void => {
+        queue.delete(request);
+        this.#departed[priority]++;
+        unsubscribe?.();
+        if (--this.#waiting === 0) this.#stopTimer?.();
+      };
+      const request: QueuedRequest = { since, maxWait, leave, resolve, reject };
+      const unsubscribe = signal && onAbort(signal, () => rejectWith(request, signal.reason));
+      const position = this.#departed[priority] + queue.size;
+      onQueued?.(() => this.#expectedWait(priority, position));
+      queue.add(request);
+      this.#waiting++;
+      if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
+    });
+  }
+
+  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
+  pause(ms: number): void {
+    const now = performance.now();
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    const left = this.#pausedUntil - now;
+    for (const queue of Object.values(this.#queues)) {
+      for (const request of queue) if (left > request.maxWait) rejectWith(request, new PauseTooLongError(left));
+    }
+  }
+
+  /** Returns whether no request waits, no pause holds, and no permit counts any more. */
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.#pausedUntil <= performance.now() && (this.#log?.isEmpty() ?? true);
+  }
+
+  /** Returns the milliseconds until a request is expected to get its permit, by its position among all in its queue. */
+  #expectedWait(priority: Priority, position: number): number {
+    const before = Math.max(0, position - this.#departed[priority]);
+    const ahead = priority === 'background' ? before + this.#queues.foreground.size : before;
+    return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead) ?? 0);
+  }
+
+  /** Grants permits until the queues are empty. When no permit is free, returns and sets a timer that continues. */
+  async #grantAll(): Promise<void> {
+    while (this.#waiting > 0) {
+      const wait = Math.max(this.#pausedUntil - performance.now(), this.#log?.wait() ?? 0);
+      if (wait > 0) {
+        this.#setTimer(wait);
+        return;
+      }
+      this.#isTaking = true;
+      const permits = this.#log ? await this.#log.take(this.#waiting) : this.#waiting;
+      this.#isTaking = false;
+      // Discard permits acquired before a pause: using them afterwards could exceed the limit.
+      if (this.#pausedUntil <= performance.now()) for (let n = 0; n < permits; n++) this.#grantNext();
+    }
+  }
+
+  /** Continues after `ms`, unless all requests leave before. */
+  #setTimer(ms: number): void {
+    const stop = startTimer(ms, () => {
+      this.#stopTimer = undefined;
+      void this.#grantAll();
+    });
+    this.#stopTimer = () => {
+      this.#stopTimer = undefined;
+      stop();
+    };
+  }
+
+  #grantNext(): void {
+    const now = performance.now();
+    const [foreground] = this.#queues.foreground;
+    const [background] = this.#queues.background;
+    const waitingSince = background && Math.max(background.since, this.#backgroundGrantedAt);
+    const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
+    const next = isOverdue ? background : (foreground ?? background);
+    if (next !== undefined && next === background) this.#backgroundGrantedAt = now;
+    next?.leave();
+    next?.resolve();
+  }
+}
+
+/** Requests may arrive closer together than they were sent, so the client keeps a longer interval than the service. */
+const MARGIN_RATIO = 0.02;
+const MIN_MARGIN_MS = 100;
+
+/** Returns the interval that the client keeps, in milliseconds. */
+export function withMargin(interval: number): number {
+  return interval + Math.max(interval * MARGIN_RATIO, MIN_MARGIN_MS);
+}
+
+/** The permits of one process: a sliding-window log on the monotonic clock. */
+export class SlidingWindowLog implements PermitLog {
+  readonly #limit: number;
+  readonly #interval: number;
+  readonly #takenAt: number[] = [];
+  #next = 0;
+  #burst = 0;
+
+  constructor({ limit, interval }: RateLimit) {
+    this.#limit = limit;
+    this.#interval = withMargin(interval);
+  }
+
+  wait(ahead = 0): number {
+    const oldest = this.#takenAt[(this.#next + ahead) % this.#limit] ?? Number.NEGATIVE_INFINITY;
+    const intervals = 1 + Math.floor(ahead / this.#limit);
+    return Math.max(0, oldest + intervals * this.#interval - performance.now());
+  }
+
+  isEmpty(): boolean {
+    return performance.now() - (this.#takenAt.at(this.#next - 1) ?? Number.NEGATIVE_INFINITY) > this.#interval;
+  }
+
+  takeFree(): boolean {
+    return this.wait() === 0 && this.take() === 1;
+  }
+
+  /** Takes one permit, which must be free. It counts from the end of this turn of the event loop, when it is used. */
+  take(): number {
+    this.#takenAt[this.#next] = performance.now();
+    this.#next = (this.#next + 1) % this.#limit;
+    if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
+    this.#burst = Math.min(this.#burst + 1, this.#limit);
+    return 1;
+  }
+
+  #stampBurst(): void {
+    const sentAt = performance.now();
+    for (; this.#burst > 0; this.#burst--) {
+      this.#takenAt[(this.#next - this.#burst + this.#limit) % this.#limit] = sentAt;
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { ConfigurationError } from '../../errors/audience-error.ts';
+import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../../spec/limits.ts';
+import type { Optional } from '../../util/input-types.ts';
+
+/** Returns whether a value is the name of a rate bucket. */
+export function isBucket(name: string): name is Bucket {
+  return Object.hasOwn(RATE_LIMITS, name);
+}
+
+/**
+ * Returns the service's limits, with those that the user has set in place of the default ones.
+ *
+ * @throws {ConfigurationError} naming the bucket that is wrong.
+ */
+export function mergeRateLimits(changes: Optional<RateLimits>): RateLimits {
+  const limits = { ...RATE_LIMITS };
+  for (const [bucket, rate] of Object.entries<RateLimit | undefined>(changes)) {
+    if (rate === undefined) continue;
+    if (!isBucket(bucket)) {
+      const buckets = Object.keys(RATE_LIMITS).join(', ');
+      throw new ConfigurationError(`\`rateLimits.${bucket}\` is not a rate bucket. Use ${buckets}.`);
+    }
+    if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
+      const message = `\`rateLimits.${bucket}\` must have an integer \`limit\` of 1 or more and an \`interval\` above 0.`;
+      throw new ConfigurationError(message);
+    }
+    limits[bucket] = rate;
+  }
+  return limits;
+}

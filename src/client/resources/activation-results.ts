@@ -1,0 +1,142 @@
+import { ResponseError } from '../../errors/call-errors.ts';
+import { ResultsNotReadyError } from '../../errors/job-errors.ts';
+import { progressOf, statusText } from '../../spec/job-status.ts';
+import { fromCallSite } from '../../util/call-site.ts';
+import { isObject, jsonTypeOf } from '../../util/json.ts';
+import type { RequestOptions, Settings, Transport } from '../http/index.ts';
+import { jobError } from '../polling/index.ts';
+import type { Activation } from '../schemas/activation.ts';
+import { openDownload, type TransferOptions } from '../storage/index.ts';
+
+/** A result file of a completed activation. */
+export interface ActivationResult {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** Link to the file. It may contain a signature, so treat it as a secret. */
+  readonly uri: string;
+}
+
+/** Progress of a download, in bytes. */
+export interface DownloadProgress {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** Bytes received so far, also by earlier requests of a resumed download. */
+  readonly loaded: number;
+  /** `undefined` while the length is unknown, as that of a compressed file; equals `loaded` at the end. */
+  readonly total: number | undefined;
+}
+
+/** Options of a download. */
+export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, 'token'> {
+  /** Called as bytes arrive, at most every 50 ms, and at the end. An error that it throws is logged and does not affect the download. */
+  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+}
+
+/** A result file to be downloaded. */
+export interface Download {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** A file name that is valid on every file system; different for each result of an activation. */
+  readonly fileName: string;
+  /**
+   * Starts the download, which proceeds as the stream is read. Cancel the stream or abort the signal to stop. Like this
+   * method, the stream fails with typed errors.
+   */
+  open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+/**
+ * Returns the results of an activation at 104.
+ *
+ * @throws {ResultsNotReadyError} while its job runs; {@link JobError} if the job has ended without completing;
+ * {@link ResponseError} if the name or the URI of a result is missing.
+ */
+export function resultsOf(
+  activation: Activation,
+  { redactor, statuses }: Pick<Settings, 'redactor' | 'statuses'>,
+): ActivationResult[] {
+  const progress = progressOf('activation', activation, statuses);
+  const { id, status, datastreams } = activation;
+  if (progress === 'running') {
+    const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are available at 104. Wait for it with \`activations.wait(${id})\`.`;
+    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: redactor.resource(activation) });
+  }
+  if (progress !== 'completed') throw jobError('activation', activation, progress, redactor);
+  if (!Array.isArray(datastreams)) throw unreadable(id, 'datastreams', datastreams, 'an array');
+  return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream));
+}
+
+/** Returns name and URI of a result. Both are required, also with lenient validation. */
+function resultOf(id: number, field: string, stream: unknown): ActivationResult {
+  if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
+  const { name, results } = stream;
+  if (typeof name !== 'string') throw unreadable(id, `${field}.name`, name, 'a string');
+  if (!isObject(results)) throw unreadable(id, `${field}.results`, results, 'an object');
+  if (typeof results.uri !== 'string') throw unreadable(id, `${field}.results.uri`, results.uri, 'a string');
+  return { name, uri: results.uri };
+}
+
+function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
+  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}. See the response of activations.get.`;
+  return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '' });
+}
+
+/** Returns the results as downloads. */
+export function downloadsOf(
+  results: readonly ActivationResult[],
+  transport: Transport,
+  { onProgress, ...options }: DownloadOptions,
+): Download[] {
+  const used = new Map<string, number>();
+  return results.map(({ name, uri }) => ({
+    name,
+    fileName: uniqueName(fileNameOf(name, uri), used),
+    open: (signal = options.signal) =>
+      fromCallSite(async () => {
+        const report = onProgress && ((loaded: number, total?: number) => onProgress({ name, loaded, total }));
+        const url = httpUrl(name, uri);
+        return openDownload({ transport, url, options: { ...options, signal }, onProgress: report });
+      }, signal),
+  }));
+}
+
+/** Maximum length of a name in an error, in characters. */
+const MAX_SHOWN_NAME_LENGTH = 200;
+
+function httpUrl(name: string, uri: string): URL {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  const actual = url ? `a ${url.protocol} link` : 'not a link';
+  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}. See the response of activations.get.`;
+  throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
+}
+
+/** Maximum length of a name in bytes of UTF-8. File systems allow 255, including the extension and number added. */
+const MAX_NAME_LENGTH = 200;
+
+/** Names that Windows reserves for devices. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|(?:com|lpt)[\d¹²³]) *(?:\.|$)/i;
+
+/** Returns the datastream's name with the URI's extension, without characters that could lead to another directory. */
+function fileNameOf(name: string, uri: string): string {
+  const path = URL.canParse(uri) ? new URL(uri).pathname : '';
+  const [extension = ''] = /(?:\.[A-Za-z0-9]{1,8}){1,2}$/.exec(path) ?? [];
+  const safe = name.normalize().replace(/[^\p{L}\p{N}._ -]+/gu, '_');
+  const { read } = new TextEncoder().encodeInto(safe, new Uint8Array(MAX_NAME_LENGTH));
+  const stem = safe.slice(0, read).replace(/^[. ]+|[. ]+$/g, '') || 'results';
+  const fileName = stem.toLowerCase().endsWith(extension.toLowerCase()) ? stem : stem + extension;
+  return DEVICE_NAME.test(fileName) ? `_${fileName}` : fileName;
+}
+
+/**
+ * Returns a name that is not in use, with a number if necessary. `used` maps each name to its next number, in lower
+ * case because file systems may ignore case.
+ */
+function uniqueName(name: string, used: Map<string, number>): string {
+  let unique = name;
+  let n = used.get(name.toLowerCase()) ?? 2;
+  for (; used.has(unique.toLowerCase()); n++) unique = name.replace(/(\.[^.]*)?$/, `-${n}$1`);
+  used.set(unique.toLowerCase(), 2);
+  used.set(name.toLowerCase(), n);
+  return unique;
+}

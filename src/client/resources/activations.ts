@@ -1,0 +1,102 @@
+import type { FieldErrors } from '../../errors/error-details.ts';
+import { type IdLike, idOf, progressOf, type Statuses } from '../../spec/job-status.ts';
+import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../../util/call-site.ts';
+import { checkOptionNames } from '../../util/input-checks.ts';
+import { isObject } from '../../util/json.ts';
+import { REQUEST_OPTIONS, type RequestOptions, type Transport } from '../http/index.ts';
+import type { Scheduler } from '../polling/index.ts';
+import {
+  type Activation,
+  type ActivationCreate,
+  activationCreateSchema,
+  activationResource,
+} from '../schemas/activation.ts';
+import { checkTransferOptions } from '../storage/index.ts';
+import {
+  type ActivationResult,
+  type Download,
+  type DownloadOptions,
+  downloadsOf,
+  resultsOf,
+} from './activation-results.ts';
+import { ListedJobNamespace } from './resource.ts';
+
+/** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
+export class Activations extends ListedJobNamespace<Activation, ActivationCreate, 'activations'> {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport, scheduler: Scheduler) {
+    const plan = {
+      name: 'activations',
+      kind: 'activation',
+      schema: activationResource,
+      body: activationCreateSchema,
+      check: forbiddenFieldErrors,
+    } as const;
+    super(transport, plan, scheduler);
+    this.#transport = transport;
+  }
+
+  /**
+   * Returns names and URIs of the result files of a completed activation. Passing the activation itself at 104 saves a
+   * request.
+   *
+   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` if it ended without completing;
+   * `ResponseError` if the name or the URI of a result is missing.
+   */
+  results(target: Activation | IdLike, options?: RequestOptions): Promise<ActivationResult[]> {
+    return fromCallSite(async () => {
+      if (options) checkOptionNames(options, 'activations.results', REQUEST_OPTIONS);
+      const { settings } = this.#transport;
+      const activation = isCompleted(target, settings.statuses) ? target : await this.get(idOf(target), options);
+      return resultsOf(activation, settings);
+    }, options?.signal);
+  }
+
+  /**
+   * Yields the result files of a completed activation; the download of each starts with its `open()`. No token is sent
+   * to storage. In Node, `downloadTo` of `audience-activation/node` writes the files to a directory.
+   *
+   * @example
+   * for await (const { name, open } of client.activations.download(42)) {
+   *   console.log(name, (await new Response(await open()).blob()).size);
+   * }
+   */
+  download(target: Activation | IdLike, options: DownloadOptions = {}): AsyncGenerator<Download, void> {
+    return this.#download(target, options, captureCallSite());
+  }
+
+  async *#download(
+    target: Activation | IdLike,
+    options: DownloadOptions,
+    site: CallSite,
+  ): AsyncGenerator<Download, void> {
+    const { signal, maxRetries, maxRetryWait, token } = options ?? {};
+    try {
+      checkTransferOptions('activations.download', options);
+      const results = await this.results(target, { signal, maxRetries, maxRetryWait, token });
+      yield* downloadsOf(results, this.#transport, options);
+    } catch (error) {
+      throw isReason(error, [signal]) ? error : atCallSite(error, site);
+    }
+  }
+}
+
+/** Fields that make the service refuse an activation (specification, "Rules known for creates", rule 2). */
+const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'] as const;
+
+function forbiddenFieldErrors(body: unknown): FieldErrors {
+  const forbidden = FORBIDDEN_FIELDS.filter((field) => isObject(body) && body[field] !== undefined);
+  return Object.fromEntries(forbidden.map((field) => [field, ['must not be set: the service refuses it.']]));
+}
+
+function isCompleted(target: Activation | IdLike, statuses: Statuses | undefined): target is Activation {
+  return (
+    isObject(target) &&
+    'datastreams' in target &&
+    'status' in target &&
+    isObject(target.status) &&
+    progressOf('activation', target as Activation, statuses) === 'completed'
+  );
+}

@@ -1,0 +1,53 @@
+import type { FieldErrors } from '../../errors/error-details.ts';
+import { WEB_VISITATION_LOOKBACK_DAYS } from '../../spec/limits.ts';
+import type { Transport } from '../http/index.ts';
+import type { JobGroup, Scheduler } from '../polling/index.ts';
+import { type Audience, type AudienceCreate, audienceCreateSchema, audienceResource } from '../schemas/audience.ts';
+import { ListedJobNamespace } from './resource.ts';
+import { listedJobs } from './shared-jobs.ts';
+
+/** Days added to the window: in the service's unknown time zone, it may still be the day before. */
+const GRACE_DAYS = 1;
+
+const DAY = 86_400_000;
+
+/**
+ * Returns errors for WebDomain datasets that certainly start before the 45-day window (specification, "Rules known for
+ * creates", rule 3); the service decides about all others.
+ */
+export function datasetErrors(body: unknown): FieldErrors {
+  const earliest = Date.now() - (WEB_VISITATION_LOOKBACK_DAYS + GRACE_DAYS) * DAY;
+  const errors: Record<string, string[]> = {};
+  const { dataset }: { readonly dataset?: unknown } = Object(body);
+  for (const [at, entry] of Array.isArray(dataset) ? dataset.entries() : []) {
+    const { analysis_type, start_date } = Object(entry);
+    if (analysis_type !== 'WebDomain' || !/^\d{4}-\d{2}-\d{2}$/.test(start_date)) continue;
+    // A start date counts as before the window only when its day has ended.
+    if (Date.parse(start_date) + DAY <= earliest) {
+      const window = `${WEB_VISITATION_LOOKBACK_DAYS}-day window of WebDomain data`;
+      errors[`dataset.${at}.start_date`] = [`${start_date} is before the ${window}.`];
+    }
+  }
+  return errors;
+}
+
+/** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
+export class Audiences extends ListedJobNamespace<Audience, AudienceCreate, 'audiences'> {
+  /** @internal */
+  constructor(transport: Transport, scheduler: Scheduler, jobs: JobGroup<Audience>) {
+    const plan = {
+      name: 'audiences',
+      kind: 'audience',
+      schema: audienceResource,
+      body: audienceCreateSchema,
+      check: datasetErrors,
+      jobs,
+    } as const;
+    super(transport, plan, scheduler);
+  }
+}
+
+/** Returns the group of the jobs that the list of audiences shows, lookalikes among them. */
+export function audienceJobs(transport: Transport, scheduler: Scheduler): JobGroup<Audience> {
+  return listedJobs(transport, scheduler, { name: 'audiences', schema: audienceResource });
+}

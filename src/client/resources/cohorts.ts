@@ -1,0 +1,130 @@
+import { ConflictError, ValidationError } from '../../errors/api-errors.ts';
+import { AudienceError, withDetails } from '../../errors/audience-error.ts';
+import type { Upload } from '../../errors/error-details.ts';
+import { JobError } from '../../errors/job-errors.ts';
+import { abortable } from '../../util/abort.ts';
+import { fromCallSite } from '../../util/call-site.ts';
+import { safely } from '../../util/callbacks.ts';
+import { promiseProblem } from '../../util/input-checks.ts';
+import { CONFLICT_ADVICE, type CreateOptions, keyProblem, type RequestOptions, type Transport } from '../http/index.ts';
+import type { Scheduler } from '../polling/index.ts';
+import { checkWaitOptions, type WaitOptions } from '../polling/index.ts';
+import { type Cohort, type CohortCreate, cohortCreateSchema, cohortResource } from '../schemas/cohort.ts';
+import { checkTransferOptions, type UploadData, type UploadOptions } from '../storage/index.ts';
+import { extraBodyErrors } from './extra-body.ts';
+import { ListedJobNamespace, refuseWaitOptions } from './resource.ts';
+import { inputError, type Reservations, type Uploads } from './uploads.ts';
+
+/** Options of {@link Cohorts.import}. */
+export interface ImportOptions
+  extends UploadOptions,
+    Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'extraBody' | 'token'> {
+  /**
+   * Called once, when storage has the file. If it returns a promise, the claim waits for it, so that `reference` can be
+   * saved first. An error that it throws is logged and ignored.
+   */
+  readonly onUploaded?: ((upload: Upload) => void | Promise<void>) | undefined;
+  /** Called once with the created cohort, before the wait begins. */
+  readonly onCreated?: ((cohort: Cohort) => void) | undefined;
+  /** Options of the wait. Without its own signal, the wait ends when the import's signal aborts. */
+  readonly wait?: WaitOptions<Cohort> | undefined;
+  /** `timeout`: milliseconds for one attempt to reserve the slot or to claim the file. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+  /** Must not be set: use `wait: { timeout }`, `request: { timeout }`, or `idleTimeout` of the upload. */
+  readonly timeout?: undefined;
+}
+
+/** Cohorts: imported from files by a job that ends at 4 (Completed) or 5 (Not Available). */
+export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'> {
+  readonly #uploads: Uploads;
+  readonly #report: (message: string) => void;
+  readonly #closing: AbortSignal;
+
+  /** @internal */
+  constructor(transport: Transport, scheduler: Scheduler, uploads: Uploads, reservations: Reservations) {
+    const check = (body: unknown) => reservations.claimErrors(body);
+    const plan = {
+      name: 'cohorts',
+      kind: 'cohort',
+      schema: cohortResource,
+      body: cohortCreateSchema,
+      check,
+    } as const;
+    super(transport, plan, scheduler);
+    this.#uploads = uploads;
+    this.#closing = transport.state.closing.signal;
+    this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
+  }
+
+  /**
+   * Imports a file: reserves a slot, uploads the file, claims it by creating a cohort with `fields`, and waits until
+   * the cohort is at 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
+   * `upload`: the file is in storage, and `create` can claim it without another upload.
+   *
+   * With an `idempotencyKey`, an import can be repeated: a second one under the same key uploads the file again, but
+   * creates no second cohort. Its claim has another reference, so it fails with a `ConflictError` if an earlier one may
+   * have created the cohort; `onConflict` is 'throw' by default. To continue without another upload, save the reference
+   * in `onUploaded` and call `create` under the same key.
+   *
+   * @example
+   * const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of an input
+   * const cohort = await client.cohorts.import(file, { name: 'Customers' }, {
+   *   onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`),
+   * });
+   */
+  import(data: UploadData, fields?: CohortCreate, options: ImportOptions = {}): Promise<Cohort> {
+    return fromCallSite(() => this.#import(data, fields, options), options.signal, options.wait?.signal);
+  }
+
+  async #import(data: UploadData, fields: CohortCreate | undefined, options: ImportOptions): Promise<Cohort> {
+    refuseWaitOptions(options);
+    checkTransferOptions('cohorts.import', options);
+    checkWaitOptions(options.wait);
+    const problem = promiseProblem(fields);
+    if (problem !== undefined) throw inputError('cohorts.import', { fields: [problem] });
+    // Check the claim, too, before a gigabyte is uploaded for it.
+    const unusableKey = options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey);
+    const errors = {
+      ...extraBodyErrors(fields ?? {}, options.extraBody),
+      ...(unusableKey !== undefined && { idempotencyKey: [unusableKey] }),
+    };
+    if (Object.keys(errors).length > 0) throw inputError('cohorts.import', errors);
+    const { idempotencyKey, onConflict, extraBody, onUploaded, onCreated, wait, timeout: _, ...input } = options;
+    const { signal, maxRetries, maxRetryWait, token, request } = input;
+    const upload = await this.#uploads.upload({ kind: 'cohort', data }, input);
+    if (onUploaded) {
+      const saving = safely(() => onUploaded(upload), this.#report);
+      await abortable(abortable(saving, signal), this.#closing);
+    }
+    const body = { ...fields, upload_reference: upload.reference };
+    const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };
+    // The service never replays the response of an earlier import: each upload has another reference.
+    const conflict = { onConflict: onConflict ?? 'throw', [CONFLICT_ADVICE]: IMPORTED_BEFORE } as const;
+    try {
+      return await this.createAndWait(body, {
+        ...claim,
+        ...(idempotencyKey !== undefined && conflict),
+        onCreated,
+        wait,
+      });
+    } catch (error) {
+      throw withUpload(error, upload, idempotencyKey !== undefined);
+    }
+  }
+}
+
+/** Advice after a 409 of the claim under a key of the caller's own. */
+const IMPORTED_BEFORE =
+  'An earlier import under this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
+
+/**
+ * Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it or an
+ * earlier import under the caller's key has probably created the cohort.
+ */
+function withUpload(error: unknown, upload: Upload, isCallersKey: boolean): unknown {
+  if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;
+  if (isCallersKey && ConflictError.isInstance(error)) return error;
+  if (ValidationError.isInstance(error) && error.errors.upload_reference) return error;
+  const advice = `The file is in storage: \`cohorts.create\` can claim it with \`error.upload.reference\` until ${upload.claimBefore.toISOString()}.`;
+  return withDetails(error, { upload }, advice);
+}

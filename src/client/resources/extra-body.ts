@@ -1,0 +1,20 @@
+import type { FieldErrors } from '../../errors/error-details.ts';
+import { promiseProblem } from '../../util/input-checks.ts';
+import { isObject, type JsonObject } from '../../util/json.ts';
+
+/** Returns a body with the fields of `extraBody` added. */
+export const withExtraBody = (body: unknown, extraBody: JsonObject): unknown => ({ ...Object(body), ...extraBody });
+
+/** Returns the errors of an `extraBody`: a field that the body sets, too, would have two values. */
+export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined): FieldErrors {
+  if (extraBody === undefined) return {};
+  if (!isObject(extraBody) || promiseProblem(extraBody)) {
+    return { extraBody: [promiseProblem(extraBody) ?? 'must be an object of fields to add to the body.'] };
+  }
+  // Other bodies, such as one that writes itself by `toJSON`, would lose fields.
+  if (!isObject(body) || promiseProblem(body) || 'toJSON' in body) {
+    return { body: [promiseProblem(body) ?? 'must be an object of plain fields to add `extraBody` to.'] };
+  }
+  const repeated = Object.keys(extraBody).filter((name) => body[name] !== undefined);
+  return repeated.length === 0 ? {} : { extraBody: [`must not set ${repeated.join(', ')}: the body sets it.`] };
+}

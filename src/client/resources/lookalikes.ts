@@ -1,0 +1,48 @@
+import type { FieldErrors } from '../../errors/error-details.ts';
+import { LOOKALIKE_TARGET_SIZE } from '../../spec/limits.ts';
+import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
+import type { JobGroup, Scheduler } from '../polling/index.ts';
+import { type Audience, audienceResource } from '../schemas/audience.ts';
+import { decodeNothing } from '../schemas/decode.ts';
+import { type LookalikeCreate, lookalikeCreateSchema } from '../schemas/open-resources.ts';
+import { JobNamespace } from './resource.ts';
+
+/** Returns an error for a `config.target_size` out of range (specification, "Rules known for creates", rule 5). */
+function targetSizeErrors(body: unknown): FieldErrors {
+  const { target_size }: { readonly target_size?: unknown } = Object(Object(body).config);
+  const { min, max } = LOOKALIKE_TARGET_SIZE;
+  const isValid = Number.isInteger(target_size) && Number(target_size) >= min && Number(target_size) <= max;
+  if (target_size === undefined || isValid) return {};
+  return { 'config.target_size': [`must be an integer from ${min} to ${max}.`] };
+}
+
+/** Lookalikes: audiences grown from a completed seed. Results are audiences with `is_lookalike`. */
+export class Lookalikes extends JobNamespace<Audience, LookalikeCreate, 'lookalikes'> {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport, scheduler: Scheduler, audiences: JobGroup<Audience>) {
+    const { 'lookalikes.get': get, 'audiences.get': audienceGet } = transport.settings.operations;
+    // If an override reads lookalikes by another path or query, their ids may not be those in the list of audiences.
+    const isReadAlike = get.path === audienceGet.path && get.override?.query === audienceGet.override?.query;
+    const jobs = isReadAlike ? audiences : undefined;
+    const plan = {
+      name: 'lookalikes',
+      kind: 'lookalike',
+      schema: audienceResource,
+      body: lookalikeCreateSchema,
+      check: targetSizeErrors,
+      jobs,
+    } as const;
+    super(transport, plan, scheduler);
+    this.#transport = transport;
+  }
+
+  /**
+   * Cancels a running lookalike: it ends at 400. A lookalike that is already being published completes at 104 instead.
+   * The request is retried only if the service certainly did not act.
+   */
+  cancel(id: number, options?: RequestOptions): ApiPromise<void> {
+    return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });
+  }
+}

@@ -1,0 +1,66 @@
+import type { FieldErrors } from '../../errors/error-details.ts';
+import { isObject } from '../../util/json.ts';
+import type { ApiPromise, Decode, RequestOptions, Transport } from '../http/index.ts';
+import {
+  isJsonRpcId,
+  isJsonRpcResponse,
+  type JsonRpcMessage,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type JsonRpcResponse,
+} from '../http/index.ts';
+
+/** Methods that change nothing at the service, so that retries are safe; the effect of `tools/call` is not known. */
+const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
+
+/** The endpoint of the Model Context Protocol; it needs the client option `mcpToken`. */
+export class Mcp {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Sends one message. A request resolves with the response of the same `id`, which has a `result` or an `error`; a
+   * notification or a response resolves with `undefined`. A `tools/call` is retried only if the service certainly did
+   * not act.
+   *
+   * @example
+   * const { result } = await client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+   */
+  send(message: JsonRpcRequest, options?: RequestOptions): ApiPromise<JsonRpcResponse>;
+  send(message: JsonRpcNotification | JsonRpcResponse, options?: RequestOptions): ApiPromise<undefined>;
+  send(message: JsonRpcMessage, options?: RequestOptions): ApiPromise<JsonRpcResponse | undefined>;
+  send(message: JsonRpcMessage, options?: RequestOptions): ApiPromise<JsonRpcResponse | undefined> {
+    // Copy the message: the caller may change the object before the response arrives.
+    const body: unknown = isObject(message) ? { ...message } : message;
+    const row = this.#transport.settings.operations['mcp.send'];
+    const isReadOnly =
+      row.override?.retry === undefined && isObject(body) && READ_ONLY_METHODS.test(String(body.method));
+    const operation = isReadOnly ? ({ ...row, retry: 'always' } as const) : row;
+    return this.#transport.call(operation, { body, options, validate: () => messageErrors(body), decode });
+  }
+}
+
+const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
+  if (data === undefined || isJsonRpcResponse(data)) return data;
+  throw context.fail('its `data` is not a JSON-RPC 2.0 response');
+};
+
+/** Returns the errors of a value that is not one JSON-RPC 2.0 message: a request, a notification or a response. */
+function messageErrors(message: unknown): FieldErrors {
+  if (!isObject(message)) return { message: ['must be an object: one JSON-RPC 2.0 message.'] };
+  const { jsonrpc, id, method, result, error } = message;
+  const errors: Record<string, string[]> = {};
+  const isResponse = method === undefined && (result !== undefined || error !== undefined);
+  if (jsonrpc !== '2.0') errors.jsonrpc = ['must be "2.0".'];
+  if (!isResponse && (typeof method !== 'string' || method === '')) {
+    errors.method = ['must be a string such as "tools/list".'];
+  }
+  if ((id !== undefined || (isResponse && error === undefined)) && !isJsonRpcId(id)) {
+    errors.id = ['must be a string or an integer; a notification has none.'];
+  }
+  return errors;
+}

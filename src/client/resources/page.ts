@@ -1,0 +1,236 @@
+import { NotFoundError } from '../../errors/api-errors.ts';
+import { check } from '../../errors/audience-error.ts';
+import type { Paging } from '../../spec/contract.ts';
+import type { OperationName, PathParams } from '../../spec/operations.ts';
+import { checkOptionNames, refusePromises } from '../../util/input-checks.ts';
+import { isObject } from '../../util/json.ts';
+import type { Envelope, RequestOptions, Transport } from '../http/index.ts';
+import { ApiPromise } from '../http/index.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeList } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import { listQuerySchema } from '../schemas/queries.ts';
+import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startOf } from './paging.ts';
+
+/** Query of a list: paging by `page` and `per_page` (assumed). */
+export interface ListParams {
+  /** First page to fetch. @default 1 */
+  readonly page?: number | undefined;
+  /** Rows per page. @default the service's cap */
+  readonly per_page?: number | undefined;
+}
+
+/** One page of a list. */
+export interface Page<T> {
+  /** Rows of this page that no earlier page has shown. */
+  readonly items: readonly T[];
+  /** Number of the page, from 1. */
+  readonly page: number;
+  /** Rows per page that were requested; the last page may have fewer. */
+  readonly perPage: number;
+  /** Envelope of the response, with the rows as the service sent them. */
+  readonly envelope: Envelope;
+  /**
+   * Fetches the next page, which may have no rows; further calls return the same promise, unless it failed. `undefined` on
+   * the last page.
+   */
+  nextPage(): Promise<Page<T>> | undefined;
+}
+
+/** A list in progress: awaited, it resolves with its first page; iterated, it yields every row of every page. */
+export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
+  /** Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
+    let page: Page<T> | undefined = await this;
+    const seen = new Set<unknown>();
+    while (page) {
+      yield* page.items;
+      page = page instanceof ListPage ? await page.fetchNext(seen) : undefined;
+    }
+  }
+
+  /**
+   * Resolves with the rows of all pages, or with the first `limit` of them; no page is requested that is not needed.
+   *
+   * @param options Maximum number of rows.
+   *
+   * @example
+   * const newest = await client.audiences.list().toArray({ limit: 250 });
+   *
+   * @throws ConfigurationError if `limit` is not an integer from 0
+   */
+  async toArray(options: { readonly limit?: number | undefined } = {}): Promise<T[]> {
+    const { limit = Number.POSITIVE_INFINITY } = Object(options);
+    try {
+      checkOptionNames(options, '`toArray`', ['limit']);
+      check(
+        typeof limit === 'number' && limit >= 0 && !(limit % 1 > 0),
+        '`limit` of `toArray` must be an integer from 0.',
+      );
+    } catch (error) {
+      // The first page has been requested already.
+      this.catch(() => {});
+      throw error;
+    }
+    const rows: T[] = [];
+    for await (const row of this) {
+      if (rows.length < limit) rows.push(row);
+      if (rows.length >= limit) break;
+    }
+    return rows;
+  }
+}
+
+/** How a list is fetched. */
+export interface ListPlan<T> {
+  readonly operation: OperationName;
+  readonly schema: ResourceSchema<T>;
+  /** The largest `per_page` that the service accepts. */
+  readonly cap: number;
+  /** Rows per page by default. @default the cap */
+  readonly size?: number;
+  /** True if rows are identified by their entire content instead of by `id`. @default false */
+  readonly hasNoIds?: boolean;
+  readonly path?: PathParams;
+}
+
+/** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
+type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
+
+/** The pages before a page, as its end is judged by them. */
+interface EarlierPages {
+  /** Rows of the longest one. */
+  readonly longest: number;
+  /** Number of the latest ones that had only rows seen before. */
+  readonly repeats: number;
+}
+
+/**
+ * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive between
+ * two requests, and move those of an earlier page to the next one.
+ */
+const MAX_REPEATED_PAGES = 2;
+
+/** Fetches the first page of a list, or the one that `params` name. */
+export function listPages<T>(
+  transport: Transport,
+  plan: ListPlan<T>,
+  params: ListParams | undefined,
+  options: RequestOptions | undefined,
+): PagePromise<T> {
+  const keyOf = plan.hasNoIds ? contentOf : idOf;
+  const decodeRows = decodeList(plan.schema);
+  const { paging } = transport.settings;
+  const cap = largestPage(plan.cap, paging);
+  const fetchPage = (query: PageQuery, start: PageStart, seen: Set<unknown>, earlier: EarlierPages): PagePromise<T> =>
+    new PagePromise(
+      transport.start<Page<T>>(plan.operation, {
+        ...(plan.path && { params: plan.path }),
+        ...(options && { options }),
+        query: queryOf(query, start, paging),
+        validate: () => {
+          refusePromises('params', params);
+          warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
+          return pageErrors(query, cap, start);
+        },
+        decode: async (data, context) => {
+          const { envelope } = context;
+          const rows = await decodeRows(data, context);
+          const items = rows.filter((row) => isNew(keyOf(row), seen));
+          const repeats = items.length > 0 ? 0 : earlier.repeats + (rows.length > 0 ? 1 : 0);
+          const next = nextStart(start, rows.length, paging, envelope);
+          const isEnd = next === undefined || isShort(rows.length, query, earlier.longest, paging);
+          if (!isEnd && repeats === MAX_REPEATED_PAGES) {
+            const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
+            if (rows.length >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
+            context.warn(plan.operation, paging.param, problem);
+          }
+          // A page without rows may have a cursor that leads on; a repeated one would never end.
+          const isFollowed =
+            rows.length > 0 ? repeats < MAX_REPEATED_PAGES : paging.style === 'cursor' && isNew(`cursor ${next}`, seen);
+          const isLast = isEnd || !isFollowed;
+          const nextQuery = { ...query, page: query.page + 1 };
+          const fetchNext: FetchNext<T> = (seenBefore = seen) => {
+            for (const row of items) seenBefore.add(keyOf(row));
+            const longest = Math.max(earlier.longest, rows.length);
+            return fetchPage(nextQuery, next, seenBefore, { longest, repeats }).catch((error) => {
+              // A page with fewer rows than requested may have been the last one: some services have no page after it.
+              if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
+              return new ListPage([], nextQuery, { ...envelope, data: [] });
+            });
+          };
+          return new ListPage(items, query, envelope, isLast ? undefined : fetchNext);
+        },
+      }),
+    );
+  const { page = 1, per_page = Math.min(plan.size ?? cap, cap), ...rest } = params ?? {};
+  return fetchPage({ ...rest, page, per_page }, startOf(page, per_page, paging), new Set(), {
+    longest: 0,
+    repeats: 0,
+  });
+}
+
+/** Numbers of rows to which services commonly reduce a page. */
+const COMMON_PAGE_SIZES: readonly number[] = [10, 15, 20, 25, 30, 50, 100, 200, 250];
+
+/** Returns whether a page has fewer rows than a page can have: than an earlier one had, or than were requested. */
+function isShort(rows: number, { per_page }: PageQuery, longest: number, { style, size, maxSize }: Paging): boolean {
+  // The page before the last one of a cursor may be short, too.
+  if (style === 'cursor') return false;
+  if (longest > 0) return rows < longest;
+  // Nothing says how many rows a page has.
+  if (size === undefined && maxSize === undefined) return false;
+  return rows < per_page && !COMMON_PAGE_SIZES.includes(rows);
+}
+
+type KeyOf = (row: unknown) => unknown;
+
+const contentOf: KeyOf = (row) => JSON.stringify(row);
+const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.id : contentOf(row));
+
+/** Adds a key to those seen so far; returns whether it is new. */
+function isNew(key: unknown, seen: Set<unknown>): boolean {
+  const { size } = seen;
+  return seen.add(key).size > size;
+}
+
+/** A page that can fetch the next one. */
+class ListPage<T> implements Page<T> {
+  readonly items: readonly T[];
+  readonly page: number;
+  readonly perPage: number;
+  readonly envelope: Envelope;
+  readonly #fetchNext: FetchNext<T> | undefined;
+  #next: Promise<Page<T>> | undefined;
+
+  /** Without `fetchNext` it is the last page. */
+  constructor(items: T[], { page, per_page }: PageQuery, envelope: Envelope, fetchNext?: FetchNext<T>) {
+    this.items = items;
+    this.page = page;
+    this.perPage = per_page;
+    this.envelope = envelope;
+    this.#fetchNext = fetchNext;
+  }
+
+  /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
+  fetchNext(seen: Set<unknown>): Promise<Page<T>> | undefined {
+    return this.#fetchNext?.(seen);
+  }
+
+  nextPage(): Promise<Page<T>> | undefined {
+    this.#next ??= this.#fetchNext?.();
+    this.#next?.catch(() => {
+      this.#next = undefined;
+    });
+    return this.#next;
+  }
+}
+
+function pageErrors({ page, per_page }: PageQuery, cap: number, start: PageStart): Record<string, string[]> {
+  const isWrong = (value: number, max: number): boolean => !Number.isInteger(value) || value < 1 || value > max;
+  return {
+    ...(isWrong(page, Number.MAX_SAFE_INTEGER) && { page: ['must be an integer from 1.'] }),
+    ...(start === undefined && page > 1 && { page: ['must be 1: the service pages by a cursor.'] }),
+    ...(isWrong(per_page, cap) && { per_page: [`must be an integer from 1 to ${cap}.`] }),
+  };
+}

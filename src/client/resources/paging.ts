@@ -1,0 +1,39 @@
+import type { Paging } from '../../spec/contract.ts';
+import type { Query } from '../../spec/operations.ts';
+import { valueAt } from '../../util/json.ts';
+
+/** Where a page begins: its number, the rows before it, or a cursor. `undefined` is the first page of a cursor. */
+export type PageStart = string | number | undefined;
+
+/** The query of a page, as every style of paging begins with it. */
+export type PageQuery = Query & { readonly page: number; readonly per_page: number };
+
+/** Returns the most rows that a page can have, of a list with pages of `cap` rows. */
+export const largestPage = (cap: number, { maxSize = cap }: Paging): number => Math.min(cap, maxSize);
+
+/** Returns where the page with a number begins, if each page has `rows` rows; a cursor has only a first page. */
+export function startOf(page: number, rows: number, { style }: Paging): PageStart {
+  if (style === 'page') return page;
+  return style === 'offset' ? (page - 1) * rows : undefined;
+}
+
+/** Returns where the next page begins; `undefined` after the last page of a cursor. */
+export function nextStart(
+  start: PageStart,
+  rows: number,
+  { style, param, next }: Paging,
+  envelope: unknown,
+): PageStart {
+  if (style !== 'cursor') return Number(start) + (style === 'page' ? 1 : rows);
+  const value = valueAt(envelope, String(next).split('.'));
+  if (typeof value === 'number') return value;
+  // Some services have the address of the next page.
+  return typeof value === 'string'
+    ? (new URLSearchParams(value.split('?')[1]).get(param) ?? value) || undefined
+    : undefined;
+}
+
+/** Returns the query to send for a page. Without a cursor, the one of the caller is sent. */
+export function queryOf({ page, per_page, ...rest }: PageQuery, start: PageStart, { param, size }: Paging): Query {
+  return { ...rest, ...(start !== undefined && { [param]: start }), ...(size !== undefined && { [size]: per_page }) };
+}

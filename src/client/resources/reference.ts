@@ -1,0 +1,37 @@
+import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../../spec/limits.ts';
+import type { JsonObject } from '../../util/json.ts';
+import type { RequestOptions, Transport } from '../http/index.ts';
+import { referenceRow } from '../schemas/open-resources.ts';
+import { type ListParams, listPages, type PagePromise } from './page.ts';
+
+/** Groups of reference tables (specification, "Pagination"). */
+export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
+
+/** Reference tables: the values that filters and datasets refer to. Their fields are not specified. */
+export class Reference {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists a table. Pages have 500 rows by default and at most; those of `apps` have 250 by default and no maximum. */
+  list(
+    dataset: ReferenceDataset,
+    name: string,
+    params?: ListParams,
+    options?: RequestOptions,
+  ): PagePromise<JsonObject> {
+    const apps = dataset === 'apps';
+    const plan = {
+      operation: 'reference.list',
+      schema: referenceRow,
+      hasNoIds: true,
+      size: apps ? APPS_PAGE_SIZE : REFERENCE_PAGE_CAP,
+      cap: apps ? Number.MAX_SAFE_INTEGER : REFERENCE_PAGE_CAP,
+      path: { dataset, name },
+    } as const;
+    return listPages(this.#transport, plan, params, options);
+  }
+}

@@ -1,0 +1,318 @@
+import type * as z from 'zod/mini';
+import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
+import type { Created, FieldErrors } from '../../errors/error-details.ts';
+import { JobError, WaitTimeoutError } from '../../errors/job-errors.ts';
+import { type IdLike, type JobKind, type JobResource, progressOf } from '../../spec/job-status.ts';
+import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
+import type { NamespaceWith } from '../../spec/operations.ts';
+import { fromCallSite } from '../../util/call-site.ts';
+import { safely } from '../../util/callbacks.ts';
+import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
+import { localValidationError } from '../http/index.ts';
+import type { JobSource, Scheduler } from '../polling/index.ts';
+import {
+  checkWaitOptions,
+  DEFAULT_WAIT_TIMEOUT_MS,
+  JobGroup,
+  Poller,
+  type WaitOptions,
+  type WatchOptions,
+} from '../polling/index.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeNothing, decodeOne } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import { extraBodyErrors, withExtraBody } from './extra-body.ts';
+import { type ListParams, listPages, type PagePromise } from './page.ts';
+import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
+
+/** Namespaces whose resources are listed and deleted. */
+export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
+
+/** Namespaces whose resources are created and read. */
+export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
+
+/** Description of a namespace. */
+export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
+  readonly name: Name;
+  readonly schema: ResourceSchema<T>;
+  /** Schema of the body of a create request. */
+  readonly body: z.ZodMiniType;
+  /** Returns the errors for which the service would certainly refuse the body of a create request. */
+  readonly check?: (body: unknown) => FieldErrors;
+}
+
+/** Description of a namespace whose creates start worker jobs. */
+export interface JobPlan<T extends JobResource, Name extends ResourceName = ResourceName>
+  extends ResourcePlan<T, Name> {
+  readonly kind: JobKind;
+  /** Group that polls its jobs. @default a new group that uses no list */
+  readonly jobs?: JobGroup<T> | undefined;
+}
+
+/** Options of `createAndWait`. `deadline` covers the create and the wait. */
+export interface CreateAndWaitOptions<T> extends Omit<CreateOptions, 'timeout'> {
+  /** Called once with the created resource, before the wait. An error that it throws is logged and ignored. */
+  readonly onCreated?: ((resource: T) => void) | undefined;
+  /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
+  readonly wait?: WaitOptions<T> | undefined;
+  /** `timeout`: milliseconds for one attempt of the create. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create. */
+  readonly timeout?: undefined;
+}
+
+/** Resources that are created and read. */
+export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
+  readonly #transport: Transport;
+  readonly #plan: ResourcePlan<T, Name>;
+
+  /** @internal */
+  constructor(transport: Transport, plan: ResourcePlan<T, Name>) {
+    this.#transport = transport;
+    this.#plan = plan;
+  }
+
+  /**
+   * Creates a resource. The request carries an idempotency key, so that retries create nothing twice.
+   *
+   * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
+   * @throws {BuildBudgetError} if it starts a job and the build budget is used up for longer than `maxRetryWait`.
+   * @example
+   * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
+   * const audience = await client.audiences.create({ name: 'Visitors', dataset });
+   * console.log(audience.id, audience.status.name); // its build is running
+   */
+  create(body: Fields, options?: CreateOptions): ApiPromise<T> {
+    const { name, schema, body: bodySchema, check } = this.#plan;
+    const operation = `${name}.create` as const;
+    const extraBody = options?.extraBody;
+    const completeBody = extraBody === undefined ? body : withExtraBody(body, extraBody);
+    return this.#transport.call(operation, {
+      body: completeBody,
+      options,
+      validate: () => {
+        warnOfMisspeltFields(operation, body, bodySchema, this.#transport);
+        const errors = check?.(completeBody) ?? {};
+        return extraBody === undefined ? errors : { ...errors, ...extraBodyErrors(body, extraBody) };
+      },
+      decode: decodeOne(schema),
+    });
+  }
+
+  /**
+   * Reads a resource.
+   *
+   * @throws {NotFoundError} 404: the account has no resource with this id.
+   * @example
+   * const { name, status } = await client.audiences.get(42);
+   * if (status.id === 104) console.log(`${name} is completed.`);
+   */
+  get(id: number, options?: RequestOptions): ApiPromise<T> {
+    const { name, schema } = this.#plan;
+    return this.#transport.call(`${name}.get`, { params: { id }, options, decode: decodeOne(schema) });
+  }
+}
+
+/** Resources that are created, read, listed and deleted. */
+export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> extends Namespace<T, Fields, Name> {
+  readonly #lists: Lists<T>;
+
+  /** @internal */
+  constructor(transport: Transport, plan: ResourcePlan<T, Name>) {
+    super(transport, plan);
+    this.#lists = createLists(transport, plan);
+  }
+
+  /**
+   * Lists the resources of the account. Await the result for the first page, or iterate it for all resources.
+   *
+   * @example
+   * for await (const project of client.projects.list()) console.log(project.id);
+   * const { items } = await client.projects.list({ page: 2, per_page: 50 });
+   */
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
+    return this.#lists.list(params, options);
+  }
+
+  /** Deletes a resource. The request is retried only if the service certainly did not act. */
+  delete(id: number, options?: RequestOptions): ApiPromise<void> {
+    return this.#lists.delete(id, options);
+  }
+}
+
+/** Resources whose create starts a worker job. */
+export class JobNamespace<T extends JobResource, Fields, Name extends ResourceName = ResourceName> extends Namespace<
+  T,
+  Fields,
+  Name
+> {
+  readonly #kind: JobKind;
+  readonly #poller: Poller<T>;
+  readonly #logError: (message: string) => void;
+
+  /** @internal */
+  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
+    super(transport, plan);
+    const { state, settings } = transport;
+    const { kind, name, schema, jobs = new JobGroup<T>({ scheduler, name }) } = plan;
+    this.#kind = kind;
+    this.#logError = (message) => settings.logger.error(message);
+    const source: JobSource<T> = {
+      kind,
+      read: (id, options) => this.get(id, options),
+      decode: (data) => readRow(data, schema, settings),
+      progressOf: (resource) => progressOf(kind, resource, settings.statuses),
+      invalidId: (problem) =>
+        localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
+      settings,
+    };
+    this.#poller = new Poller(state, source, jobs);
+  }
+
+  /**
+   * Waits until the job has ended. Waits share their requests: start as many as you like.
+   *
+   * @returns the resource at 104; a cohort at 4.
+   * @throws {JobNeedsInfoError} at 107.
+   * @throws {JobFailedError} at a 4xx status; a cohort at 5.
+   * @throws {JobCancelledError} for a lookalike at 400.
+   * @throws {WaitTimeoutError} after `timeout`, by default an hour; the job keeps running.
+   * @example
+   * const { results_count } = await client.audiences.wait(42, {
+   *   timeout: 30 * 60_000,
+   *   onUpdate: ({ status }, { elapsed }) => console.log(`${status.name} after ${elapsed} ms`),
+   * });
+   */
+  wait(target: IdLike, options?: WaitOptions<T>): Promise<T> {
+    const work = async (): Promise<T> => {
+      checkWaitOptions(options);
+      return this.#poller.wait(target, options);
+    };
+    return fromCallSite(work, options?.signal);
+  }
+
+  /** Iterates the changes of a job's status until the job ends. Does not throw for a job that ends at 107 or 4xx. */
+  watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
+    return this.#poller.watch(target, options);
+  }
+
+  /**
+   * Creates a resource and waits for its job. Throws the errors of `create` and `wait`. If the wait fails although the
+   * job has not (an abort aside), `error.created` has kind and id of the resource: the job keeps running, and
+   * `client.waits.wait(error.created)` waits for it again.
+   *
+   * @example
+   * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
+   * const audience = await client.audiences.createAndWait(
+   *   { name: 'Visitors', dataset },
+   *   { onCreated: ({ id }) => console.log(`Building audience ${id}`), wait: { timeout: 30 * 60_000 } },
+   * );
+   */
+  createAndWait(body: Fields, options: CreateAndWaitOptions<T> = {}): Promise<T> {
+    return fromCallSite(() => this.#createAndWait(body, options), options?.signal, options?.wait?.signal);
+  }
+
+  async #createAndWait(body: Fields, options: CreateAndWaitOptions<T>): Promise<T> {
+    // Check first, so that a typo is reported before anything is created.
+    if (typeof options !== 'object' || options === null)
+      throw new ConfigurationError('The options of `createAndWait` must be an object.');
+    checkWaitOptions(options.wait);
+    refuseWaitOptions(options);
+    const startedAt = performance.now();
+    const { onCreated, wait = {}, request, timeout: _, ...call } = options;
+    const creating = this.create(body, { ...call, ...request });
+    const created = await creating;
+    if (onCreated) {
+      safely(
+        () => onCreated(created),
+        (message) => this.#logError(`\`onCreated\` threw: ${message}`),
+      );
+    }
+    // What one token has created, another one may not see.
+    const { token, deadline = Number.POSITIVE_INFINITY } = call;
+    const own = token === undefined ? {} : { request: { token, ...wait.request } };
+    const timeout = Math.min(
+      wait.timeout ?? DEFAULT_WAIT_TIMEOUT_MS,
+      Math.max(0, Math.round(startedAt + deadline - performance.now())),
+    );
+    try {
+      return await this.#poller.wait(created, { ...wait, ...own, timeout, signal: wait.signal ?? call.signal });
+    } catch (error) {
+      throw withCreated(error, { kind: this.#kind, id: created.id }, creating.idempotencyKey);
+    }
+  }
+}
+
+/** Refuses options of the wait beside it; `timeout` could also be that of a request. */
+export function refuseWaitOptions({
+  timeout,
+  onUpdate,
+}: {
+  readonly timeout?: unknown;
+  readonly onUpdate?: unknown;
+}): void {
+  if (onUpdate !== undefined)
+    throw new ConfigurationError('`onUpdate` is not an option here. Use `wait: { onUpdate }`.');
+  if (timeout === undefined) return;
+  throw new ConfigurationError(
+    '`timeout` is not an option here. Use `wait: { timeout }` to limit the wait, or `request: { timeout }` to limit one attempt of a request.',
+  );
+}
+
+/** Adds kind and id of the created resource to the error of a wait; a `JobError` has them already. */
+function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
+  if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
+  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`;
+  return withDetails(
+    error,
+    { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },
+    WaitTimeoutError.isInstance(error) ? '' : advice,
+  );
+}
+
+/** Resources whose create starts a worker job, and that are listed and deleted. */
+export class ListedJobNamespace<
+  T extends JobResource,
+  Fields,
+  Name extends JobListName = JobListName,
+> extends JobNamespace<T, Fields, Name> {
+  readonly #lists: Lists<T>;
+
+  /** @internal */
+  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
+    super(transport, { jobs: listedJobs(transport, scheduler, plan), ...plan }, scheduler);
+    this.#lists = createLists(transport, plan);
+  }
+
+  /**
+   * Lists the resources of the account. Await the result for the first page, or iterate it for all resources.
+   *
+   * @example
+   * for await (const audience of client.audiences.list()) console.log(audience.id, audience.name);
+   * const { items } = await client.audiences.list({ page: 2, per_page: 50 });
+   */
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T> {
+    return this.#lists.list(params, options);
+  }
+
+  /** Deletes a resource. The request is retried only if the service certainly did not act. */
+  delete(id: number, options?: RequestOptions): ApiPromise<void> {
+    return this.#lists.delete(id, options);
+  }
+}
+
+interface Lists<T> {
+  list(params?: ListParams, options?: RequestOptions): PagePromise<T>;
+  delete(id: number, options?: RequestOptions): ApiPromise<void>;
+}
+
+function createLists<T, Name extends ListedName>(
+  transport: Transport,
+  { name, schema }: ResourcePlan<T, Name>,
+): Lists<T> {
+  const plan = { operation: `${name}.list`, schema, cap: RESOURCE_PAGE_CAP } as const;
+  return {
+    list: (params, options) => listPages(transport, plan, params, options),
+    delete: (id, options) => transport.call(`${name}.delete`, { params: { id }, options, decode: decodeNothing }),
+  };
+}

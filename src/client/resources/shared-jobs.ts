@@ -1,0 +1,65 @@
+import type { JobResource } from '../../spec/job-status.ts';
+import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
+import { isObject } from '../../util/json.ts';
+import type { DecodeContext, Transport } from '../http/index.ts';
+import type { JobRow, Scheduler } from '../polling/index.ts';
+import { JobGroup } from '../polling/index.ts';
+import type { ResourceSchema } from '../schemas/common.ts';
+import { decodeComplete } from '../schemas/decode.ts';
+import { largestPage, nextStart, type PageStart, queryOf, startOf } from './paging.ts';
+
+/** Namespaces whose lists show the resources of jobs. */
+export type JobListName = 'audiences' | 'activations' | 'cohorts';
+
+/** Creates a group of jobs that are polled via the pages of a list. */
+export function listedJobs<T extends JobResource>(
+  transport: Transport,
+  scheduler: Scheduler,
+  { name, schema }: { readonly name: JobListName; readonly schema: ResourceSchema<T> },
+): JobGroup<T> {
+  const { paging, logger } = transport.settings;
+  const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
+  /** Rows of a page, by which an offset grows: the service may reduce pages. */
+  let rowsPerPage = pageSize;
+  /** Where each page begins, if only the page before it shows that. */
+  const starts: PromiseLike<PageStart>[] = [];
+  return new JobGroup<T>({
+    scheduler,
+    name,
+    warn: (message) => logger.warn(message),
+    readPage: async (page, options) => {
+      const start = startOf(page, rowsPerPage, paging) ?? (await starts[page]);
+      if (start === undefined && page > 1) return [];
+      const reading = transport.call(`${name}.list`, {
+        query: queryOf({ page, per_page: pageSize }, start, paging),
+        options,
+        decode: (data, context) => {
+          if (!Array.isArray(data)) throw context.fail('`data` must be an array');
+          if (page === 1) rowsPerPage = data.length || pageSize;
+          const next = nextStart(start, data.length, paging, context.envelope);
+          return { next, rows: data.flatMap((row) => readRow(row, schema, context) ?? []) };
+        },
+      });
+      starts[page + 1] = reading.then(
+        ({ next }) => next,
+        () => undefined,
+      );
+      return (await reading).rows;
+    },
+  });
+}
+
+/** Returns the parts of a resource that a list row or an event contains; `undefined` if it contains no id. */
+export function readRow<T>(
+  value: unknown,
+  schema: ResourceSchema<T>,
+  context: Pick<DecodeContext, 'validation'>,
+): JobRow<T> | undefined {
+  if (!isObject(value) || typeof value.id !== 'number') return undefined;
+  const { id, status } = value;
+  return {
+    id,
+    ...(isObject(status) && typeof status.id === 'number' && { status: status.id }),
+    resource: decodeComplete(value, schema, context),
+  };
+}

@@ -1,0 +1,242 @@
+import type { FieldErrors, Upload } from '../../errors/error-details.ts';
+import { CLAIM_WINDOW, UPLOAD_SIZES } from '../../spec/limits.ts';
+import { fromCallSite } from '../../util/call-site.ts';
+import { checkStorageHeaders, InvalidInputError, promiseProblem } from '../../util/input-checks.ts';
+import type { JsonObject } from '../../util/json.ts';
+import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
+import { localValidationError, messageOfFields } from '../http/index.ts';
+import type { UploadKind } from '../schemas/common.ts';
+import { decodeOne } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import {
+  reservationSchema,
+  type UploadRequest,
+  type UploadReservation,
+  uploadRequestSchema,
+  uploadReservationResource,
+} from '../schemas/upload-reservation.ts';
+import {
+  checkTransferOptions,
+  isStream,
+  type TransferMethod,
+  type UploadData,
+  type UploadOptions,
+  UploadSource,
+  uploadFile,
+} from '../storage/index.ts';
+import { extraBodyErrors, withExtraBody } from './extra-body.ts';
+
+/** Options of {@link Uploads.reserve}. */
+export type ReserveOptions = RequestOptions & Pick<CreateOptions, 'extraBody'>;
+
+/** Options of {@link Uploads.upload}. */
+export interface UploadFileOptions extends UploadOptions, Pick<RequestOptions, 'token'> {
+  /** `timeout`: milliseconds for one attempt to reserve the slot. */
+  readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
+}
+
+/** Input of {@link Uploads.upload}: the file. */
+export interface UploadInput {
+  /** Purpose of the file, which also decides its maximum size: 1 GB for `cohort`, 50 MB for `poi_submission`. */
+  readonly kind: UploadKind;
+  /** The file: a `Blob`, its bytes, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
+  readonly data: UploadData;
+  /** Bytes; required for a stream, otherwise known. */
+  readonly size?: number | undefined;
+  /** Additional fields for the body of the request that reserves the slot. */
+  readonly fields?: JsonObject | undefined;
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly signal?: UploadFileOptions['signal'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly onProgress?: UploadFileOptions['onProgress'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly idleTimeout?: UploadFileOptions['idleTimeout'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly maxRetries?: UploadFileOptions['maxRetries'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly maxRetryWait?: UploadFileOptions['maxRetryWait'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly headers?: UploadFileOptions['headers'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly token?: UploadFileOptions['token'];
+  /** See {@link UploadFileOptions}. @deprecated Pass it in the second argument. */
+  readonly request?: UploadFileOptions['request'];
+}
+
+const decodeReservation = decodeOne(uploadReservationResource);
+
+/** An upload slot that this client has reserved. */
+interface Slot {
+  /** Bytes. */
+  readonly size: number;
+  /** Time on the monotonic clock at which the slot has certainly expired. */
+  readonly expiresAt: number;
+  /** The service certainly accepts a claim before this moment. */
+  readonly claimBefore: Date;
+}
+
+/** Error message for a slot that has expired. */
+const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+
+/** Maximum number of slots kept; the oldest is dropped first. */
+const MAX_SLOTS = 10_000;
+
+/** The slots that a client has reserved. Uploads and claims that are certainly too late fail without a request. */
+export class Reservations {
+  readonly #slots = new Map<string, Slot>();
+
+  /** Adds a slot that was requested at the wall-clock time `requestedAt`. */
+  add(reference: string, size: number, requestedAt: number): void {
+    const expiresAt = performance.now() + CLAIM_WINDOW;
+    this.#slots.set(reference, { size, expiresAt, claimBefore: new Date(requestedAt + CLAIM_WINDOW) });
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
+  }
+
+  /** Returns a slot; `undefined` if another client has reserved it, or too many have been reserved since. */
+  get(reference: string): Slot | undefined {
+    return this.#slots.get(reference);
+  }
+
+  /** Returns an error if the `upload_reference` in the body of a create request names an expired slot. */
+  claimErrors(body: unknown): FieldErrors {
+    const { upload_reference: reference } = Object(body);
+    const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;
+    return slot && slot.expiresAt <= performance.now() ? { upload_reference: [EXPIRED_SLOT] } : {};
+  }
+}
+
+/** Uploads: reserve a slot, send the file to storage, and claim the file by its reference in a create request. */
+export class Uploads {
+  readonly #transport: Transport;
+  readonly #reservations: Reservations;
+
+  /** @internal */
+  constructor(transport: Transport, reservations: Reservations) {
+    this.#transport = transport;
+    this.#reservations = reservations;
+  }
+
+  /**
+   * Reserves a slot. For 15 minutes, its URL accepts a file and its reference can be claimed.
+   *
+   * @throws {ValidationError} `local` for a file larger than the service accepts.
+   */
+  reserve(input: UploadRequest, options: ReserveOptions = {}): ApiPromise<UploadReservation> {
+    const requestedAt = Date.now();
+    const { extraBody } = options;
+    return this.#transport.call('uploads.reserve', {
+      body: extraBody === undefined ? input : withExtraBody(input, extraBody),
+      options,
+      validate: () => {
+        warnOfMisspeltFields('uploads.reserve', input, uploadRequestSchema, this.#transport);
+        return { ...sizeErrors(input), ...(extraBody !== undefined && extraBodyErrors(input, extraBody)) };
+      },
+      decode: async (data, context) => {
+        const reservation = await decodeReservation(data, context);
+        this.#reservations.add(reservation.reference, input.size, requestedAt);
+        return reservation;
+      },
+    });
+  }
+
+  /**
+   * Sends a file to a reserved slot, with retries until the slot expires if the data can be read again.
+   *
+   * @throws {AudienceError} with `slot`, which says whether sending again makes sense: `PermissionError` (403) for an
+   * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
+   */
+  send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
+    return fromCallSite(async () => {
+      if (!isReservation(reservation)) {
+        throw inputError('uploads.send', {
+          reservation: [promiseProblem(reservation) ?? 'must be the result of `uploads.reserve`.'],
+        });
+      }
+      const reserved = isStream(data) ? this.#reservations.get(reservation.reference)?.size : undefined;
+      const sized = { ...options, size: options.size ?? reserved };
+      return this.#send('uploads.send', data, sized, async () => reservation);
+    }, options.signal);
+  }
+
+  /**
+   * Reserves a slot and sends a file to it. Throws the errors of `reserve` and `send`.
+   *
+   * @example
+   * const { reference } = await client.uploads.upload(
+   *   { kind: 'cohort', data: file }, // a `Blob`, such as the `File` of an input
+   *   { onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`) },
+   * );
+   */
+  upload(input: UploadInput, options: UploadFileOptions = {}): Promise<Upload> {
+    return fromCallSite(async () => {
+      checkTransferOptions('uploads.upload', options);
+      const { kind, data, fields, ...earlier } = input;
+      const { request, ...all } = { ...earlier, ...options };
+      const { signal, maxRetries, maxRetryWait, token } = all;
+      const reserveOptions = { signal, maxRetries, maxRetryWait, token, extraBody: fields, ...request };
+      return this.#send('uploads.upload', data, all, (size) => this.reserve({ kind, size }, reserveOptions));
+    }, options.signal ?? input.signal);
+  }
+
+  async #send(
+    name: TransferMethod,
+    data: UploadData,
+    options: UploadOptions,
+    reserve: (size: number) => PromiseLike<UploadReservation>,
+  ): Promise<Upload> {
+    const source = openSource(name, data, options, this.#transport);
+    try {
+      const { reference, url, expires_at } = await reserve(source.size);
+      const slot = this.#reservations.get(reference);
+      const { expiresAt = Number.POSITIVE_INFINITY } = slot ?? {};
+      if (expiresAt <= performance.now()) throw inputError(name, { reservation: [EXPIRED_SLOT] });
+      if (slot && slot.size !== source.size) {
+        const message = `is ${source.size} bytes, but the slot was reserved for ${slot.size}: reserve one for this file.`;
+        throw inputError(name, { size: [message] });
+      }
+      await uploadFile({ transport: this.#transport, url, source, options, expiresAt });
+      return { reference, claimBefore: slot?.claimBefore ?? new Date(expires_at) };
+    } catch (error) {
+      source.close(error);
+      throw error;
+    }
+  }
+}
+
+function openSource(
+  name: TransferMethod,
+  data: UploadData,
+  options: UploadOptions,
+  { settings }: Transport,
+): UploadSource {
+  checkTransferOptions(name, options);
+  try {
+    if (options.headers) checkStorageHeaders(options.headers);
+    return new UploadSource(data, options.size, settings.redactor);
+  } catch (error) {
+    throw error instanceof InvalidInputError ? inputError(name, error.errors) : error;
+  }
+}
+
+/** Returns whether a value is a reservation with a URL that can be used: values from JSON are not typed. */
+function isReservation(value: unknown): boolean {
+  const { success, data } = reservationSchema.safeParse(value);
+  return success && !new URL(data.url).username;
+}
+
+/** Returns the errors of the size of a file (specification, "Other limits"). */
+function sizeErrors(input: unknown): FieldErrors {
+  const { kind, size }: { readonly kind?: unknown; readonly size?: unknown } = Object(input);
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
+    return { size: ['must be the length of the file in bytes.'] };
+  }
+  const max = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
+  if (size <= max) return {};
+  return { size: [`is ${size} bytes; a ${kind} upload may have at most ${max}: split the file into several uploads.`] };
+}
+
+/** Returns the error for the input of a method that was refused before sending. */
+export function inputError(name: string, errors: FieldErrors): Error {
+  return localValidationError({ name, method: 'PUT', path: '' }, errors, messageOfFields(errors));
+}

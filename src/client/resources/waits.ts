@@ -1,0 +1,98 @@
+import { ConfigurationError } from '../../errors/audience-error.ts';
+import type { JobResources } from '../../errors/error-details.ts';
+import type { JobKind } from '../../spec/job-status.ts';
+import { isObject } from '../../util/json.ts';
+import type { Scheduler, WaitOptions } from '../polling/index.ts';
+
+/** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
+export interface WaitTarget<K extends JobKind = JobKind> {
+  /** Kind of the job, which determines the type of the resource. */
+  readonly kind: K;
+  /** Id of the job's resource. */
+  readonly id: number;
+}
+
+/** A webhook event (specification, "Events"). Waits use its `type` and `data`. */
+export interface JobEvent {
+  /** Event type, such as `audience.completed`. */
+  readonly type: string;
+  /** The resource as its GET returns it. */
+  readonly data: unknown;
+  /** Id of the event, `evt_…`, the same in every delivery. */
+  readonly id?: string | undefined;
+  /** Version of the envelope; currently `1`. */
+  readonly schema_version?: number | undefined;
+  /** Time at which the event was recorded, RFC 3339 UTC. */
+  readonly created_at?: string | undefined;
+  /** Id of the organization. */
+  readonly company_id?: number | undefined;
+}
+
+/** The namespace of each kind of job. */
+type Namespaces = {
+  readonly [K in JobKind]: { wait(id: number, options?: WaitOptions<JobResources[K]>): Promise<JobResources[K]> };
+};
+
+/** Kinds of job by the first part of an event type; `audience` also covers lookalikes (specification, "Events"). */
+const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
+  ['audience', ['audience', 'lookalike']],
+  ['activation', ['activation']],
+  ['cohort', ['cohort']],
+]);
+
+/** All waits of a client and of the clients made from it by `withOptions`. */
+export class Waits {
+  readonly #scheduler: Scheduler;
+  readonly #namespaces: Namespaces;
+
+  /** @internal */
+  constructor(scheduler: Scheduler, namespaces: Namespaces) {
+    this.#scheduler = scheduler;
+    this.#namespaces = namespaces;
+  }
+
+  /** Number of waits and watches under way. */
+  get size(): number {
+    return this.#scheduler.size;
+  }
+
+  /**
+   * Waits for a job by its kind and id, for instance to resume after a restart. Throws the errors of the `wait` of its
+   * namespace.
+   *
+   * @example
+   * const audience = await client.waits.wait({ kind: 'audience', id: 42 });
+   */
+  async wait<K extends JobKind>(
+    target: WaitTarget<K>,
+    options?: WaitOptions<JobResources[K]>,
+  ): Promise<JobResources[K]> {
+    this.#checkKind(target);
+    return this.#namespaces[target.kind].wait(target.id, options);
+  }
+
+  /**
+   * Passes a verified webhook event to the waits. An event that shows the end of a job ends the job's waits without a
+   * request. An event older than the last known state changes nothing; if an event lacks fields, the resource is read.
+   *
+   * While webhooks are arriving, polling for that kind slows to once a minute. It returns to normal if jobs finish
+   * without a webhook.
+   *
+   * With `waits: { shared }`, the event reaches the waits of all processes.
+   *
+   * @returns whether a wait of this process took the state of its job from the event.
+   */
+  notify(event: JobEvent): boolean {
+    const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};
+    const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
+    if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
+    return this.#scheduler.notify(kinds, data.id, data);
+  }
+
+  #checkKind(target: unknown): void {
+    const kind: unknown = isObject(target) ? target.kind : undefined;
+    if (typeof kind === 'string' && Object.hasOwn(this.#namespaces, kind)) return;
+    const kinds = Object.keys(this.#namespaces).join(', ');
+    throw new ConfigurationError(`\`kind\` must be one of ${kinds}, not ${JSON.stringify(kind)}.`);
+  }
+}

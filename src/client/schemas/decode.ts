@@ -1,0 +1,121 @@
+import type * as z from 'zod/mini';
+import { isObject, type JsonObject, jsonTypeOf, normalizeFlags, valueAt } from '../../util/json.ts';
+import type { Decode, DecodeContext } from '../http/index.ts';
+import type { ResourceSchema } from './common.ts';
+
+/** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
+const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
+
+/** The same of a row of a list: its status can be read by its id. */
+const REQUIRED_ROW_FIELDS: ReadonlySet<string> = new Set(['', 'id']);
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  /** The documented type, if it is the type that differs. */
+  readonly expected?: string;
+}
+
+/** Names of types in messages, where zod's name after "a" would not do. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: 'an integer',
+  array: 'an array',
+  object: 'an object',
+};
+
+/** Describes how a field differs, by its type. Its value may be a secret and is left out. */
+function describeIssue(value: unknown, { path, expected }: Issue): string {
+  if (expected === undefined) return 'is not in the documented format';
+  return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
+}
+
+/** Returns how a value differs from a schema. */
+function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
+  return schema.safeParse(truncateArrays(value)).error?.issues ?? [];
+}
+
+/** Maximum number of elements of an array in a resource that are checked: each may have issues. */
+const MAX_CHECKED_ELEMENTS = 1_000;
+
+/** Returns a value with its array fields cut to the number of elements that are checked. */
+function truncateArrays(value: unknown): unknown {
+  const cut: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(Object(value))) {
+    if (Array.isArray(field) && field.length > MAX_CHECKED_ELEMENTS) cut[key] = field.slice(0, MAX_CHECKED_ELEMENTS);
+  }
+  return Object.keys(cut).length === 0 ? value : { ...Object(value), ...cut };
+}
+
+/** Returns a copy of a wire object, with its flags as booleans. */
+function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonObject {
+  const normalized: Record<string, unknown> = { ...wire };
+  normalizeFlags(normalized, flags);
+  return normalized;
+}
+
+function isRequired(
+  path: readonly PropertyKey[],
+  { required }: ResourceSchema<unknown>,
+  fields: ReadonlySet<string>,
+): boolean {
+  const field = path.map(String).join('.');
+  return fields.has(field) || (required?.includes(field) ?? false);
+}
+
+/** Decodes one object. A differing field fails it if required or in strict mode; otherwise it is logged and kept. */
+function decodeObject<T>(
+  value: unknown,
+  resource: ResourceSchema<T>,
+  context: DecodeContext,
+  required: ReadonlySet<string>,
+): T {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
+  }
+  const normalized = normalize(value, resource);
+  for (const issue of issuesOf(normalized, resource.schema)) {
+    const problem = describeIssue(normalized, issue);
+    if (context.validation === 'strict' || isRequired(issue.path, resource, required)) {
+      throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
+    }
+    const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
+    context.warn(resource.name, field, `${problem}. The value is kept as it is`);
+  }
+  return normalized as T; // checked above; unknown fields pass
+}
+
+/** Decodes the `data` of a single resource: an object, or the one-element array of the service's GETs. */
+export function decodeOne<T>(resource: ResourceSchema<T>): Decode<T> {
+  return (data, context) => {
+    if (!Array.isArray(data)) return decodeObject(data, resource, context, REQUIRED_FIELDS);
+    if (data.length === 1) return decodeObject(data[0], resource, context, REQUIRED_FIELDS);
+    throw context.fail(`\`data\` has ${data.length} elements, expected one`);
+  };
+}
+
+/** Decodes the `data` of a list. */
+export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
+  return (data, context) => {
+    if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);
+    return data.map((row) => decodeObject(row, resource, context, REQUIRED_ROW_FIELDS));
+  };
+}
+
+/** Returns a value as a resource; `undefined` if it lacks documented fields, or `decodeOne` would refuse it. */
+export function decodeComplete<T>(
+  value: unknown,
+  resource: ResourceSchema<T>,
+  { validation }: Pick<DecodeContext, 'validation'>,
+): T | undefined {
+  if (!isObject(value)) return undefined;
+  const normalized = normalize(value, resource);
+  const isComplete = issuesOf(normalized, resource.schema).every(
+    ({ path }) =>
+      validation === 'lenient' &&
+      !isRequired(path, resource, REQUIRED_FIELDS) &&
+      valueAt(normalized, path) !== undefined,
+  );
+  return isComplete ? (normalized as T) : undefined; // checked above
+}
+
+/** Decodes the response of an operation without payload. */
+export const decodeNothing: Decode<void> = () => undefined;

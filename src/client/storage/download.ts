@@ -1,0 +1,216 @@
+import { ResponseError } from '../../errors/call-errors.ts';
+import { abortable, onAbort } from '../../util/abort.ts';
+import { runHook } from '../../util/run-hooks.ts';
+import { isServerRuntime } from '../../util/runtime.ts';
+import type { Transport } from '../http/index.ts';
+import { AttemptFailure } from '../http/index.ts';
+import { Transfer, type TransferOptions } from './transfer.ts';
+import type { ByteReader } from './upload-source.ts';
+
+/** A file to be downloaded. */
+export interface DownloadPlan {
+  readonly transport: Transport;
+  readonly url: URL;
+  readonly options: TransferOptions;
+  /** `total` is `undefined` while the length is unknown. */
+  readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
+}
+
+/**
+ * Opens a file in storage. The stream reads only as fast as its consumer. After a lost connection it resumes at the
+ * next byte, provided that the response headers prove the file unchanged.
+ */
+export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<Uint8Array>> {
+  const download = new Download(plan);
+  await download.open();
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => download.onAbort((reason) => controller.error(reason)),
+      async pull(controller) {
+        const chunk = await download.next();
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
+      },
+      cancel: () => download.close(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * Returns whether all headers of a response can be read. Pages see `Content-Length` of another origin, but
+ * `Content-Encoding` only if it is exposed, which they cannot see unless the list of exposed headers is itself exposed.
+ */
+const showsEncoding = ({ type, headers }: Response): boolean =>
+  isServerRuntime ||
+  type === 'basic' ||
+  /\*|content-encoding/i.test(headers.get('access-control-expose-headers') ?? '');
+
+/**
+ * Returns the fewest bytes that a complete file can have if `length` counts its bytes as sent, maybe encoded. Encoders enlarge
+ * data that they cannot compress by a header and less than a fifth, as zlib does at worst (`deflateBound`).
+ */
+const fewestBytes = (length: number): number => (length - 1_024) * 0.8;
+
+/** The reader of a response without a body. */
+const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cancel: () => Promise.resolve() };
+
+class Download {
+  readonly #plan: DownloadPlan;
+  readonly #transfer: Transfer;
+  /** Reader of the latest response. */
+  #reader = NO_BODY;
+  #loaded = 0;
+  #total: number | undefined;
+  /** Fewest bytes of the complete file, where `#total` is unknown. */
+  #fewest = 0;
+  /** `ETag` or `Last-Modified` of the file; `undefined` if the download cannot be resumed. */
+  #version: string | undefined;
+
+  constructor(plan: DownloadPlan) {
+    const { transport, options, url } = plan;
+    this.#plan = plan;
+    this.#transfer = new Transfer({
+      operation: 'activations.download',
+      method: 'GET',
+      url,
+      transport,
+      options,
+      canRetry: () => this.#loaded === 0 || this.#version !== undefined,
+      progress: () => ` after ${this.#loaded}${this.#total === undefined ? '' : ` of ${this.#total}`} bytes`,
+    });
+  }
+
+  /** Sends the first request. */
+  open(): Promise<void> {
+    return this.#transfer
+      .begin(() => this.#run(() => this.#connect()))
+      .catch((error: unknown) => {
+        // If `around` has not begun the download, nothing else has ended it.
+        this.#transfer.fail(error);
+        this.close();
+        throw error;
+      });
+  }
+
+  /** Returns the next bytes; `undefined` at the end. */
+  async next(): Promise<Uint8Array | undefined> {
+    const first = this.#read();
+    try {
+      return await first;
+    } catch {
+      // Enter the retry loop only after a failure: a loop around each read would take longer than the read.
+      let attempts = 0;
+      return this.#run(() => (attempts++ === 0 ? first : this.#connect().then(() => this.#read())));
+    }
+  }
+
+  /** Calls `callback` as soon as the download is aborted, also between two reads. */
+  onAbort(callback: (reason: unknown) => void): void {
+    const { signal } = this.#transfer.scope;
+    onAbort(signal, () => {
+      callback(signal.reason);
+      this.close();
+    });
+  }
+
+  /** Closes the connection. */
+  close(): void {
+    // Abort the request: if a custom `fetch` keeps a clone of the response, cancelling the body would not close it.
+    this.#transfer.attempt?.abort(new Error('closed'));
+    this.#transfer.close();
+  }
+
+  async #run<T>(attempt: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#transfer.run(attempt);
+    } catch (error) {
+      const reason = error instanceof AttemptFailure ? error.error : error;
+      this.#transfer.fail(reason);
+      this.close();
+      throw reason;
+    }
+  }
+
+  /** Requests the rest of the file. */
+  async #connect(): Promise<void> {
+    const transfer = this.#transfer;
+    const { fetch } = transfer;
+    const { fetchOptions } = transfer.settings;
+    const range = this.#loaded > 0 && { range: `bytes=${this.#loaded}-` };
+    const init = { ...fetchOptions, credentials: 'omit', headers: { ...range }, redirect: 'manual' } as const;
+    const response = await transfer.exchange(
+      (signal) => abortable(fetch(this.#plan.url.href, { ...init, signal }), signal),
+      ({ status, headers }) =>
+        this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
+    );
+    // An accepted 416 means that all bytes have arrived: only the end of the last response was lost.
+    if (response.ok) this.#checkVersion(response);
+    const reader = response.ok && response.body ? response.body.getReader() : NO_BODY;
+    this.#reader = reader;
+    // End a pending read even if a custom `fetch` ignores the signal.
+    if (transfer.attempt) onAbort(transfer.attempt.signal, () => void reader.cancel().catch(() => {}));
+    transfer.rest();
+  }
+
+  /** Records length and version of the file; checks that a later response continues the same file at the next byte. */
+  #checkVersion(response: Response): void {
+    const { status, headers } = response;
+    // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
+    const isPlain = headers.get('content-encoding') === null && showsEncoding(response);
+    const tag = headers.get('etag');
+    const version = (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
+    if (this.#loaded === 0) {
+      if (status !== 200) throw this.#fileChanged(status);
+      const length = headers.get('content-length');
+      this.#total = isPlain && length !== null ? Number(length) : undefined;
+      this.#fewest = fewestBytes(Number(length));
+      this.#version = isPlain && isServerRuntime ? (version ?? undefined) : undefined;
+      return;
+    }
+    const [, from, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
+    const total = size === '*' ? this.#total : Number(size);
+    const isSame = version === this.#version && (this.#total ?? total) === total;
+    if (status !== 206 || Number(from) !== this.#loaded || !isSame) throw this.#fileChanged(status);
+    this.#total = total;
+  }
+
+  #fileChanged(status: number): AttemptFailure {
+    const message = `activations.download cannot resume after ${this.#loaded} bytes: the file has changed, or storage responded with something else (${status}). Download it again.`;
+    const { operation, attempt } = this.#transfer.event;
+    const error = new ResponseError(message, { status, operation, attempts: attempt, body: '' });
+    return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    const transfer = this.#transfer;
+    transfer.touch();
+    const { done, value } = await this.#reader.read();
+    transfer.rest();
+    transfer.attempt?.signal.throwIfAborted();
+    if (value) this.#count(value.length);
+    else if (done) this.#finish();
+    return value;
+  }
+
+  #count(bytes: number): void {
+    this.#transfer.retries = 0;
+    this.#loaded += bytes;
+    if (this.#plan.onProgress && this.#loaded !== this.#total && this.#transfer.isProgressDue())
+      this.#report(this.#total);
+  }
+
+  #finish(): void {
+    // Firefox does not report that an encoded response was cut off; a custom `fetch` may not report it of any.
+    const isComplete = this.#total === undefined ? this.#loaded >= this.#fewest : this.#loaded === this.#total;
+    if (!isComplete) throw new Error('the response ended too early');
+    this.#report(this.#loaded);
+    this.#transfer.end('success');
+    this.close();
+  }
+
+  #report(total: number | undefined): void {
+    const { transport, onProgress } = this.#plan;
+    if (onProgress) runHook(transport.settings, 'onProgress', () => onProgress(this.#loaded, total));
+  }
+}

@@ -1,0 +1,123 @@
+import { ApiError, NotFoundError, PermissionError, ServerError } from '../../errors/api-errors.ts';
+import { ConnectionError, ResponseError, TimeoutError } from '../../errors/call-errors.ts';
+import { abortable } from '../../util/abort.ts';
+import type { Redactor } from '../../util/redact.ts';
+import type { RequestEvent } from '../http/index.ts';
+import { AttemptFailure, hiddenReason, isNotSent, reasonOf, statusFailureOf } from '../http/index.ts';
+
+/** Maximum number of characters read of an error's body: code and message are at its beginning. */
+const MAX_ERROR_TEXT_LENGTH = 2_048;
+
+/** Maximum number of characters of storage's error code in an error, and of its message. */
+const MAX_MESSAGE_LENGTH = 200;
+
+/** Minimum length of a secret in a presigned query: a shorter part is an algorithm, a date or a number of seconds. */
+const MIN_SECRET_LENGTH = 16;
+
+/** Response headers that errors show: those that a storage provider's support asks for, such as request ids. */
+const SHOWN_HEADERS =
+  /^(?:content-length|content-type|date|retry-after|server|x-amz-id-2|x-amz-request-id|x-goog-.*|x-ms-request-id)$/;
+
+/** Returns a redactor that also removes the long values of the presigned query, both URL-encoded and decoded. */
+export function queryRedactor(redactor: Redactor, { search, searchParams }: URL): Redactor {
+  const parts = [...search.slice(1).split(/[&=]/), ...[...searchParams].flat()];
+  return redactor.with(parts.filter(({ length }) => length >= MIN_SECRET_LENGTH));
+}
+
+/** Returns the failure for a response with a status other than 2xx. */
+export async function responseFailure(
+  response: Response,
+  request: RequestEvent,
+  redactor: Redactor,
+  signal: AbortSignal,
+): Promise<AttemptFailure> {
+  const { status, headers, type } = response;
+  const { operation, method, path, attempt } = request;
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    response.body?.cancel().catch(() => {});
+    return redirectFailure(request);
+  }
+  const failure = statusFailureOf(status, headers);
+  const { retryAfter: wait } = failure;
+  const body = codeAndMessage(await readErrorText(response, signal), redactor);
+  const shownHeaders = new Headers([...redactor.headers(headers)].filter(([name]) => SHOWN_HEADERS.test(name)));
+  const retry = wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) };
+  const details = { status, operation, method, path, attempts: attempt, headers: shownHeaders, body, ...retry };
+  const ErrorClass = errorClass(status);
+  const message = `${operation} failed: storage responded with ${status}${body && ` (${body})`}.`;
+  return new AttemptFailure(failure, new ErrorClass(message, details));
+}
+
+function errorClass(status: number) {
+  if (status === 403) return PermissionError;
+  if (status === 404) return NotFoundError;
+  return status >= 500 ? ServerError : ApiError;
+}
+
+/** Returns code and message of storage's XML error. Its other elements may repeat the signature and are never shown. */
+function codeAndMessage(text: string, redactor: Redactor): string {
+  return [/<Code>([^<]*)<\/Code>/, /<Message>([^<]*)<\/Message>/]
+    .map((element) => redactor.text(element.exec(text)?.[1] ?? '', MAX_MESSAGE_LENGTH))
+    .filter((part) => part !== '')
+    .join(': ');
+}
+
+/** Reads the beginning of an error's body. If reading fails or is aborted, returns what has arrived. */
+export async function readErrorText({ body }: Response, signal: AbortSignal): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    while (reader && text.length < MAX_ERROR_TEXT_LENGTH) {
+      const { done, value } = await abortable(reader.read(), signal);
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    // Ignore it: the status alone decides how the transfer continues, the text only explains it.
+  }
+  reader?.cancel().catch(() => {});
+  return text.slice(0, MAX_ERROR_TEXT_LENGTH);
+}
+
+/** Returns the failure for a redirect. */
+export function redirectFailure({ operation, attempt }: RequestEvent): AttemptFailure {
+  const message = `${operation} was redirected by storage. Redirects are never followed.`;
+  const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '' } as const;
+  return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
+}
+
+/** How far an attempt came. */
+interface LostAttempt {
+  /** Such as ` after 5 bytes`. */
+  readonly progress: string;
+  /** True if storage has responded, and its response was cut off. */
+  readonly hasResponse: boolean;
+}
+
+/** Returns the failure for a connection that was refused, cut off or reset. */
+export function lostFailure(
+  thrown: unknown,
+  { operation, attempt }: RequestEvent,
+  redactor: Redactor,
+  { progress, hasResponse }: LostAttempt,
+): AttemptFailure {
+  const notSent = isNotSent(thrown);
+  const cause = redactor.cause(thrown);
+  const what = notSent ? 'could not reach storage' : `lost the connection to storage${progress}`;
+  const hidden = hasResponse ? undefined : hiddenReason(cause, 'storage');
+  const text = hidden === undefined ? `${what}: ${reasonOf(cause)}` : `got no response from storage: ${hidden}`;
+  const error = new ConnectionError(`${operation} ${text}`, {
+    operation,
+    attempts: attempt,
+    cause,
+  });
+  return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
+}
+
+/** Returns the failure for an attempt that transferred no byte for `idleTimeout`. */
+export function idleFailure(timeout: number, { operation, attempt }: RequestEvent, progress: string): AttemptFailure {
+  const message = `${operation} transferred no byte for ${timeout} ms${progress} (\`idleTimeout\`).`;
+  const error = new TimeoutError(message, { code: 'idle-timeout', operation, attempts: attempt });
+  return new AttemptFailure({ kind: 'lost' }, error);
+}

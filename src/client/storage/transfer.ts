@@ -1,0 +1,253 @@
+import { AbortScope, startTimer } from '../../util/abort.ts';
+import { checkNumbers, checkOptionNames } from '../../util/input-checks.ts';
+import type { Redactor } from '../../util/redact.ts';
+import { withRetries } from '../../util/retry.ts';
+import type { Transport } from '../http/index.ts';
+import {
+  AttemptFailure,
+  CallObserver,
+  type EndEvent,
+  type Fetch,
+  FIELD_OPTIONS,
+  KEY_OPTIONS,
+  logRetry,
+  nextCallId,
+  type RequestEvent,
+  retryDelay,
+  type Settings,
+  type Waiting,
+  waitToRetry,
+} from '../http/index.ts';
+import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
+
+/** Options of every transfer. */
+export interface TransferOptions {
+  /** Ends the transfer immediately; it rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds without a byte transferred after which an attempt fails. @default 30000 */
+  readonly idleTimeout?: number | undefined;
+  /** Maximum number of retries; a download starts counting again whenever data arrive. @default the client's */
+  readonly maxRetries?: number | undefined;
+  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the transfer. @default the client's */
+  readonly maxRetryWait?: number | undefined;
+}
+
+const TRANSFER_OPTIONS = ['signal', 'idleTimeout', 'maxRetries', 'maxRetryWait', 'onProgress'];
+const UPLOAD_OPTIONS = [...TRANSFER_OPTIONS, 'size', 'headers'];
+
+/** Names of the options of each method that transfers a file. */
+const OPTION_NAMES = {
+  'uploads.send': UPLOAD_OPTIONS,
+  'uploads.upload': [...UPLOAD_OPTIONS, 'token', 'request'],
+  'cohorts.import': [
+    ...UPLOAD_OPTIONS,
+    ...KEY_OPTIONS,
+    ...FIELD_OPTIONS,
+    'token',
+    'onUploaded',
+    'onCreated',
+    'wait',
+    'request',
+  ],
+  'activations.download': [...TRANSFER_OPTIONS, 'token'],
+} as const;
+
+/** A method that transfers a file. */
+export type TransferMethod = keyof typeof OPTION_NAMES;
+
+/** Refuses options of a transfer that are unknown, and those that are not numbers. */
+export function checkTransferOptions(method: TransferMethod, options: TransferOptions): void {
+  checkOptionNames(options, method, OPTION_NAMES[method]);
+  checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);
+}
+
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** Minimum time between two calls of `onProgress`: without it, an engine calls it thousands of times per second. */
+const PROGRESS_INTERVAL_MS = 50;
+
+/** A file to be sent or fetched. */
+interface TransferPlan {
+  readonly operation: 'uploads.send' | 'activations.download';
+  readonly method: 'PUT' | 'GET';
+  readonly url: URL;
+  readonly transport: Transport;
+  readonly options: TransferOptions;
+  /** Time on the monotonic clock after which no retry is made. @default never */
+  readonly expiresAt?: number;
+  /** Returns whether a failed attempt can be followed by another. */
+  canRetry(): boolean;
+  /** Returns the progress for errors, such as ` after 5 of 10 bytes`. */
+  progress?(): string;
+}
+
+/** The requests for one file: retries, hooks, idle timeouts and errors. */
+export class Transfer {
+  readonly settings: Settings;
+  /** Aborts when the caller's signal aborts or the client is closed. */
+  readonly scope: AbortScope;
+  /** Scope of the latest attempt; also aborts when no byte has been transferred for `idleTimeout`. */
+  attempt: AbortScope | undefined;
+  /** Retries so far. A download resets them whenever data arrive. */
+  retries = 0;
+  readonly #plan: TransferPlan;
+  readonly #idleTimeout: number;
+  readonly #callId = nextCallId();
+  readonly #observer: CallObserver | undefined;
+  #attempts = 0;
+  /** True once the latest request has a response. */
+  #hasResponse = false;
+  #nextProgressAt = 0;
+  #isOpen = true;
+  readonly #ended = Promise.withResolvers<void>();
+  #stopIdleTimer: (() => void) | undefined;
+  #retryWait: Waiting | undefined;
+  /** The error of the last attempt, if there was one. */
+  lastError: Error | undefined;
+
+  constructor(plan: TransferPlan) {
+    const { transport, options } = plan;
+    this.settings = transport.settings;
+    this.scope = new AbortScope({ parents: [options.signal, transport.state.closing.signal] });
+    this.#plan = plan;
+    this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
+    this.#observer = this.settings.hooks.length > 0 ? new CallObserver(this.settings, () => this.event) : undefined;
+    transport.state.open++;
+    this.#ended.promise.catch(() => {});
+  }
+
+  /** The latest request, as hooks and errors show it: without its query. */
+  get event(): RequestEvent {
+    const { operation, method, url } = this.#plan;
+    const { origin: baseUrl, pathname: path } = url;
+    return { callId: this.#callId, operation, method, baseUrl, path, isPoll: false, attempt: this.#attempts };
+  }
+
+  /** Sends a request. */
+  get fetch(): Fetch {
+    return this.#observer?.fetch ?? this.settings.fetch;
+  }
+
+  /** Runs what begins the transfer within the user's `around`, until {@link end}. */
+  begin<R>(work: () => Promise<R>): Promise<R> {
+    return this.#observer
+      ? this.#observer.around({ signal: this.scope.signal, work, ended: this.#ended.promise })
+      : work();
+  }
+
+  /** Runs `attempt` until it succeeds. Rejects with an {@link AttemptFailure}, or the reason of an abort. */
+  run<T>(attempt: () => Promise<T>): Promise<T> {
+    const rethrow = (error: unknown): never => {
+      this.#endAttempt();
+      throw this.#failureOf(error);
+    };
+    return withRetries(() => attempt().catch(rethrow), {
+      delayAfter: (error) => (error instanceof AttemptFailure ? this.#delayAfter(error) : undefined),
+      signal: this.scope.signal,
+    });
+  }
+
+  /**
+   * Sends one request and calls the hooks. Rejects for a status other than 2xx, unless `accepts` returns true. The idle
+   * timeout keeps running until {@link rest}, so that it also covers reading the body of the response.
+   */
+  async exchange(
+    send: (signal: AbortSignal) => Promise<Response>,
+    accepts?: (response: Response) => boolean,
+  ): Promise<Response> {
+    const attempt = new AbortScope({ parents: [this.scope.signal] });
+    this.attempt = attempt;
+    this.#retryWait?.end();
+    this.touch();
+    this.#attempts++;
+    this.#hasResponse = false;
+    this.#observer?.request();
+    const response = await send(attempt.signal);
+    this.#hasResponse = true;
+    this.#observer?.response({ status: response.status });
+    if (response.ok || accepts?.(response)) return response;
+    throw await responseFailure(response, this.event, this.#redactor(), attempt.signal);
+  }
+
+  /** Restarts the idle timeout, for instance because bytes were transferred. */
+  touch(): void {
+    this.#stopIdleTimer?.();
+    this.#stopIdleTimer = startTimer(this.#idleTimeout, () => this.attempt?.abort(new Error('idle')));
+  }
+
+  /** Stops the idle timeout until the next {@link touch}, while storage is not expected to send or receive. */
+  rest(): void {
+    this.#stopIdleTimer?.();
+  }
+
+  /** Returns whether to call `onProgress`: immediately the first time, then at most every 50 ms. */
+  isProgressDue(): boolean {
+    const now = performance.now();
+    if (now < this.#nextProgressAt) return false;
+    this.#nextProgressAt = now + PROGRESS_INTERVAL_MS;
+    return true;
+  }
+
+  /** Passes the end of the transfer to the user's hook; only the first call has an effect. */
+  end(outcome: EndEvent['outcome'], error?: unknown): void {
+    this.#observer?.end(outcome, error);
+    const { state } = this.#plan.transport;
+    if (this.#isOpen && --state.open === 0) state.onIdle?.();
+    this.#isOpen = false;
+    if (error === undefined) this.#ended.resolve();
+    else this.#ended.reject(error);
+  }
+
+  /** Ends the transfer with an error. */
+  fail(error: unknown): void {
+    this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
+  }
+
+  /** Removes all timers and listeners. A transfer that has not ended was given up by the caller, or with the client. */
+  close(): void {
+    const { signal } = this.scope;
+    if (signal.aborted) this.fail(signal.reason);
+    this.end('aborted');
+    this.#retryWait?.end();
+    this.#endAttempt();
+    this.scope.dispose();
+  }
+
+  #endAttempt(): void {
+    this.rest();
+    this.attempt?.dispose();
+  }
+
+  #failureOf(error: unknown): AttemptFailure {
+    if (error instanceof AttemptFailure) return error;
+    const progress = this.#plan.progress?.() ?? '';
+    if (this.attempt?.signal.aborted) return idleFailure(this.#idleTimeout, this.event, progress);
+    return lostFailure(error, this.event, this.#redactor(), { progress, hasResponse: this.#hasResponse });
+  }
+
+  #redactor(): Redactor {
+    return queryRedactor(this.settings.redactor, this.#plan.url);
+  }
+
+  /** Returns the wait before the next attempt, or `undefined` to give up. */
+  async #delayAfter({ failure, error }: AttemptFailure): Promise<number | undefined> {
+    const { settings } = this;
+    const { options, canRetry, expiresAt = Number.POSITIVE_INFINITY } = this.#plan;
+    if (!canRetry()) return undefined;
+    const wait = retryDelay(failure, this.retries++, {
+      retry: 'always',
+      maxRetries: options.maxRetries ?? settings.maxRetries,
+      maxRetryWait: options.maxRetryWait ?? settings.maxRetryWait,
+      backoff: settings.backoff,
+      timeLeft: expiresAt - performance.now(),
+    });
+    if (wait === undefined) return undefined;
+    const retry = { reason: 'transient', error, wait } as const;
+    if ((await this.#observer?.allowsRetry(retry, this.scope.signal)) === false) return undefined;
+    logRetry(settings.logger, this.event, wait, error);
+    this.#observer?.retry(retry);
+    this.lastError = error;
+    this.#retryWait = waitToRetry(this, failure, wait);
+    return wait;
+  }
+}

@@ -1,0 +1,250 @@
+import { AudienceError } from '../../errors/audience-error.ts';
+import { FileError } from '../../errors/file-errors.ts';
+import { abortable } from '../../util/abort.ts';
+import { InvalidInputError, promiseProblem } from '../../util/input-checks.ts';
+import type { Redactor } from '../../util/redact.ts';
+
+/** A stream of bytes: a web `ReadableStream`, including the result of Node's `Readable.toWeb`. */
+export interface ByteStream {
+  /** `true` once it has a reader: it cannot be uploaded then. */
+  readonly locked: boolean;
+  /** Returns the only reader, and locks the stream. */
+  getReader(): ByteReader;
+  /** Ends the stream without reading it to its end. */
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** The reader of a {@link ByteStream}. */
+export interface ByteReader {
+  /** Resolves with the next bytes, or with `done` at the end. */
+  read(): Promise<{
+    /** `true` at the end of the stream. */
+    readonly done: boolean;
+    /** The next bytes; not set at the end. */
+    readonly value?: Uint8Array | undefined;
+  }>;
+  /** Ends the stream without reading it to its end. */
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/** Data that can be uploaded. A stream needs its `size`, and can be sent only once. */
+export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
+
+/** Returns whether data are a stream. */
+export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
+const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
+/** Accepts arrays of another realm, too. The `length` of other views may not be in bytes. */
+const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
+  Object.prototype.toString.call(data) === '[object Uint8Array]';
+
+const UNSUPPORTED_DATA =
+  'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
+
+const invalid = (field: string, message: string): InvalidInputError => new InvalidInputError({ [field]: [message] });
+
+/** Data to upload. Another attempt can read them again, except for a stream that was not collected in memory. */
+export class UploadSource {
+  readonly size: number;
+  /** The reason why the data could not be read. */
+  failure: AudienceError | undefined;
+  readonly #data: UploadData;
+  readonly #redactor: Redactor;
+  #reader: ByteReader | undefined;
+  #collected: Promise<Blob> | undefined;
+
+  /** @throws {InvalidInputError} for data that cannot be uploaded, or a wrong or missing `size`. */
+  constructor(data: UploadData, size: number | undefined, redactor: Redactor) {
+    const isObject = typeof data === 'object' && data !== null;
+    if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data)))
+      throw invalid('data', promiseProblem(data) ?? UNSUPPORTED_DATA);
+    if (isStream(data) && data.locked) throw invalid('data', 'is a stream that is already being read: pass a new one.');
+    const actual = isStream(data) ? size : isBlob(data) ? data.size : data.length;
+    if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');
+    if (size !== undefined && size !== actual)
+      throw invalid('size', `is ${size}, but the data have ${actual} bytes: leave it out.`);
+    this.size = actual;
+    this.#data = data;
+    this.#redactor = redactor;
+  }
+
+  /** True if another attempt can read the data. */
+  get isReadable(): boolean {
+    if (this.failure) return false;
+    return !isStream(this.#data) || this.#collected !== undefined || !this.#data.locked;
+  }
+
+  /** Opens the data at their beginning. */
+  open(): ByteReader {
+    const data = this.#data;
+    if (isBlob(data)) return data.stream().getReader();
+    if (isBytes(data)) {
+      const chunks = [data].values();
+      return { read: async () => ({ done: false, ...chunks.next() }), cancel: async () => {} };
+    }
+    if (data.locked) throw this.fail(new Error('the stream is already being read'));
+    const reader = data.getReader();
+    this.#reader = reader;
+    // Do not wait for the cancellation: that of a branch of `tee()` ends only when the other one is cancelled, too.
+    const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
+    return { read: () => reader.read(), cancel };
+  }
+
+  /**
+   * Returns the data as one body without a type, for senders that cannot stream. A stream is collected in memory. A file
+   * must still have its first and its last byte: browsers would wait for bytes that it has lost.
+   */
+  async blob(): Promise<Blob> {
+    const data = this.#data;
+    if (isBlob(data)) {
+      // Chromium shows a deleted file as an empty one, Firefox an empty one that has grown.
+      if (data.size === 0) await this.#readAll();
+      for (const end of [data.slice(0, 1), data.slice(-1)]) {
+        const { byteLength } = await end.arrayBuffer().catch((error) => {
+          throw this.fail(error);
+        });
+        if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'have fewer'));
+      }
+      // The type would be sent as a header that the URL was not signed for. Not `slice`, of which Firefox does not notice
+      // that the file has grown.
+      return new Blob([data]);
+    }
+    if (isBytes(data)) return new Blob([data]);
+    this.#collected ??= new Response(new UploadBody(this).stream).blob();
+    return this.#collected.catch((error) => {
+      throw this.fail(error);
+    });
+  }
+
+  /** Reads a file after a failed attempt, and records if it has changed. Firefox shows only at its end that it has grown. */
+  async verify(signal: AbortSignal): Promise<void> {
+    try {
+      await abortable(this.blob(), signal);
+      if (isBlob(this.#data)) await this.#readAll({ signal });
+    } catch {
+      // The reason is in `failure`, or the attempt was aborted.
+    }
+  }
+
+  /** Fails unless all data can be read and have their size. */
+  #readAll(options?: StreamPipeOptions): Promise<void> {
+    return new UploadBody(this).stream.pipeTo(new WritableStream(), options);
+  }
+
+  /** Cancels a stream that has not been read to its end, so that its producer can stop. */
+  close(reason: unknown): void {
+    const data = this.#data;
+    if (isStream(data) && (this.#reader || !data.locked)) (this.#reader ?? data).cancel(reason).catch(() => {});
+  }
+
+  /** Records why the data could not be read; returns it as the error for the caller. */
+  fail(error: unknown): AudienceError {
+    this.failure ??= AudienceError.isInstance(error) ? error : unreadable(this.#redactor.cause(error));
+    return this.failure;
+  }
+}
+
+/** Bytes passed on at a time: small pieces show the progress of a slow connection, large ones save work on a fast one. */
+const PIECE_SIZE = { slow: 65_536, fast: 1_048_576 } as const;
+/** Buffers of the sender and its socket take the first bytes immediately, however slow the connection is. */
+const MIN_MEASURED_BYTES = 16 * 2 ** 20;
+/** A connection that is at least as fast gets large pieces. */
+const FAST_BYTES_PER_MS = (10 * 2 ** 20) / 1_000;
+
+/** Returns the size of the next piece after `bytes` were passed on in `ms` milliseconds. Pure. */
+export function pieceSize(bytes: number, ms: number): number {
+  return bytes >= MIN_MEASURED_BYTES && bytes >= FAST_BYTES_PER_MS * ms ? PIECE_SIZE.fast : PIECE_SIZE.slow;
+}
+
+/** Number of reads in a row after which timers and aborts run: a stream of empty chunks would block them. */
+const MAX_READS_IN_A_ROW = 100;
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+/** The body of one attempt. It fails unless the data have exactly the announced size. */
+export class UploadBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #source: UploadSource;
+  readonly #reader: ByteReader;
+  readonly #startedAt = performance.now();
+  #chunk = NO_BYTES;
+  #passed = 0;
+  #isClosed = false;
+
+  /** @param onBytes Called with the number of bytes that the sender has taken so far. */
+  constructor(source: UploadSource, onBytes?: (bytes: number) => void) {
+    this.#source = source;
+    this.#reader = source.open();
+    this.stream = new ReadableStream(
+      {
+        pull: (controller) => {
+          if (!this.#isClosed) onBytes?.(this.#passed);
+          // Most pieces are already in memory: pass them on synchronously, which is faster.
+          return this.#chunk.length > 0 ? this.#enqueue(controller) : this.#refill(controller);
+        },
+        cancel: () => this.close(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** True if all bytes have been passed on. */
+  get isComplete(): boolean {
+    return this.#passed === this.#source.size;
+  }
+
+  /** Stops reading and cancels the reader of the data. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#reader.cancel().catch(() => {});
+  }
+
+  /** Passes on the next piece of the current chunk. */
+  #enqueue(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    const size = pieceSize(this.#passed, performance.now() - this.#startedAt);
+    const piece = this.#chunk.subarray(0, size);
+    this.#chunk = this.#chunk.subarray(size);
+    this.#passed += piece.length;
+    if (piece.length > 0) controller.enqueue(piece);
+    if (this.isComplete) controller.close();
+  }
+
+  async #refill(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      await this.#readChunk();
+      this.#enqueue(controller);
+    } catch (error) {
+      // After `close`, a failed read does not mean that the data are unreadable.
+      throw this.#isClosed ? error : this.#source.fail(error);
+    }
+  }
+
+  /**
+   * Reads a chunk. The last chunk is passed on only once the data have ended: if their size has changed, storage must
+   * not receive a complete file.
+   */
+  async #readChunk(): Promise<void> {
+    const { size } = this.#source;
+    for (let reads = 1; this.#chunk.length === 0 || this.#passed + this.#chunk.length === size; reads++) {
+      const { done, value } = await this.#reader.read();
+      const read = this.#passed + this.#chunk.length;
+      if (done && read < size) throw sizeMismatch(size, `ended after ${read}`);
+      if (done) return;
+      if (!isBytes(value)) throw new TypeError(NOT_BYTES);
+      if (read + value.length > size) throw sizeMismatch(size, 'have more');
+      if (value.length > 0) this.#chunk = value;
+      if (reads % MAX_READS_IN_A_ROW === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  }
+}
+
+const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
+
+function sizeMismatch(size: number, actual: string): FileError {
+  const message = `The data were announced with ${size} bytes, but ${actual}. Set the right \`size\`, or open the file again; do not claim this upload.`;
+  return new FileError(message, { code: 'size-mismatch' });
+}
+
+function unreadable(cause: Error): FileError {
+  const message = `The data to upload could not be read: ${cause.message}. They may have changed or been removed: open the file again and upload it again.`;
+  return new FileError(message, { code: 'file-unreadable', cause });
+}

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { clientOf, failureOf, startServer } from '../../support/server.ts';
+import { wireAudience } from '../../support/wire-audience.ts';
+
+const credentials = { email: 'me@example.com', password: 'pass-word' };
+
+describe('a call that is safe to retry', () => {
+  it.each([408, 429, 500, 502, 503, 504])('is retried after %i', async (status) => {
+    const server = await startServer([{ status }, { data: [wireAudience()] }]);
+    const { attempts } = await clientOf(server).audiences.get(42).withResponse();
+    expect(attempts).toBe(2);
+  });
+
+  it.each([400, 403, 404, 406, 418, 422, 501])('is not retried after %i', async (status) => {
+    const server = await startServer([{ status }]);
+    await failureOf(clientOf(server).audiences.get(42));
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it.each(['cut', 'cut-body'] as const)('is retried after a lost connection: %s', async (fault) => {
+    const server = await startServer([{ fault }, { data: [] }]);
+    expect(await clientOf(server).webhooks.list()).toEqual([]);
+  });
+
+  it('gives up after `maxRetries`, which may be 0', async () => {
+    const server = await startServer([{ status: 503 }]);
+    const client = clientOf(server, { maxRetries: 2 });
+    expect(await failureOf(client.webhooks.list())).toMatchObject({ status: 503, attempts: 3 });
+    expect(await failureOf(client.webhooks.list({ maxRetries: 0 }))).toMatchObject({ attempts: 1 });
+    expect(await server.seen()).toHaveLength(4);
+  });
+});
+
+describe('a create', () => {
+  it('whose response was lost is retried under its key with the same bytes', async () => {
+    const server = await startServer([
+      { fault: 'cut' },
+      { status: 502 },
+      { fault: 'cut-body' },
+      { data: [wireAudience()] },
+    ]);
+    await clientOf(server).audiences.create({ name: 'x', ...{ b: 1, a: 2 } });
+    const seen = await server.seen();
+    expect(seen).toHaveLength(4);
+    expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('is retried after each 409 when an earlier attempt may have arrived, beyond `maxRetries`', async () => {
+    const conflicts = Array.from({ length: 6 }, () => ({ status: 409 }));
+    const server = await startServer([{ fault: 'cut' }, ...conflicts, { data: [wireAudience()] }]);
+    const { attempts } = await clientOf(server, { maxRetries: 1 }).audiences.create({}).withResponse();
+    expect(attempts).toBe(8);
+  });
+
+  it('under a generated key is a ConflictError immediately when the first response is 409', async () => {
+    const server = await startServer([{ status: 409 }]);
+    const error = await failureOf(clientOf(server).audiences.create({}));
+    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
+  });
+
+  it("under the caller's key is retried after a 409 until the response is replayed", async () => {
+    const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
+    const { attempts } = await clientOf(server).audiences.create({}, { idempotencyKey: 'k' }).withResponse();
+    expect(attempts).toBe(3);
+  });
+
+  it.each([{ onConflict: 'throw' }, { maxRetries: 0 }] as const)(
+    "under the caller's key ends at the first 409 with an unknown outcome with %o",
+    async (options) => {
+      const server = await startServer([{ status: 409 }]);
+      const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k', ...options }));
+      expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'k', outcome: 'unknown', attempts: 1 });
+    },
+  );
+
+  it('waits for the response to another request with `onConflict: "wait"`', async () => {
+    const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
+    const options = { idempotencyKey: 'k', onConflict: 'wait' } as const;
+    expect(await clientOf(server).audiences.create({}, options)).toMatchObject({ id: 42 });
+  });
+});
+
+describe('a call that is not safe to retry', () => {
+  it.each([500, 503])('is sent once when the response is %i', async (status) => {
+    const server = await startServer([{ status }]);
+    await failureOf(clientOf(server).audiences.delete(42));
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it('is sent once when the response is lost', async () => {
+    const server = await startServer([{ fault: 'cut' }]);
+    const error = await failureOf(clientOf(server).auth.createApiToken(credentials));
+    expect(error).toMatchObject({ name: 'ConnectionError', attempts: 1 });
+  });
+
+  it('is retried after a 429, by which the service refused it', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '0' } }, { data: [] }]);
+    await clientOf(server).audiences.delete(42);
+    expect(await server.seen()).toHaveLength(2);
+  });
+});
+
+describe('Retry-After', () => {
+  it('is obeyed in seconds', async () => {
+    const server = await startServer([{ status: 503, headers: { 'retry-after': '1' } }, { data: [] }]);
+    await clientOf(server).webhooks.list();
+    const [first, second] = await server.seen();
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  it('of 0 retries immediately', async () => {
+    const server = await startServer([{ status: 503, headers: { 'retry-after': '0' } }, { data: [] }]);
+    const started = performance.now();
+    await clientOf(server, { backoff: { min: 20_000, max: 30_000 } }).webhooks.list();
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it('longer than `maxRetryWait` fails immediately with the time', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '3600' } }]);
+    const error = await failureOf(clientOf(server).audiences.get(1));
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 3600, bucket: 'read', attempts: 1 });
+    expect(error).toSatisfy(
+      (it: { retryAt: Date }) => Math.abs(it.retryAt.getTime() - Date.now() - 3_600_000) < 60_000,
+    );
+  });
+
+  it('that does not fit the deadline fails immediately, too', async () => {
+    const server = await startServer([{ status: 503, headers: { 'retry-after': '60' } }]);
+    const started = performance.now();
+    const error = await failureOf(clientOf(server).webhooks.list({ deadline: 20_000 }));
+    expect(error).toMatchObject({ name: 'ServerError', retryAfter: 60 });
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it.each(['soon', '-5', ''])('that is malformed (%j) is replaced by the backoff', async (value) => {
+    const server = await startServer([{ status: 503, headers: { 'retry-after': value } }, { data: [] }]);
+    expect(await clientOf(server).webhooks.list()).toEqual([]);
+  });
+});
+
+describe('a 429', () => {
+  it('pauses the entire bucket: calls in it wait', async () => {
+    const server = await startServer({
+      'GET /api/v2/webhooks/index': [{ status: 429, headers: { 'retry-after': '1' } }, { data: [] }],
+      '*': [{ data: [wireAudience()] }],
+    });
+    const paused = Promise.withResolvers<unknown>();
+    const client = clientOf(server, { onRetry: paused.resolve });
+    const held = client.webhooks.list();
+    await paused.promise;
+    await client.audiences.get(1);
+    await held;
+    const [refused, ...later] = await server.seen();
+    expect(later).toHaveLength(2);
+    for (const { at } of later) expect(at - (refused?.at ?? 0)).toBeGreaterThanOrEqual(900);
+  });
+
+  it('does not pause other buckets', async () => {
+    const server = await startServer({
+      'GET /api/v2/webhooks/index': [{ status: 429, headers: { 'retry-after': '60' } }],
+      '*': [{ data: [wireAudience()] }],
+    });
+    const paused = Promise.withResolvers<unknown>();
+    const client = clientOf(server, { onRetry: paused.resolve });
+    const held = failureOf(client.webhooks.list());
+    await paused.promise;
+    const read = failureOf(client.audiences.get(1));
+    await client.audiences.delete(2);
+    expect((await server.seen()).map(({ url }) => url)).toEqual([
+      '/api/v2/webhooks/index',
+      expect.stringMatching('/audiences/2/delete$'),
+    ]);
+    await client.close();
+    for (const error of [await held, await read]) expect(error).toMatchObject({ code: 'client-closed' });
+  });
+
+  it('pauses the bucket with `rateLimits: false`, too, and a call that may not wait so long fails immediately', async () => {
+    const server = await startServer([{ status: 429, headers: { 'retry-after': '30' } }, { data: [wireAudience()] }]);
+    const client = clientOf(server, { rateLimits: false, maxRetryWait: 1_000 });
+    await failureOf(client.audiences.get(1));
+    const error = await failureOf(client.audiences.get(2));
+    expect(error).toMatchObject({ name: 'RateLimitError', attempts: 0, bucket: 'read', status: 429 });
+    expect(await server.seen()).toHaveLength(1);
+  });
+
+  it('of a create with a long wait is the build budget: other writes continue, later creates are refused immediately', async () => {
+    const server = await startServer({
+      'POST /api/v2/audiences/create': [{ status: 429, headers: { 'retry-after': '3000' } }],
+      '*': [{ data: [] }],
+    });
+    const client = clientOf(server);
+    const error = await failureOf(client.audiences.create({}));
+    expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'refused', retryAfter: 3000, bucket: 'write' });
+    await client.audiences.delete(1);
+    expect(await failureOf(client.audiences.create({}))).toMatchObject({
+      name: 'BuildBudgetError',
+      outcome: 'not-sent',
+    });
+    expect((await server.seen()).map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
+  });
+
+  it('of a create with a short wait is distinguished from the budget by one usage read for all', async () => {
+    const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
+    const server = await startServer({
+      'POST /api/v2/audiences/create': [{ status: 429, delay: 30 }],
+      'GET /api/v2/usage': [{ data: { build_budget: budget }, delay: 1_000 }],
+    });
+    const client = clientOf(server);
+    const errors = await Promise.all([1, 2, 3].map(() => failureOf(client.audiences.create({}))));
+    for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 2400, budget });
+    expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
+  });
+
+  it('of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
+    const left = {
+      build_budget: { hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null },
+    };
+    for (const usage of [{ data: left }, { status: 500 }, { data: [] }]) {
+      const server = await startServer({ 'GET /api/v2/usage': [usage], '*': [{ status: 429 }] });
+      const error = await failureOf(clientOf(server, { maxRetries: 0 }).audiences.create({}));
+      expect(error).toMatchObject({ name: 'RateLimitError', code: 'rate-limited' });
+    }
+  });
+});

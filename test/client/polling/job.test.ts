@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Settings } from '../../../src/client/http/index.ts';
+import { isNewer, Job, type JobSource, type JobUpdate } from '../../../src/client/polling/job.ts';
+import { type JobResource, progressOf } from '../../../src/spec/job-status.ts';
+
+const source: JobSource<JobResource> = {
+  kind: 'audience',
+  read: async (id) => audience(id, 102),
+  decode: () => undefined,
+  progressOf: (resource) => progressOf('audience', resource),
+  invalidId: (problem) => new Error(problem),
+  settings: {} as Settings, // a job does not use them
+};
+
+const audience = (id: number, status: number, updated?: string): JobResource & { updated_at?: string } => ({
+  id,
+  status: { id: status, name: `S${status}` },
+  ...(updated !== undefined && { updated_at: updated }),
+});
+
+/** Creates a job, and collects the status ids that its subscriber receives. */
+function startJob() {
+  const seen: number[] = [];
+  const job = new Job(1, source);
+  job.subscribers.add({
+    onUpdate: ({ resource }: JobUpdate<JobResource>) => void seen.push(resource.status.id),
+    onFailure: () => {},
+  });
+  return { job, seen };
+}
+
+describe('a job', () => {
+  it('ignores a running state of a poll that began before the state it knows', () => {
+    const { job, seen } = startJob();
+    job.update(audience(1, 103), { source: 'webhook', startedAt: 200 });
+    expect(job.update(audience(1, 102), { source: 'poll', startedAt: 100 })).toBe(false);
+    expect(seen).toEqual([103]);
+    expect(job.last?.resource.status.id).toBe(103);
+  });
+
+  it('takes its end from a poll in any order', () => {
+    const { job, seen } = startJob();
+    job.update(audience(1, 103), { source: 'webhook', startedAt: 200 });
+    expect(job.update(audience(1, 104), { source: 'poll', startedAt: 100 })).toBe(true);
+    expect(seen).toEqual([103, 104]);
+  });
+});
+
+describe('a state is newer', () => {
+  const earlier = audience(1, 102, '2026-11-20 10:00:00');
+  it.each([
+    ['than none', earlier, undefined, true],
+    ['than itself', earlier, earlier, false],
+    ['with another status', audience(1, 103, '2026-11-20 10:00:00'), earlier, true],
+    ['with a later `updated_at`', audience(1, 102, '2026-11-20 10:00:01'), earlier, true],
+    ['with another status, but an earlier `updated_at`', audience(1, 103, '2026-11-20 09:59:59'), earlier, false],
+    ['with another status and no `updated_at`', audience(1, 103), earlier, true],
+    ['with the same status and no `updated_at`', audience(1, 102), earlier, false],
+  ])('%s', (_, state, earlierState, expected) => expect(isNewer(state, earlierState)).toBe(expected));
+});

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import { JobCancelledError, JobFailedError } from '../../../src/index.ts';
+import { recentDataset, startBench, type TestBench } from '../../support/sandbox.ts';
+import { failureOf } from '../../support/server.ts';
+
+const HOUR = 3_600_000;
+const odd = (value: unknown) => value as never;
+
+/** An audience of so many devices that has been built. */
+async function builtAudience({ client, sandbox }: TestBench, name = 'Seed') {
+  const { id } = await client.audiences.create({ name, dataset: recentDataset() });
+  await sandbox.advance(HOUR);
+  return client.audiences.get(id);
+}
+
+const bench = (devices = 5_000) => startBench({ jobs: { devices }, limits: { buildsPerHour: 999, buildsPerDay: 999 } });
+
+describe('lookalikes', () => {
+  it('grow from a completed seed and are audiences', async () => {
+    const one = await bench();
+    const seed = await builtAudience(one);
+    const body = { name: 'Twins', source_audience_id: seed.id, config: { target_size: 20_000 } };
+    const created = await one.client.lookalikes.create(body);
+    expect(created).toMatchObject({ is_lookalike: true, source_audience: { id: seed.id }, status: { id: 100 } });
+    await one.sandbox.advance(HOUR);
+    const grown = await one.client.lookalikes.wait(created);
+    expect(grown).toMatchObject({ status: { id: 104 }, results_count: 20_000 });
+    expect(await one.client.audiences.get(created.id)).toEqual(grown);
+  });
+
+  it('that are cancelled while running end at 400, those that publish complete', async () => {
+    const one = await bench();
+    const seed = await builtAudience(one);
+    const create = () => one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
+    const running = await create();
+    await one.client.lookalikes.cancel(running.id);
+    const error = await failureOf(one.client.lookalikes.wait(running));
+    expect(error).toBeInstanceOf(JobCancelledError);
+    expect(error).toMatchObject({ kind: 'lookalike', resource: { status: { id: 400 } } });
+    const publishing = await create();
+    await one.sandbox.advance(9 * 60_000);
+    await one.client.lookalikes.cancel(publishing.id);
+    await one.sandbox.advance(HOUR);
+    expect(await one.client.lookalikes.wait(publishing)).toMatchObject({ status: { id: 104 } });
+    expect(await failureOf(one.client.lookalikes.cancel(seed.id))).toMatchObject({ status: 404 });
+  });
+
+  it('that publish when they are cancelled complete, whatever they would have ended at', async () => {
+    const one = await startBench({
+      jobs: { devices: 5_000, outcome: ({ kind }) => (kind === 'lookalike' ? 404 : 104) },
+    });
+    const seed = await builtAudience(one);
+    const { id } = await one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
+    await one.sandbox.advance(9 * 60_000);
+    await one.client.lookalikes.cancel(id);
+    await one.sandbox.advance(HOUR);
+    expect(await one.client.lookalikes.get(id)).toMatchObject({ status: { id: 104 } });
+    await one.sandbox.advance(200 * 24 * HOUR);
+    expect((await one.client.lookalikes.get(id)).eligibility.notices).toEqual([]);
+  });
+
+  it('that are deleted leave no job', async () => {
+    const one = await bench();
+    const seed = await builtAudience(one);
+    const { id } = await one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
+    await one.client.audiences.delete(id);
+    expect(() => one.sandbox.jobs.finish('lookalike', id, 104)).toThrow(/No job/);
+  });
+
+  it.each([0, 4_000_001, 1.5, '9'])('of the target size %s are refused before sending', async (target_size) => {
+    const { client, sandbox } = await bench();
+    const error = await failureOf(client.lookalikes.create({ config: { target_size: odd(target_size) } }));
+    expect(error).toMatchObject({ local: true, errors: { 'config.target_size': [expect.any(String)] } });
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('of a seed that is too small or not completed carry the service’s 422', async () => {
+    const one = await bench(999);
+    const config = { target_size: 9 };
+    const small = await builtAudience(one);
+    const { id } = await one.client.audiences.create({});
+    for (const source_audience_id of [small.id, id, 9_999]) {
+      const error = await failureOf(one.client.lookalikes.create({ source_audience_id, config }));
+      expect(error).toMatchObject({ local: false, errors: { source_audience_id: [expect.any(String)] } });
+    }
+    expect(await failureOf(one.client.lookalikes.create({ source_audience_id: small.id }))).toMatchObject({
+      status: 422,
+    });
+  });
+});
+
+describe('activations', () => {
+  it('run through 105 to 104 and then list their results', async () => {
+    const one = await bench();
+    const audience = await builtAudience(one);
+    const created = await one.client.activations.create({ audience_id: audience.id, description: 'To the partner' });
+    expect(created).toMatchObject({
+      description: 'To the partner',
+      audience: { id: audience.id },
+      status: { id: 100 },
+    });
+    await one.sandbox.advance(6 * 60_000);
+    expect(await one.client.activations.get(created.id)).toMatchObject({ status: { id: 105, name: 'DataStreaming' } });
+    await one.sandbox.advance(HOUR);
+    const done = await one.client.activations.wait(created);
+    expect(done.datastreams).toEqual([
+      { name: 'devices', status: 'Delivered', results: { uri: expect.stringMatching(/^http:.*devices\.csv/) } },
+    ]);
+    expect((await one.client.activations.list()).items).toEqual([done]);
+    await one.client.activations.delete(created.id);
+    expect(await failureOf(one.client.activations.get(created.id))).toMatchObject({ status: 404 });
+  });
+
+  it.each(['partner_id', 'partner_name', 'pricing_model'])('with %s are refused before sending', async (field) => {
+    const { client, sandbox } = await bench();
+    const error = await failureOf(client.activations.create({ audience_id: 1, [field]: odd(7) }));
+    expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('of fewer than 500 devices, of running and of unknown audiences carry the service’s 422', async () => {
+    const one = await bench(499);
+    const small = await builtAudience(one);
+    const running = await one.client.audiences.create({});
+    for (const audience_id of [small.id, running.id, 9_999]) {
+      const error = await failureOf(one.client.activations.create({ audience_id }));
+      expect(error).toMatchObject({ local: false, outcome: 'refused', errors: { audience_id: [expect.any(String)] } });
+    }
+    expect(small).toMatchObject({ is_activation_allowed: false, eligibility: { allowed: false } });
+  });
+
+  it('need delivery credentials, supplied or stored', async () => {
+    const one = await bench();
+    const account = { email: 'bob@example.com', password: 'x', deliveryCredentials: false };
+    const client = one.connect({ token: one.sandbox.accounts.create(account).token('api') });
+    const audience = await builtAudience({ ...one, client });
+    const body = { audience_id: audience.id };
+    expect(await failureOf(client.activations.create(body))).toMatchObject({
+      errors: { credentials: [expect.any(String)] },
+    });
+    expect(await client.activations.create({ ...body, credentials: { key: 'k' } })).toMatchObject({
+      status: { id: 100 },
+    });
+  });
+
+  it('of an expired audience cannot deliver MAID or IP, but others', async () => {
+    const one = await bench();
+    const audience = await builtAudience(one);
+    await one.sandbox.advance(91 * 24 * HOUR);
+    const expired = await one.client.audiences.get(audience.id);
+    expect(expired.eligibility.notices).toEqual([{ code: 'audience_expired', blocks_identifiers: ['MAID', 'IP'] }]);
+    for (const identifier of ['MAID', 'IP']) {
+      expect(await failureOf(one.client.activations.create({ audience_id: audience.id, identifier }))).toMatchObject({
+        status: 422,
+      });
+    }
+    expect(await one.client.activations.create({ audience_id: audience.id, identifier: 'HEM' })).toMatchObject({
+      pricing_model: { identifier: 'HEM' },
+    });
+  });
+
+  it('of affinity data need more than twice as many EIDs as SCIDs', async () => {
+    for (const [scids, allowed] of [
+      [2_500, false],
+      [2_499, true],
+    ] as const) {
+      const one = await startBench({ jobs: { devices: () => ({ eids: 5_000, scids }) } });
+      const dataset = recentDataset().map((it) => ({ ...it, analysis_type: 'AffinityTransactions' }));
+      const { id } = await one.client.audiences.create({ dataset });
+      await one.sandbox.advance(HOUR);
+      const audience = await one.client.audiences.get(id);
+      expect(audience.eligibility).toMatchObject({
+        allowed,
+        reasons: allowed ? [] : [{ code: 'affinity_device_coverage' }],
+        metrics: { is_affinity: true, unique_scids: scids },
+      });
+      const activation = one.client.activations.create({ audience_id: id });
+      if (allowed) expect(await activation).toMatchObject({ audience: { id } });
+      else expect(await failureOf(activation)).toMatchObject({ status: 422 });
+    }
+  });
+});
+
+describe('a request that the client refuses before sending', () => {
+  it('is refused by the service, too', async () => {
+    const one = await bench();
+    const { id } = await builtAudience(one);
+    const send = (path: string, body: unknown) =>
+      failureOf(one.client.request('POST', `/api/v2/${path}/create`, { body, idempotencyKey: crypto.randomUUID() }));
+    for (const field of ['partner_id', 'partner_name', 'pricing_model']) {
+      expect(await send('activations', { audience_id: id, [field]: 1 })).toMatchObject({
+        local: false,
+        errors: { [field]: [expect.any(String)] },
+      });
+    }
+    for (const target_size of [0, 4_000_001, 1.5]) {
+      const body = { source_audience_id: id, config: { target_size } };
+      expect(await send('lookalikes', body)).toMatchObject({ errors: { 'config.target_size': [expect.any(String)] } });
+    }
+  });
+});
+
+describe('cohorts', () => {
+  it('run on their own scale', async () => {
+    const one = await bench();
+    const created = await one.client.cohorts.create({ name: 'Customers', project_id: null });
+    expect(created).toMatchObject({ status: { id: 1 }, total_eids: 0 });
+    await one.sandbox.advance(5 * 60_000);
+    expect(await one.client.cohorts.get(created.id)).toMatchObject({ status: { id: 2 } });
+    await one.sandbox.advance(HOUR);
+    const done = await one.client.cohorts.wait(created);
+    expect(done.status).toEqual({ id: 4, name: 'Completed' });
+    expect(done.total_eids).toBeGreaterThan(0);
+    const failing = await one.client.cohorts.create({});
+    one.sandbox.jobs.finish('cohort', failing.id, 5);
+    expect(await failureOf(one.client.cohorts.wait(failing))).toBeInstanceOf(JobFailedError);
+    expect((await one.client.cohorts.list()).items).toHaveLength(2);
+  });
+});
+
+describe('estimates', () => {
+  it('have the lifecycle of audiences', async () => {
+    const one = await bench();
+    const created = await one.client.estimates.create({ dataset: recentDataset() });
+    await one.sandbox.advance(HOUR);
+    expect(await one.client.estimates.wait(created)).toMatchObject({ status: { id: 104 }, unique_eids: 5_000 });
+    const old = [{ analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-02' }];
+    expect(await failureOf(one.client.estimates.create({ dataset: old }))).toMatchObject({ local: true });
+  });
+});
+
+describe('projects', () => {
+  it('organize audiences; an unknown project is a 422', async () => {
+    const { client } = await bench();
+    const project = await client.projects.create({ name: 'Spring' });
+    expect(await client.projects.get(project.id)).toEqual(project);
+    expect(await client.audiences.create({ project_id: project.id })).toMatchObject({ project: { name: 'Spring' } });
+    await client.projects.delete(project.id);
+    expect(await failureOf(client.audiences.create({ project_id: project.id }))).toMatchObject({ status: 422 });
+    expect((await client.projects.list()).items).toEqual([]);
+  });
+});
+
+describe('schedules', () => {
+  it('replay an audience without spending the build budget, until they are deleted', async () => {
+    const one = await bench();
+    const { id } = await builtAudience(one);
+    const schedule = await one.client.schedules.create({ audience_id: id, interval_hours: 24 });
+    const used = async () => (await one.client.usage.buildBudget()).day.used;
+    const before = await used();
+    await one.sandbox.advance(49 * HOUR);
+    expect((await one.client.audiences.list()).items).toHaveLength(3);
+    expect(await one.client.schedules.get(schedule.id)).toMatchObject({ replays: 2 });
+    expect(await used()).toBeLessThanOrEqual(before);
+    await one.client.schedules.delete(schedule.id);
+    await one.sandbox.advance(49 * HOUR);
+    expect((await one.client.audiences.list()).items).toHaveLength(3);
+    const [replayed] = (await one.client.audiences.list()).items;
+    expect(replayed?.dataset).toEqual(recentDataset());
+    expect(await failureOf(one.client.schedules.create({ audience_id: 9_999 }))).toMatchObject({ status: 422 });
+    const often = one.client.schedules.create({ audience_id: id, interval_hours: 1e-12 });
+    expect(await failureOf(often)).toMatchObject({ errors: { interval_hours: [expect.any(String)] } });
+  });
+});
+
+describe('reference', () => {
+  it('is walked in pages of 500, of apps in pages of 250 unless more is asked for', async () => {
+    const { client, sandbox } = await bench();
+    const walk = async (list: AsyncIterable<unknown>): Promise<number> => {
+      let rows = 0;
+      for await (const _ of list) rows++;
+      return rows;
+    };
+    expect(await walk(client.reference.list('web', 'domains'))).toBe(620);
+    expect(await walk(client.reference.list('apps', 'apps'))).toBe(700);
+    expect((await client.reference.list('apps', 'apps', { per_page: 700 })).items).toHaveLength(700);
+    expect(sandbox.log.map(({ path }) => path.split('/').at(-2))).toEqual([
+      'web',
+      'web',
+      'apps',
+      'apps',
+      'apps',
+      'apps',
+    ]);
+    expect(await failureOf(client.reference.list('web', 'domains', { per_page: 501 }))).toMatchObject({ local: true });
+    for (const name of ['nothing', 'constructor']) {
+      expect(await failureOf(client.reference.list('ctv', name))).toMatchObject({ status: 404 });
+    }
+  });
+
+  it('is what filters refer to: a value that does not exist is a 422', async () => {
+    const { client } = await bench();
+    expect(await client.audiences.create({ filters: { genres: [1, 2], countries: ['Country 7'] } })).toMatchObject({
+      id: expect.any(Number),
+    });
+    expect(await failureOf(client.audiences.create({ filters: ['genres'] }))).toMatchObject({ status: 422 });
+    const error = await failureOf(client.audiences.create({ filters: { genres: [1, 9_999], colours: [1] } }));
+    expect(error).toMatchObject({
+      errors: { 'filters.genres': [expect.any(String)], 'filters.colours': [expect.any(String)] },
+    });
+  });
+});
