@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { linesOf, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 /** Responds to each request with a list of one resource. */
 const serveResource = (resource: object) =>

@@ -2,8 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { signWebhook } from '../../src/webhooks/index.ts';
-import { type RunOptions, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { type Scene, startScene } from './support/run-command.ts';
+import type { RunOptions } from './support/scene.ts';
 
 /** A run of the command. */
 interface Step extends RunOptions {
