@@ -41,7 +41,7 @@ export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure
 /** Standard input of a command. */
 export type Stdin = Readable & { readonly isTTY?: boolean };
 
-/** What a command uses of the process that runs it. */
+/** The parts of its process that a command uses. */
 export interface CommandProcess extends OutputProcess {
   /** Aborted by the first Ctrl-C; the reason is a {@link CommandError}. */
   readonly signal: AbortSignal;

@@ -105,8 +105,8 @@ function actionIn({ exit, ...process }: CommandProcess, end: (code: ExitCode) =>
 /** Returns the account that flags, environment and profile select; with `--sandbox`, that of a new one if none runs. */
 async function selectAccount(context: Context): Promise<Account> {
   const { findAccount } = await import('./find-account.ts');
-  const found = await findAccount(context);
-  if (found) return found;
+  const account = await findAccount(context);
+  if (account) return account;
   const { startTemporarySandbox } = await import('./temporary-sandbox.ts');
   return startTemporarySandbox(context);
 }

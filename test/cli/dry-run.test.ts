@@ -43,7 +43,7 @@ describe('--dry-run', () => {
     expect(sandbox.log).toEqual([]);
   });
 
-  it('of a create has the headers and the body that would be sent', async () => {
+  it('a create prints the headers and the body that it would send', async () => {
     const { run, url } = await startScene();
     const { out } = await run(['audiences', 'create', '--name', 'Visitors', '--idempotency-key', 'k-1', '--dry-run']);
     expect(out.split('\n')).toEqual([
@@ -60,7 +60,7 @@ describe('--dry-run', () => {
     ]);
   });
 
-  it('of `trigger` prints the delivery, and creates no secret', async () => {
+  it('`trigger` prints the delivery, and creates no secret', async () => {
     const { json, folder } = await startScene();
     let requests = 0;
     const receiver = await serve(() => void requests++);

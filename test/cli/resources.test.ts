@@ -70,14 +70,14 @@ describe('create', () => {
     expect(await json(args)).toMatchObject([{ name: 'Flag', project: null }]);
   });
 
-  it('with `--idempotency-key`, the same command creates one resource', async () => {
+  it('a command that is repeated with its `--idempotency-key` creates one resource', async () => {
     const { json, sandbox } = await startScene();
     const args = ['audiences', 'create', '--name', 'Once', '--idempotency-key', 'order-4711'];
     expect(await json(args)).toEqual(await json(args));
     expect(sandbox.log.map(({ replayed }) => replayed ?? false)).toEqual([false, true]);
   });
 
-  it('with `--wait`, prints the completed resource, and how it proceeds on standard error', async () => {
+  it('`create --wait` prints the completed resource, and how it proceeds on standard error', async () => {
     const { run } = await startScene();
     const { code, out, err } = await run([
       'audiences',

@@ -34,7 +34,7 @@ describe('wait', () => {
     expect(err.match(/104 Completed/g)).toHaveLength(3);
   });
 
-  it('with `--json`, prints a line for each change, the last one with the resource, and errors on standard error', async () => {
+  it('`wait --json` prints a line for each change, the last one with the resource, and errors on standard error', async () => {
     const scene = await startScene(RUNNING);
     const { sandbox, start } = scene;
     const [one = 0, two = 0] = await createAudiences(scene, 2);
@@ -107,7 +107,7 @@ describe('wait', () => {
     expect(others.length).toBeLessThanOrEqual(2 * 2);
   });
 
-  it('of many jobs that time out, prints a line for each, and once the command that resumes', async () => {
+  it('`wait` prints a line for each of many jobs that time out, and once the command that resumes', async () => {
     const limits = { write: { limit: 1_000, interval: 60_000 } };
     const scene = await startScene({ ...RUNNING, limits: { ...limits, buildsPerHour: 500 } });
     const ids = await createAudiences(scene, 60);
@@ -175,7 +175,7 @@ describe('wait', () => {
     });
   });
 
-  it('of an empty standard input has nothing to do, and needs no account', async () => {
+  it('`wait` has nothing to do for an empty standard input, and needs no account', async () => {
     const { run } = await startScene();
     const env = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
     const note = 'No jobs to wait for: standard input is empty.';

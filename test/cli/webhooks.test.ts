@@ -26,7 +26,7 @@ async function startReceiver(...statuses: number[]) {
 }
 
 describe('listen', () => {
-  it('with `--all`, delivers the jobs that run and those created later; stripe verifies; Ctrl-C ends it', async () => {
+  it('`listen --all` delivers the jobs that run and those created later; stripe verifies; Ctrl-C ends it', async () => {
     const { json, sandbox, start } = await startScene(RUNNING);
     const [ended] = await json(['audiences', 'create', '--name', 'ended before']);
     sandbox.jobs.finish('audience', Number(ended?.id), 104);

@@ -15,7 +15,7 @@ export interface RunOptions {
 }
 
 /** Output and end of the command. */
-export interface Result {
+interface Result {
   /** Exit code, or the signal that has ended the process. */
   readonly code: number | NodeJS.Signals;
   readonly out: string;
