@@ -105,7 +105,7 @@ describe('a service that does not respond', () => {
 it('a token command that does not end within a minute is ended, with an error', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const running = runForToken('sleep 300', { env: process.env, signal: new AbortController().signal });
+  const running = runForToken('exec sleep 300', { env: process.env, signal: new AbortController().signal });
   const failed = expect(running).rejects.toMatchObject({
     code: 'token-command-failed',
     message: 'The token command did not end within 60 seconds.',
