@@ -18,6 +18,7 @@ export const PEERS = {
     '@opentelemetry/sdk-trace': '2.9.0',
     ioredis: '5.0.0',
     msw: '2.0.0',
+    open: '10.0.0',
     redis: '4.0.0',
   },
   earlier: {
@@ -28,6 +29,7 @@ export const PEERS = {
     ioredis: '5.11.1',
     // Later versions of msw 2 recognize handlers as msw 3 does.
     msw: '2.12.14',
+    open: '10.2.0',
     redis: '5.12.1',
   },
   latest: {
@@ -37,6 +39,7 @@ export const PEERS = {
     '@opentelemetry/sdk-trace': '3.1.1',
     ioredis: '6.0.0',
     msw: '3.0.5',
+    open: '11.0.4',
     redis: '6.3.1',
   },
 } as const;
