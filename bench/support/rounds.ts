@@ -36,11 +36,11 @@ export function ratioWithRange(values: readonly number[], others: readonly numbe
 /** Returns the CPU microseconds of this process per call, with so many calls at a time. */
 export async function cpuOf(call: () => unknown, calls: number, concurrency = 1): Promise<number> {
   let started = 0;
-  const callInTurn = async (): Promise<void> => {
+  const callRepeatedly = async (): Promise<void> => {
     while (started++ < calls) await call();
   };
   const before = process.cpuUsage();
-  await Promise.all(Array.from({ length: concurrency }, callInTurn));
+  await Promise.all(Array.from({ length: concurrency }, callRepeatedly));
   const { user, system } = process.cpuUsage(before);
   return (user + system) / calls;
 }
