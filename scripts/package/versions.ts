@@ -47,18 +47,13 @@ export const PEERS = {
 /** Tools that read OpenAPI documents, and a TypeScript that all of them accept. */
 export const OPENAPI_TOOLS = {
   '@hey-api/openapi-ts': '0.99.0',
-  '@oazapfts/runtime': '1.2.0',
   '@redocly/cli': '2.77.0',
   '@scalar/openapi-parser': '0.29.22',
   '@seriousme/openapi-schema-validator': '2.11.0',
   '@stoplight/prism-cli': '5.16.0',
   '@stoplight/spectral-cli': '6.16.3',
-  oazapfts: '7.5.0',
   'openapi-fetch': '0.17.0',
   'openapi-typescript': '7.13.0',
-  orval: '8.38.0',
-  'swagger-typescript-api': '13.13.0',
-  'typed-openapi': '2.2.7',
   typescript: '5.9.3',
 } as const;
 
