@@ -11,7 +11,7 @@ import { billOfMaterials } from './sbom.ts';
  * the licences and the SBOM of bundled packages; beside it the texts for agents and the manual pages.
  */
 rmSync('dist', { recursive: true, force: true });
-run('tsup', '--config', 'scripts/tsup.config.ts', '--silent');
+run('tsup', '--silent');
 
 const document = JSON.stringify(JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8')));
 writeFileSync('dist/openapi.json', document);

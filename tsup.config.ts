@@ -7,7 +7,7 @@ import {
   noteInputs,
   privateZod,
   withoutComments,
-} from './build-plugins.ts';
+} from './scripts/build-plugins.ts';
 
 const shared: Options = {
   format: 'esm',
