@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type Content, classOf, foreign, type Html, withoutOverrides } from './html.ts';
 
-/** What a form sends. */
+/** The parts of a form that is sent as JSON. */
 interface Sending {
   /** Method and path of the endpoint. */
   readonly action: string;

@@ -18,7 +18,7 @@ export interface Page {
   readonly source?: string;
 }
 
-/** Who reads a page, and which one. */
+/** The reader of a page, and its path. */
 interface Viewer {
   readonly console: ConsoleContext;
   readonly path: string;

@@ -45,10 +45,10 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
   const { service } = console;
   const kind = query.get('kind') ?? '';
   const jobs = timedJobs(service);
-  const found = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
-  const matching = found.filter((job) => kind === '' || job.kind === kind);
-  const kinds = KINDS.map(([value, text]) => [value, text, found.filter((job) => job.kind === value).length] as const);
-  const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', found.length], ...kinds]);
+  const hits = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
+  const matching = hits.filter((job) => kind === '' || job.kind === kind);
+  const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
+  const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
   const completeAll = matching.length > 0 ? completeButton(kind, matching.length) : '';
   return {
     title: 'Jobs',

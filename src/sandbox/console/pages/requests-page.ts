@@ -77,21 +77,21 @@ export const liveButtons = (): Html =>
 
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
-  const found = findRequests(console, query);
-  const counts = GROUPS.map(([value, text, has]) => [value, text, found.filter(has).length] as const);
+  const hits = findRequests(console, query);
+  const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
-      requestList(console, query, found),
+      requestList(console, query, hits),
     ],
   };
 }
 
-function requestList(console: ConsoleContext, query: URLSearchParams, found: readonly LogEntry[]): readonly Html[] {
+function requestList(console: ConsoleContext, query: URLSearchParams, hits: readonly LogEntry[]): readonly Html[] {
   const { state, clock } = console.service;
   const [, , isInGroup = () => true] = GROUPS.find(([value]) => value === query.get('status')) ?? [];
-  const list = found.filter(isInGroup).reverse();
+  const list = hits.filter(isInGroup).reverse();
   return listView({
     path: PATH,
     query,
