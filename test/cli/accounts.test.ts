@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
-import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { type Scene, startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 const PASSWORD = 'a secret password';
 
@@ -177,13 +178,6 @@ describe('profiles and environment', () => {
     expect(await scene.run(['budget'], { env: LOGGED_OUT })).toMatchObject({ code: 0 });
     await other.close();
   });
-
-  it('logins at the same time issue one token', async () => {
-    const scene = await startScene();
-    const results = await Promise.all([login(scene), login(scene), login(scene)]);
-    expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
-    expect(scene.account.tokens()).toHaveLength(2);
-  });
 });
 
 describe('an account in an unusual environment', () => {
@@ -229,14 +223,6 @@ describe('an account in an unusual environment', () => {
     expect(err).toMatch(/^error: [^\n]+\n$/);
     expect(err).not.toContain('abc');
     expect(await readFile(profileOf(scene), 'utf8')).toBe(text);
-  });
-
-  it('a reader that closes the pipe ends a list quietly', async () => {
-    const scene = await startScene();
-    for (let count = 0; count < 3; count++) await scene.json(['projects', 'create', '--name', 'p']);
-    const listing = scene.start(['projects', 'list', '--query', 'per_page=1', '--all']);
-    listing.child.stdout?.once('data', () => listing.child.stdout?.destroy());
-    expect(await listing.ended).toMatchObject({ code: 0, err: '' });
   });
 
   it.each([

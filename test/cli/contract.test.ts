@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ServiceContract } from '../../src/index.ts';
-import { linesOf, type Scene, startScene } from '../support/command.ts';
+import { type Scene, startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 const contract: ServiceContract = {
   operations: {
@@ -106,7 +107,6 @@ describe('--contract', () => {
   it('has the sandbox follow the file, also in other commands with --sandbox', async () => {
     const { run, json, start, file } = await startContracted();
     const serving = start(['sandbox', '--contract', file, '--duration', '0', '--json']);
-    onTestFinished(() => void serving.child.kill());
     await expect.poll(() => serving.printed.out, { timeout: 20_000 }).toContain('"url"');
     const [created] = await json(['audiences', 'create', '--name', 'S', '--wait', '--sandbox'], { env: LOGGED_OUT });
     expect(created).toMatchObject({ name: 'S' });

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { linesOf, type Scene, startScene } from '../support/command.ts';
+import { type Scene, startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 const CANARY = 'canary-5521';
 
@@ -54,7 +55,7 @@ describe('check', () => {
   it('shows nothing of the account: in its report, its file and its log', async () => {
     const { run, folder, url, env } = await startFilled();
     const runs = [
-      await run(['check', '--write', '--yes', '--verbose', '--out', 'service.json']),
+      await run(['check', '--write', '--yes', '--verbose', '--out', join(folder, 'service.json')]),
       await run(['check', '--verbose', '--json']),
       await run(['check', '--plan']),
     ];
@@ -66,8 +67,9 @@ describe('check', () => {
 
   it('writes the settings, with which a second check finds no change', async () => {
     const { run, folder } = await startFilled();
-    expect((await run(['check', '--write', '--yes', '--out', 'service.json'])).code).toBe(0);
-    const settings = JSON.parse(await readFile(join(folder, 'service.json'), 'utf8'));
+    const file = join(folder, 'service.json');
+    expect((await run(['check', '--write', '--yes', '--out', file])).code).toBe(0);
+    const settings = JSON.parse(await readFile(file, 'utf8'));
     expect(settings).toEqual({
       $schema: './node_modules/audience-activation/dist/contract.schema.json',
       checked: {
@@ -77,7 +79,7 @@ describe('check', () => {
         likely: expect.any(Array),
       },
     });
-    const { code, err } = await run(['check', '--against', 'service.json']);
+    const { code, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({ code: 0, err: 'The service is as the file says.\n' });
   });
 
@@ -87,26 +89,29 @@ describe('check', () => {
       operations: { 'projects.get': { path: '/api/v2/project/{id}' } },
       checked: { at: '2026-01-01', level: 'read', confirmed: ['service'], likely: [] },
     };
-    await writeFile(join(folder, 'service.json'), JSON.stringify(settings));
-    const { code, err } = await run(['check', '--against', 'service.json']);
+    const file = join(folder, 'service.json');
+    await writeFile(file, JSON.stringify(settings));
+    const { code, err } = await run(['check', '--against', file]);
     expect(code).toBe(11);
     expect(err).toContain('path:projects.get: GET /api/v2/project/{id} → GET /api/v2/projects/{id}');
   });
 
   it('ends with 11 if the client cannot work, although the service has not changed', async () => {
-    const { run, sandbox } = await startFilled();
+    const { run, folder, sandbox } = await startFilled();
+    const file = join(folder, 'service.json');
     sandbox.faults.add({ on: 'cohorts.list', status: 404 });
-    expect((await run(['check', '--out', 'service.json'])).code).toBe(11);
-    const { code, out, err } = await run(['check', '--against', 'service.json']);
+    expect((await run(['check', '--out', file])).code).toBe(11);
+    const { code, out, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({ code: 11, err: '' });
     expect(out).toMatch(/^Lists of cohorts do not work here: /);
   });
 
   it('ends with 12 if something cannot be checked that was confirmed earlier', async () => {
     const { run, folder, sandbox } = await startFilled();
-    expect((await run(['check', '--out', 'service.json'])).code).toBe(0);
+    const file = join(folder, 'service.json');
+    expect((await run(['check', '--out', file])).code).toBe(0);
     sandbox.faults.add({ on: 'cohorts.list', status: 500 });
-    const { code, err } = await run(['check', '--against', join(folder, 'service.json')]);
+    const { code, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({
       code: 12,
       err: expect.stringContaining('path:cohorts.list was confirmed earlier'),
@@ -115,9 +120,10 @@ describe('check', () => {
 
   it('ends with 7 if the token is refused, and writes no file', async () => {
     const { run, folder } = await startScene();
-    const { code, err } = await run(['check', '--out', 'service.json'], { env: { AUDIENCE_TOKEN: 'wrong' } });
+    const file = join(folder, 'service.json');
+    const { code, err } = await run(['check', '--out', file], { env: { AUDIENCE_TOKEN: 'wrong' } });
     expect({ code, err }).toEqual({ code: 7, err: expect.stringContaining('service.json was not written') });
-    await expect(readFile(join(folder, 'service.json'))).rejects.toThrow('ENOENT');
+    await expect(readFile(file)).rejects.toThrow('ENOENT');
   });
 
   it('sends nothing if the file of `--out` cannot be written', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runForToken, TOKEN_COMMAND_MS } from '../../src/cli/token-command.ts';
-import { linesOf, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 /** Returns the environment with the address of a server that never responds. */
 async function silentServer() {
@@ -104,7 +105,7 @@ describe('a service that does not respond', () => {
 it('a token command that does not end within a minute is ended, with an error', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const running = runForToken('sleep 300', new AbortController().signal);
+  const running = runForToken('exec sleep 300', { env: process.env, signal: new AbortController().signal });
   const failed = expect(running).rejects.toMatchObject({
     code: 'token-command-failed',
     message: 'The token command did not end within 60 seconds.',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
-import { linesOf, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 const RUNNING = { jobs: { duration: 3_600_000 } };
 
@@ -33,7 +34,7 @@ describe('wait', () => {
     expect(err.match(/104 Completed/g)).toHaveLength(3);
   });
 
-  it('with `--json`, prints a line for each change, the last one with the resource, and errors on standard error', async () => {
+  it('`wait --json` prints a line for each change, the last one with the resource, and errors on standard error', async () => {
     const scene = await startScene(RUNNING);
     const { sandbox, start } = scene;
     const [one = 0, two = 0] = await createAudiences(scene, 2);
@@ -67,38 +68,6 @@ describe('wait', () => {
     );
     sandbox.jobs.finish('audience', two, 104);
     expect(await any.ended).toMatchObject({ code: 0, out: expect.stringContaining(`audience\t${three}\trunning\t`) });
-  });
-
-  it('Ctrl-C prints the command that resumes, and ends the process by its signal', async () => {
-    const scene = await startScene(RUNNING);
-    const ids = await createAudiences(scene, 2);
-    const waiting = scene.start(['wait', '--timeout', '2h', ...ids.map(String)]);
-    await expect.poll(() => waiting.printed.err.match(/100 Queued/g)).toHaveLength(2);
-    waiting.child.kill('SIGINT');
-    const { code, err } = await waiting.ended;
-    const resume = `audience-activation wait ${ids.map((id) => `audience:${id}`).join(' ')} --timeout 7200s`;
-    expect({ code, err: err.split('\n').slice(2) }).toEqual({
-      code: 'SIGINT',
-      err: ['error: Interrupted.', `  To continue: ${resume}`, ''],
-    });
-    const json = scene.start(['wait', String(ids[0]), '--json']);
-    await expect.poll(() => json.printed.out).toContain('"running"');
-    json.child.kill('SIGTERM');
-    const ended = await json.ended;
-    expect(ended.code).toBe('SIGTERM');
-    expect(JSON.parse(ended.err)).toMatchObject({
-      code: 'interrupted',
-      exitCode: 143,
-      resume: `audience-activation wait audience:${ids[0]}`,
-    });
-  });
-
-  it('Ctrl-C also ends a token command that still runs', async () => {
-    const { start } = await startScene();
-    const waiting = start(['wait', '12', '--token-command', 'trap "" TERM; echo waiting >&2; sleep 60']);
-    await expect.poll(() => waiting.printed.err).toContain('waiting');
-    waiting.child.kill('SIGINT');
-    await expect.poll(() => waiting.child.signalCode).toBe('SIGINT');
   });
 
   it('the command that resumes waits on the same account, in the same way', async () => {
@@ -138,7 +107,7 @@ describe('wait', () => {
     expect(others.length).toBeLessThanOrEqual(2 * 2);
   });
 
-  it('of many jobs that time out, prints a line for each, and once the command that resumes', async () => {
+  it('`wait` prints a line for each of many jobs that time out, and once the command that resumes', async () => {
     const limits = { write: { limit: 1_000, interval: 60_000 } };
     const scene = await startScene({ ...RUNNING, limits: { ...limits, buildsPerHour: 500 } });
     const ids = await createAudiences(scene, 60);
@@ -206,7 +175,7 @@ describe('wait', () => {
     });
   });
 
-  it('of an empty standard input has nothing to do, and needs no account', async () => {
+  it('`wait` has nothing to do for an empty standard input, and needs no account', async () => {
     const { run } = await startScene();
     const env = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
     const note = 'No jobs to wait for: standard input is empty.';

@@ -2,8 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { signWebhook } from '../../src/webhooks/index.ts';
-import { type RunOptions, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { type Scene, startScene } from './support/run-command.ts';
+import type { RunOptions } from './support/scene.ts';
 
 /** A run of the command. */
 interface Step extends RunOptions {
@@ -276,7 +277,7 @@ it('a budget that is used up names the time at which the same key succeeds', asy
   expect(await json(['audiences', 'list'])).toHaveLength(2);
 });
 
-it('without a running sandbox, the text names the command that starts one', async () => {
+it('the text about a sandbox that does not run names the command that starts one', async () => {
   const scene = await startScene();
   const status = ['sandbox', 'status'];
   expect(await scene.run(status, { env: LOGGED_OUT })).toMatchObject({
@@ -288,7 +289,7 @@ it('without a running sandbox, the text names the command that starts one', asyn
   expect(await scene.run(status, { env: LOGGED_OUT })).toMatchObject({ code: 0 });
 });
 
-it('with a port in use, the text names the flags of the ports, and other ports succeed', async () => {
+it('the text about a port in use names the flags of the ports, and other ports succeed', async () => {
   const { run, start, url } = await startScene();
   expect((await run(['sandbox', '--port', new URL(url).port])).err).toContain(
     'Choose another --port, --storage-port or --console-port.',

@@ -1,8 +1,9 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { linesOf, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 const BODY = { name: 'Visitors' };
 
@@ -22,25 +23,27 @@ describe('--dry-run', () => {
     [['audiences', 'create', '--name', 'Visitors', '--wait'], ['POST /api/v2/audiences/create'], BODY],
     [['audiences', 'delete', '5', '6', '7'], [5, 6, 7].map((id) => `POST /api/v2/audiences/${id}/delete`), null],
     [['lookalikes', 'cancel', '4'], ['POST /api/v2/lookalikes/4/cancel'], null],
-    [['cohorts', 'import', 'a.csv'], ['POST /api/v2/uploads/create', 'POST /api/v2/cohorts/create'], { size: 5 }],
+    [['cohorts', 'import', 'FILE'], ['POST /api/v2/uploads/create', 'POST /api/v2/cohorts/create'], { size: 5 }],
     [['request', 'PUT', '/api/v2/x', '--data', '{"name":"Visitors"}', '--query', 'a=b'], ['PUT /api/v2/x?a=b'], BODY],
     [['tokens', 'revoke', '--email', 'ann@example.com'], ['POST /api/v2/auth/api-token/revoke'], { password: '***' }],
   ])('prints the requests of %j, and sends nothing', async (args, requests, body) => {
     const { json, run, url, sandbox, folder, env } = await startScene();
-    await writeFile(join(folder, 'a.csv'), 'id\n1\n');
-    const printed = await json([...args, '--dry-run']);
+    const file = join(folder, 'a.csv');
+    await writeFile(file, 'id\n1\n');
+    const words = [...args, '--dry-run'].map((word) => (word === 'FILE' ? file : word));
+    const printed = await json(words);
     const addresses = printed.map(({ method, url: address }) => `${method} ${String(address).slice(url.length)}`);
     expect({ dry: printed.every((request) => request.dry_run), addresses }).toEqual({ dry: true, addresses: requests });
     if (body) expect(printed[0]?.body).toMatchObject(body);
     else expect(printed[0]?.body).toBeNull();
-    const text = await run([...args, '--dry-run']);
+    const text = await run(words);
     expect(text).toMatchObject({ code: 0, err: '' });
     for (const request of requests) expect(text.out).toContain(request.replace(' ', ` ${url}`));
     expect(JSON.stringify(printed) + text.out).not.toContain(env.AUDIENCE_TOKEN);
     expect(sandbox.log).toEqual([]);
   });
 
-  it('of a create has the headers and the body that would be sent', async () => {
+  it('a create prints the headers and the body that it would send', async () => {
     const { run, url } = await startScene();
     const { out } = await run(['audiences', 'create', '--name', 'Visitors', '--idempotency-key', 'k-1', '--dry-run']);
     expect(out.split('\n')).toEqual([
@@ -57,7 +60,7 @@ describe('--dry-run', () => {
     ]);
   });
 
-  it('of `trigger` prints the delivery, and creates no secret', async () => {
+  it('`trigger` prints the delivery, and creates no secret', async () => {
     const { json, folder } = await startScene();
     let requests = 0;
     const receiver = await serve(() => void requests++);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { linesOf, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 /** Responds to each request with a list of one resource. */
 const serveResource = (resource: object) =>
@@ -53,14 +54,14 @@ describe('--fields', () => {
     expect(sandbox.log).toHaveLength(before);
   });
 
-  it('of documented fields that the object lacks are empty', async () => {
+  it('documented fields that the object lacks are empty', async () => {
     const { run, json } = await startScene();
     await json(['audiences', 'create', '--name', 'x']);
     const list = await run(['audiences', 'list', '--fields', 'name,project.id,eligibility.metrics.unique_eids']);
     expect(list).toEqual({ code: 0, out: expect.stringMatching(/^x\t\t\d*\n$/), err: '' });
   });
 
-  it('take undocumented fields that the object has, and elements of arrays', async () => {
+  it('`--fields` takes undocumented fields that the object has, and elements of arrays', async () => {
     const { run, json } = await startScene();
     const { url } = await serveResource(activation);
     const env = { AUDIENCE_BASE_URL: url };
@@ -73,7 +74,7 @@ describe('--fields', () => {
   });
 
   it.each([['projects'], ['schedules'], ['estimates']])(
-    'of %s, of which nothing is specified, may be any field of the row',
+    'any field of a row of %s is a field, because nothing is specified of them',
     async (resource) => {
       const { run, json } = await startScene();
       const create = [resource, 'create', '--data', '{"name":"x"}', '--fields', 'name'];
@@ -90,14 +91,14 @@ describe('--fields', () => {
     },
   );
 
-  it('of a created project that it lacks are a warning', async () => {
+  it('a field that a created project lacks is a warning', async () => {
     const { run } = await startScene();
     const { code, out, err } = await run(['projects', 'create', '--name', 'x', '--fields', 'id,nmae']);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^\d+\t\n$/) });
     expect(err).toBe('warning: --fields: there is no field nmae. Did you mean name?\n');
   });
 
-  it('of `wait` are checked before it waits', async () => {
+  it('`wait` checks its fields before it waits', async () => {
     const { run, sandbox } = await startScene();
     const { code, err } = await run(['wait', '12', '--fields', 'id,phsae']);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Did you mean phase?') });

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { symlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMAND_ERRORS } from '../../src/cli/exit-codes.ts';
-import { linesOf, observe, startScene } from '../support/command.ts';
 import { tableAfter } from '../support/documentation.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 describe('errors for people', () => {
   it('each invalid field is below the message, which stays a sentence', async () => {
@@ -28,23 +26,6 @@ describe('errors for people', () => {
     );
     const limited = await run(['budget']);
     expect(limited.err.match(/\d{4}-\d\d-\d\dT/g)).toHaveLength(1);
-  });
-
-  it('wrong usage ends with the command for help, by the name that was called', async () => {
-    const { folder, env, run } = await startScene();
-    await symlink(join(process.cwd(), 'dist/cli.js'), join(folder, 'aud'));
-    const aud = (...args: string[]) =>
-      observe(spawn(process.execPath, [join(folder, 'aud'), ...args], { cwd: folder, env })).ended;
-    expect(await aud('audiences', 'create', '--nam')).toMatchObject({
-      code: 2,
-      err: expect.stringMatching(/^error: unknown option '--nam'\n.*\n {2}Help: aud audiences create --help\n$/s),
-    });
-    expect((await aud('audiences', 'get', 'x')).err).toContain('\n  Help: aud audiences get --help\n');
-    expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
-    expect((await aud('list', 'audiences')).err).toMatch(/^error: .*'list'\n\(Did you mean audiences list\?\)\n/);
-    expect((await aud('cancel', 'lookalike', '5')).err).toContain('(Did you mean lookalikes cancel?)');
-    const json = await run(['audiences', 'get', 'x', '--json']);
-    expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
   });
 });
 

@@ -10,9 +10,10 @@ import * as client from '../../src/index.ts';
 import * as node from '../../src/node/index.ts';
 import * as oauth from '../../src/oauth/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
-import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
 import { failureOf } from '../support/server.ts';
+import { type Scene, startScene } from './support/run-command.ts';
+import { linesOf } from './support/scene.ts';
 
 const { ERROR_CODES, TimeoutError } = client;
 
@@ -35,7 +36,7 @@ interface Case {
   readonly sandbox?: SandboxOptions;
   /** Responds in place of the sandbox. */
   readonly service?: RequestListener;
-  /** Prepares files and resources; returns the id that `args` has as ID. */
+  /** Prepares files and resources; returns the id that `args` has as ID; the folder of the scene is FOLDER. */
   readonly prepare?: (scene: Scene) => Promise<unknown>;
   /** Part of the text. */
   readonly text?: string;
@@ -223,7 +224,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'data of another type': { args: ['budget', ...ONCE], service: succeeds(5) },
     'an id of another type': { args: ['audiences', 'get', '1', ...ONCE], service: succeeds([{ id: 'x' }]) },
     'a contract that does not fit': {
-      args: ['usage', '--contract', 'contract.json'],
+      args: ['usage', '--contract', 'FOLDER/contract.json'],
       prepare: ({ folder }) => writeFile(join(folder, 'contract.json'), '{"operations":{"usage.get":{"data":"nope"}}}'),
     },
     'no results': { args: ['activations', 'download', '1'], service: activationWith(null) },
@@ -304,7 +305,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   'disk-full': 'login.process.test.ts: a full disk is noticed before a token is issued',
   'file-unwritable': {
     'a folder that is a file': {
-      args: ['activations', 'download', 'ID', 'taken'],
+      args: ['activations', 'download', 'ID', 'FOLDER/taken'],
       prepare: async (scene) => {
         await writeFile(join(scene.folder, 'taken'), '');
         return createActivation(scene);
@@ -350,7 +351,7 @@ describe('errors of the client, in the words of the command', () => {
     const scene = await startScene(sandbox);
     const url = service ? (await serve(service)).url : scene.url;
     const id = String(await prepare?.(scene));
-    const words = args.map((word) => (word === 'ID' ? id : word));
+    const words = args.map((word) => (word === 'ID' ? id : word.replace('FOLDER', scene.folder)));
     const options = { env: { AUDIENCE_BASE_URL: url, ...env }, input };
     const { err } = await scene.run(words, options);
     expect(err).toMatch(/^error: /m);

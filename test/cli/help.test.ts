@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { startScene } from '../support/command.ts';
+import { startScene } from './support/run-command.ts';
 
 const PASSWORD = 'a secret password';
 const LOGGED_OUT = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
@@ -23,17 +23,6 @@ describe('help', () => {
     const { out } = await run(['audiences', 'create', '--help']);
     expect(out).not.toContain('--token-command');
     expect(out.match(/^Global options, .*: audience-activation --help$/gm)).toHaveLength(1);
-  });
-});
-
-it('an older Node is refused in a sentence', async () => {
-  const { run } = await startScene();
-  const pretend = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.11.0'}})`;
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${pretend}` };
-  expect(await run(['--help'], { env })).toEqual({
-    code: 1,
-    out: '',
-    err: 'error: This command needs Node 22.12 or later, and this is Node 22.11.0.\n',
   });
 });
 

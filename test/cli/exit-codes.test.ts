@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import type { FaultRule, SandboxOptions } from '../../src/sandbox/index.ts';
-import { linesOf, observe, type RunOptions, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { startScene } from './support/run-command.ts';
+import { linesOf, type RunOptions } from './support/scene.ts';
 
 /** A way to an exit code. */
 interface Case {
@@ -127,18 +127,6 @@ describe('exit codes', () => {
     60_000,
   );
 
-  it('an interrupted create prints its key; a retry under that key creates one resource in all', async () => {
-    const { start, run, sandbox } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
-    const lost = start(create);
-    await expect.poll(() => sandbox.log.length).toBeGreaterThan(0);
-    lost.child.kill('SIGINT');
-    const { code, err } = await lost.ended;
-    const key = /--idempotency-key (\S+)/.exec(err)?.[1] ?? '';
-    expect({ code, key }).toEqual({ code: 'SIGINT', key: expect.stringMatching(/^[\w-]{20,}$/) });
-    expect((await run([...create, '--idempotency-key', key])).code).toBe(0);
-    expect((await run(['audiences', 'list'])).out.trim().split('\n')).toHaveLength(1);
-  });
-
   it('`request` names the key of a create whose outcome is unknown; repeating it with that key creates one audience', async () => {
     const { run, json } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
     const request = ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}'];
@@ -151,8 +139,9 @@ describe('exit codes', () => {
 
   it('`request` sends no key with a create that takes none by its contract', async () => {
     const { run, folder } = await startScene();
-    await writeFile(join(folder, 'c.json'), '{"operations":{"audiences.create":{"retry":"never"}}}');
-    const request = ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}', '--contract', 'c.json'];
+    const file = join(folder, 'c.json');
+    await writeFile(file, '{"operations":{"audiences.create":{"retry":"never"}}}');
+    const request = ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}', '--contract', file];
     const { out } = await run([...request, '--dry-run']);
     expect(out).toContain('POST ');
     expect(out).not.toContain('idempotency-key');
@@ -186,18 +175,4 @@ describe('exit codes', () => {
     },
     60_000,
   );
-
-  it('a create prints its resource on standard error when the disk of standard output is full', async () => {
-    const { env, folder } = await startScene();
-    const command = `exec "$0" "$1" audiences create --name x > /dev/full`;
-    const child = spawn('sh', ['-c', command, process.execPath, join(process.cwd(), 'dist/cli.js')], {
-      cwd: folder,
-      env,
-    });
-    const { code, err } = await observe(child).ended;
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: expect.stringMatching(/^id\t\d+\n(?:.*\n)*error: Standard output cannot be written: ENOSPC/),
-    });
-  });
 });
