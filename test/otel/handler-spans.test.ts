@@ -48,7 +48,7 @@ describe('a handled delivery', () => {
     expect(named(/^process/).map(parentOf)).toEqual(named('POST /webhooks').map(idOf));
   });
 
-  it('whose handler fails is an error', async () => {
+  it('a handled delivery whose handler fails has a span with an error', async () => {
     const { send, named } = start({ on: { 'audience.completed': () => Promise.reject(new Error('canary-message')) } });
     expect((await send(wireEvent('evt_1'))).status).toBe(500);
     expect(named(/^process/)).toMatchObject([

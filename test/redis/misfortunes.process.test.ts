@@ -74,7 +74,7 @@ describe('a process', () => {
     expect(timers()).toBe(before);
   });
 
-  it('that was blocked while its permits became due reserves others', async () => {
+  it('a process that was blocked while its permits became due reserves others', async () => {
     const shared = await share(redis());
     const [blocked, other] = [await shared.process('ioredis'), await shared.process()];
     await Promise.all([1, 2, 3].map((at) => shared.acquire(blocked, `first ${at}`)));

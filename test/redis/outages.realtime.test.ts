@@ -27,7 +27,7 @@ async function expectCompletion(outage: number, fail: () => Promise<void>): Prom
 }
 
 describe('six processes complete their calls', { timeout: 90_000 }, () => {
-  it('when Redis does not reply for 5 s', async () => {
+  it('six processes complete their calls when Redis does not reply for 5 s', async () => {
     const reports = await expectCompletion(OUTAGE, async () => {
       redis().pause();
       await pass(OUTAGE);
@@ -36,11 +36,11 @@ describe('six processes complete their calls', { timeout: 90_000 }, () => {
     expectWarnings(reports);
   });
 
-  it('when Redis restarts without its data', async () => {
+  it('six processes complete their calls when Redis restarts without its data', async () => {
     await expectCompletion(0, () => redis().restart());
   });
 
-  it('when Redis ends, and starts without its data after 5 s', async () => {
+  it('six processes complete their calls when Redis ends, and starts without its data after 5 s', async () => {
     const reports = await expectCompletion(OUTAGE, async () => {
       await redis().kill();
       await pass(OUTAGE);

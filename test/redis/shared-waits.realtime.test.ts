@@ -22,7 +22,7 @@ async function expectEnds(fleet: WaitingFleet, late: number, except: readonly nu
 }
 
 describe('six processes that share their waits lose none', { timeout: 90_000 }, () => {
-  it('when the leader is killed', async () => {
+  it('six processes lose no wait when the leader is killed', async () => {
     const fleet = await startWaitingFleet((await startRedis()).url);
     await pass(AT);
     const leader = fleet.leader();
@@ -31,7 +31,7 @@ describe('six processes that share their waits lose none', { timeout: 90_000 }, 
     expect(fleet.leader()).not.toBe(leader);
   });
 
-  it('when the leader is stopped for 5 s, and continues', async () => {
+  it('six processes lose no wait when the leader is stopped for 5 s, and continues', async () => {
     const fleet = await startWaitingFleet((await startRedis()).url);
     await pass(AT);
     const leader = fleet.leader();
@@ -41,7 +41,7 @@ describe('six processes that share their waits lose none', { timeout: 90_000 }, 
     await expectEnds(fleet, withinPeriod + 5_000);
   });
 
-  it('when Redis restarts without its data', async () => {
+  it('six processes lose no wait when Redis restarts without its data', async () => {
     const redis = await startRedis();
     const fleet = await startWaitingFleet(redis.url);
     await pass(AT);
@@ -50,7 +50,7 @@ describe('six processes that share their waits lose none', { timeout: 90_000 }, 
     await expectEnds(fleet, withinPeriod + 5_500);
   });
 
-  it('when Redis is away for 10 s', async () => {
+  it('six processes lose no wait when Redis is away for 10 s', async () => {
     const redis = await startRedis();
     const fleet = await startWaitingFleet(redis.url);
     await pass(AT);

@@ -162,7 +162,7 @@ describe('a crowded bucket', () => {
     [120, 60_000, 1_000],
     [30, 60_000, 301],
     [10, 60_000, 95],
-  ])('of %i a minute is used to 97 % of what is possible', async (limit, interval, count) => {
+  ])('waiting calls use a bucket of %i a minute to 97 % of what is possible', async (limit, interval, count) => {
     const grants = await run(limit, interval, crowd(count));
     const best = Math.floor((count - 1) / limit) * interval;
     expect(grants).toHaveLength(count);

@@ -205,7 +205,7 @@ const withBodies = routes.filter(
 
 describe('the required fields of the document', () => {
   it.each(withBodies.flatMap((route) => requiredFieldsOf(route).map((field) => [route.name, field, route] as const)))(
-    'of %s are those that the sandbox requires: %s',
+    'the required fields of %s in the document are those that the sandbox requires: %s',
     async (_, field, route) => {
       const { tokens, values, send, close } = await startService();
       onTestFinished(close);

@@ -206,7 +206,7 @@ describe('jobs in the console', () => {
     }
   });
 
-  it('with a real clock, `jobs.running` is current at every read', async () => {
+  it('`jobs.running` is current at every read with a real clock', async () => {
     const { client, sandbox } = await startBench({ clock: 'real', jobs: { duration: 1 } });
     await client.audiences.create({ name: 'x' });
     await expect.poll(() => sandbox.jobs.running).toEqual([]);

@@ -38,13 +38,13 @@ describe('a signature', () => {
     );
   });
 
-  it('of a mebibyte is the same as that of stripe', async () => {
+  it('the signature of a mebibyte is the same as that of stripe', async () => {
     const payload = bodyOf('ü'.repeat(2 ** 19));
     const header = webhooks.generateTestHeaderString({ payload, secret: 'x', timestamp });
     expect(await signWebhook(payload, 'x', { timestamp })).toBe(header);
   });
 
-  it('of an empty body is the same as that of stripe', async () => {
+  it('the signature of an empty body is the same as that of stripe', async () => {
     expect(await signWebhook('', 'x', { timestamp })).toBe(
       webhooks.generateTestHeaderString({ payload: '', secret: 'x', timestamp }),
     );

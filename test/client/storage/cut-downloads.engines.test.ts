@@ -82,14 +82,14 @@ describe.each(ENGINES)('a download in $name', ({ name, launch }) => {
   });
   afterAll(() => browser.close());
 
-  it.each(CUTS)('of %s, cut, is complete only where the engine hides it', async (_, file, cut, complete) => {
+  it.each(CUTS)('a download of %s, cut, is complete only where the engine hides it', async (_, file, cut, complete) => {
     const storageUrl = await openTransferPage(tab, storing(file, cut));
     const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect(error).toBe((complete as readonly string[]).includes(name) ? undefined : 'ConnectionError');
     expect(progress.at(-1)?.loaded ?? 0).toBeLessThan(SIZE);
   });
 
-  it.each(COMPLETE)('of a complete file %s is complete', async (_, file) => {
+  it.each(COMPLETE)('a download of a complete file %s is complete', async (_, file) => {
     const storageUrl = await openTransferPage(tab, storing(file));
     const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect(error).toBeUndefined();
