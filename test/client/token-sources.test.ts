@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiToken, loginToken, mcpToken, memoryTokenStore, type TokenStore } from '../../src/index.ts';
-import { DAY, inDays, issuedStatuses, logins, storeOf } from '../support/issued-tokens.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
+import { DAY, inDays, issuedStatuses, logins, storeOf } from './support/issued-tokens.ts';
 
 describe('apiToken', () => {
   it('does not use the store of another source, and leaves it alone', async () => {

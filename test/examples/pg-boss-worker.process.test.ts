@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type PgBossTask, QUEUE_OPTIONS } from '../../examples/support/pg-boss-queue.ts';
 import { type Postgres, startPostgres } from '../../examples/support/postgres.ts';
 import { stopWorker } from '../../examples/support/worker-process.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
 import {
   checkKilledWorkers,
   countByName,
@@ -12,9 +14,7 @@ import {
   type QueueUnderTest,
   startService,
   startWorkers,
-} from '../support/killed-workers.ts';
-import { amount, seeded } from '../support/seeded.ts';
-import { failureOf } from '../support/server.ts';
+} from './support/killed-workers.ts';
 
 let postgres: Postgres;
 beforeAll(async () => {

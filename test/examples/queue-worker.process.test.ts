@@ -4,6 +4,9 @@ import { Queue } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuildData, BullmqTask } from '../../examples/support/bullmq-worker.ts';
 import { stopWorker } from '../../examples/support/worker-process.ts';
+import { suiteRedis } from '../support/redis-server.ts';
+import { amount, seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
 import {
   checkKilledWorkers,
   countByName,
@@ -11,10 +14,7 @@ import {
   type QueueUnderTest,
   startService,
   startWorkers,
-} from '../support/killed-workers.ts';
-import { suiteRedis } from '../support/redis-server.ts';
-import { amount, seeded } from '../support/seeded.ts';
-import { failureOf } from '../support/server.ts';
+} from './support/killed-workers.ts';
 
 const redis = suiteRedis();
 const program = new URL('../../examples/support/bullmq-worker.ts', import.meta.url);

@@ -260,7 +260,7 @@ describe('results downloaded to a directory', () => {
 
   it('a file that a killed process was downloading does not have its final name', async () => {
     const { apiUrl, directory, storage } = await startResults(half);
-    const child = fork(new URL('../support/download-process.ts', import.meta.url), [apiUrl, directory]);
+    const child = fork(new URL('./download-process.ts', import.meta.url), [apiUrl, directory]);
     const exited = once(child, 'exit');
     await vi.waitFor(() => expect(storage.busy()).toBe(1), { timeout: 10_000 });
     await vi.waitFor(async () => expect(await readdir(directory)).toHaveLength(1), { timeout: 10_000 });

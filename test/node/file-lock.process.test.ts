@@ -13,9 +13,9 @@ import { end, go, isStopped, startProcess } from '../support/started-process.ts'
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Starts test/support/lock-process.ts. Arguments: `own` or `earlier`, what it does, path, argument of that, step, signal. */
+/** Starts `lock-process.ts`. Arguments: `own` or `earlier`, what it does, path, argument of that, step, signal. */
 const start = (...args: readonly string[]): Promise<ChildProcess> =>
-  startProcess(new URL('../support/lock-process.ts', import.meta.url), ...args);
+  startProcess(new URL('./lock-process.ts', import.meta.url), ...args);
 
 /** Resolves with the next message of a process that equals `text`. */
 const message = (child: ChildProcess, text: string): Promise<void> =>

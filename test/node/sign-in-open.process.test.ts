@@ -13,7 +13,7 @@ const SOON = { timeout: 20_000 };
 /** Starts a program that signs in; `printed` collects its output. */
 async function startProgram(env: Record<string, string>, ...flags: string[]) {
   const { url } = await startOAuthBench();
-  const program = fileURLToPath(new URL('../support/sign-in-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./sign-in-process.ts', import.meta.url));
   const child = spawn(process.execPath, [...flags, program, url], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill());
   const printed = { stderr: '' };

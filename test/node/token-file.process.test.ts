@@ -31,9 +31,9 @@ const MINUTE = 60_000;
 const newPath = async (): Promise<string> => join(await temporaryDirectory(), 'token.json');
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-/** Starts test/support/token-process.ts. Arguments: what it does, path of the token file, and an argument of that. */
+/** Starts `token-process.ts`. Arguments: what it does, path of the token file, and an argument of that. */
 const start = (...args: readonly string[]): Promise<ChildProcess> =>
-  startProcess(new URL('../support/token-process.ts', import.meta.url), ...args);
+  startProcess(new URL('./token-process.ts', import.meta.url), ...args);
 
 const startAll = (many: number, ...args: readonly string[]): Promise<ChildProcess[]> =>
   Promise.all(Array.from({ length: many }, () => start(...args)));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type EngineBrowser, type Tab } from '../support/engines.ts';
-import { startTabs } from '../support/oauth-tabs.ts';
 import { amount } from '../support/seeded.ts';
+import { startTabs } from './oauth-tabs.ts';
 
 const METADATA = '/.well-known/oauth-authorization-server';
 

@@ -5,8 +5,8 @@ import { createSandbox } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
 import type { Script } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
-import { idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 

@@ -1,10 +1,10 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EndEvent, RetryEvent } from '../../src/index.ts';
-import { failingFetch } from '../support/failing-fetch.ts';
 import { seeded } from '../support/seeded.ts';
 import { clientOf } from '../support/server.ts';
-import { countOf, idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
+import { failingFetch } from './failing-fetch.ts';
+import { countOf, idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 

@@ -4,7 +4,7 @@ import type { ClientOptions } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { startJobService } from '../support/job-service.ts';
 import { failureOf } from '../support/server.ts';
-import { idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
+import { idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 

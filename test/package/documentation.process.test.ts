@@ -12,7 +12,7 @@ async function run(codes: readonly string[], timeoutMs: number): Promise<Map<num
   const folder = mkdtempSync(join(tmpdir(), 'audience-activation-'));
   const problems = new Map<number, string | null>();
   writeFileSync(join(folder, 'blocks.json'), JSON.stringify(codes));
-  const child = fork(new URL('../support/block-process.ts', import.meta.url), [folder, String(timeoutMs)], {
+  const child = fork(new URL('./block-process.ts', import.meta.url), [folder, String(timeoutMs)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let stderr = '';

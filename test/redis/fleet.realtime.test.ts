@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { expectDone, expectKept, pass, READ, reservedIn, type Scene, setScene } from '../support/fleet-scene.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { seeded } from '../support/seeded.ts';
+import { expectDone, expectKept, pass, READ, reservedIn, type Scene, setScene } from './support/fleet-scene.ts';
 
 /** Maximum random latency of a request in milliseconds: requests arrive in another order than they left in. */
 const JITTER = 200;

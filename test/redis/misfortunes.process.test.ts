@@ -5,8 +5,8 @@ import type { RateLimits } from '../../src/spec/limits.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { expectSpaced, READ, share, WINDOW } from '../support/shared-bucket.ts';
 import { startVirtualTime } from '../support/virtual-time.ts';
+import { expectSpaced, READ, share, WINDOW } from './support/shared-bucket.ts';
 
 const redis = suiteRedis();
 const FOREGROUND = { scope: 'scope', priority: 'foreground' } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FleetReport } from '../support/fleet.ts';
-import { expectDone, ideal, pass, READ, setScene, WINDOW } from '../support/fleet-scene.ts';
 import { suiteRedis } from '../support/redis-server.ts';
+import type { FleetReport } from './support/fleet.ts';
+import { expectDone, ideal, pass, READ, setScene, WINDOW } from './support/fleet-scene.ts';
 
 const OUTAGE = 5_000;
 /** More than the processes can make by their shares during an outage. */

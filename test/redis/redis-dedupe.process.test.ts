@@ -6,7 +6,7 @@ import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { amount, seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
-import { type ReceiverProcess, sendUntilTaken, startReceiver } from '../support/webhook-processes.ts';
+import { type ReceiverProcess, sendUntilTaken, startReceiver } from './webhook-processes.ts';
 
 const LONG = 60_000;
 const SENDERS = 64;

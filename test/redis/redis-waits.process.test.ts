@@ -6,8 +6,8 @@ import { answer } from '../support/job-service.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { atSuiteEnd, startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { type SharedService, startSharedService } from '../support/shared-waits.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { type SharedService, startSharedService } from './support/shared-waits.ts';
 
 let prefixes = 0;
 

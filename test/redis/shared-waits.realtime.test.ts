@@ -1,7 +1,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startRedis } from '../support/redis-server.ts';
-import { startWaitingFleet, type WaitingFleet } from '../support/shared-waits-fleet.ts';
+import { startWaitingFleet, type WaitingFleet } from './shared-waits-fleet.ts';
 
 /** A lead ends after so long without renewal; the longest period between two polls here; slack of a busy machine. */
 const BOUND = { lease: 2_000, period: 2_500, slack: 3_000 } as const;

@@ -22,11 +22,9 @@ const respond: RequestListener = ({ url }, response) => {
 it(`${CALLS} calls of one client, and ${ABORTED} that are aborted, leave nothing behind`, async () => {
   const server = await serve(respond);
   const seed = Math.floor(seeded('aborted calls')() * 2 ** 31);
-  const child = fork(
-    new URL('../support/calls-process.ts', import.meta.url),
-    [server.url, CALLS, ABORTED, seed].map(String),
-    { execArgv: ['--expose-gc'] },
-  );
+  const child = fork(new URL('./calls-process.ts', import.meta.url), [server.url, CALLS, ABORTED, seed].map(String), {
+    execArgv: ['--expose-gc'],
+  });
   onTestFinished(() => void child.kill());
   const exit = new AbortController();
   child.once('exit', () => exit.abort());

@@ -1,9 +1,9 @@
 import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, AudienceError } from '../../src/index.ts';
-import { garbled, mutated, pick } from '../support/mutations.ts';
 import { amount, seeded } from '../support/seeded.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { garbled, mutated, pick } from './support/mutations.ts';
 
 const CASES = amount(4_000, 100_000);
 

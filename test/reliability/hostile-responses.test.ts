@@ -2,10 +2,10 @@ import '../support/nothing-left.ts';
 import { createServer, type RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceError, ResponseError } from '../../src/index.ts';
-import { bomb, type HostileResponse, hostileResponse } from '../support/hostile.ts';
 import { listenForTest } from '../support/loopback.ts';
 import { amount, seeded } from '../support/seeded.ts';
 import { clientOf, failureOf } from '../support/server.ts';
+import { bomb, type HostileResponse, hostileResponse } from './support/hostile.ts';
 
 const CASES = amount(2_000, 20_000);
 

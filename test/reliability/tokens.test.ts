@@ -12,7 +12,7 @@ const times = (log: readonly { path: string; status: number }[], path: string): 
   log.filter((entry) => entry.path.endsWith(path) && entry.status === 200).length;
 
 describe(`${CALLS} concurrent calls`, () => {
-  it('${CALLS} concurrent calls on a token that a logout has ended renew it once', async () => {
+  it(`${CALLS} concurrent calls on a token that a logout has ended renew it once`, async () => {
     const { sandbox, account, connect } = await startBench({ limits });
     const client = connect({ credentials, rateLimits: false });
     await client.webhooks.list();
@@ -21,7 +21,7 @@ describe(`${CALLS} concurrent calls`, () => {
     expect(times(sandbox.log, '/auth/login')).toBe(2);
   }, 60_000);
 
-  it('${CALLS} concurrent calls on a token that has expired at the service renew it once', async () => {
+  it(`${CALLS} concurrent calls on a token that has expired at the service renew it once`, async () => {
     const { sandbox, connect } = await startBench({ limits });
     const client = connect({ token: apiToken(credentials, { store: memoryTokenStore() }), rateLimits: false });
     await client.webhooks.list();

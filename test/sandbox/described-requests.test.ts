@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, openApiDocument } from '../../src/index.ts';
 import { isObject, type JsonObject } from '../../src/util/json.ts';
-import { arbitraryOf, type KnownValues } from '../support/arbitrary-of-schema.ts';
 import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';
-import { REDIRECT, startOAuth } from '../support/sandbox-oauth.ts';
 import { amount } from '../support/seeded.ts';
+import { arbitraryOf, type KnownValues } from './arbitrary-of-schema.ts';
+import { REDIRECT, startOAuth } from './support/sandbox-oauth.ts';
 
 const REQUESTS = amount(60, 10_000);
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));

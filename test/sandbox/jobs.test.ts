@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox, type JobKind } from '../../src/sandbox/index.ts';
 import { startBench } from '../support/sandbox.ts';
-import { HOUR, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
+import { HOUR, MINUTE, startSandbox } from './support/sandbox-calls.ts';
 
 interface SentEvent {
   readonly type: string;

@@ -9,7 +9,7 @@ const run = async (...args: string[]): Promise<string> =>
 
 describe('a process with sandboxes', () => {
   it('two runs with the same seed log the same bytes, faults and deliveries included', async () => {
-    const day = fileURLToPath(new URL('../support/sandbox-day.ts', import.meta.url));
+    const day = fileURLToPath(new URL('./sandbox-day.ts', import.meta.url));
     const [first, second] = await Promise.all([run(day), run(day)]);
     expect(first).toBe(second);
     const { log, deliveries } = JSON.parse(first);

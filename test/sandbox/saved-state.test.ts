@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxOptions, type SandboxState } from '../../src/sandbox/index.ts';
-import { credentials, HOUR, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
 import { amount, randomOf, seeded } from '../support/seeded.ts';
+import { credentials, HOUR, MINUTE, startSandbox } from './support/sandbox-calls.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENTRIES } from '../../scripts/package/nodes.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { propertiesWithoutUndefined } from '../support/optional-inputs.ts';
+import { propertiesWithoutUndefined } from './optional-inputs.ts';
 
 const declarationsOf = (entry: string): string => resolve('dist', `${entry.slice(2) || 'index'}.d.ts`);
 

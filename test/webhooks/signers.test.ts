@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWebhookReceiver, signWebhook, verifyWebhook } from '../../src/webhooks/index.ts';
 import { amount } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
-import { hideNodeCrypto } from '../support/signers.ts';
+import { hideNodeCrypto } from './signers.ts';
 
 const timestamp = 1_790_000_000;
 const now = (): number => timestamp * 1_000;

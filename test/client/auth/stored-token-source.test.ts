@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { apiToken, memoryTokenStore, type StoredToken } from '../../../src/index.ts';
-import { DAY, inDays, issuedStatuses, storeOf } from '../../support/issued-tokens.ts';
 import { credentials, startBench } from '../../support/sandbox.ts';
 import { failureOf } from '../../support/server.ts';
+import { DAY, inDays, issuedStatuses, storeOf } from '../support/issued-tokens.ts';
 
 describe('a token in a store', () => {
   it('is used by one account at one service only', async () => {

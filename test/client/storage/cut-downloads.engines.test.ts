@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type EngineBrowser, type Tab } from '../../support/engines.ts';
-import { openTransferPage } from '../../support/transfer-tabs.ts';
+import { openTransferPage } from './support/transfer-tabs.ts';
 
 const SIZE = 10 * 2 ** 20;
 const NOISE = randomBytes(SIZE);

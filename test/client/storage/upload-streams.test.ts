@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pattern } from '../../support/script.ts';
 import { failureOf } from '../../support/server.ts';
 import { inBrowser, startStorage } from '../../support/storage.ts';
-import { latin1, streamOf } from '../../support/streams.ts';
+import { latin1, streamOf } from './support/streams.ts';
 
 const SIZE = 300_000;
 const data = pattern(SIZE);

@@ -6,7 +6,7 @@ import { everything } from '../../support/everything.ts';
 import { pattern } from '../../support/script.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { inBrowser, SIGNATURE, startStorage } from '../../support/storage.ts';
-import { latin1, streamOf } from '../../support/streams.ts';
+import { latin1, streamOf } from './support/streams.ts';
 
 const SIZE = 300_000;
 const data = pattern(SIZE);

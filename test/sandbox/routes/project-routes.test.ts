@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR, startSandbox } from '../../support/sandbox-calls.ts';
+import { HOUR, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('scheduled replays', () => {
   it('scheduled replays do not count in the build budget', async () => {
