@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
 import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { amount } from '../support/seeded.ts';
 import { quick } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
 
 /** Runs `sandbox --json` until it is ready; returns what it has printed first. */
 async function start(scene: Scene, ...args: string[]) {
@@ -120,7 +120,7 @@ describe('a state file', () => {
     const file = join(await temporaryDirectory(), 'state.json');
     const program = fileURLToPath(new URL('../support/state-writer.ts', import.meta.url));
     let versions = 0;
-    for (let round = 0; round < amount(30, 100); round++) {
+    for (let round = 0; round < runs(30, 30, 100); round++) {
       const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
       const ended = once(child, 'exit');
       // Its first write has ended; the next ones are under way.

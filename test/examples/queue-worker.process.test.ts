@@ -5,8 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuildData, BullmqTask } from '../../examples/support/bullmq-worker.ts';
 import { stopWorker } from '../../examples/support/worker-process.ts';
 import { suiteRedis } from '../support/redis-server.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
 import {
   checkKilledWorkers,
   countByName,
@@ -18,7 +19,7 @@ import {
 
 const redis = suiteRedis();
 const program = new URL('../../examples/support/bullmq-worker.ts', import.meta.url);
-const [JOBS, KILLS] = [amount(30, 200), amount(5, 20)];
+const [JOBS, KILLS] = [runs(30, 30, 200), runs(5, 5, 20)];
 
 /** Creates a queue with a new name. */
 function createQueue(): QueueUnderTest & { readonly name: string } {

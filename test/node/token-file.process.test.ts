@@ -21,9 +21,10 @@ import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { end, go, startProcess } from '../support/started-process.ts';
+import { runs } from '../support/volume.ts';
 
 const TOKEN = { token: 'a-secret-token', expiresAt: '2027-01-01T00:00:00+00:00', mintedAt: 'x', more: { of: ['it'] } };
 const MINUTE = 60_000;
@@ -231,7 +232,7 @@ describe('a process that is killed while it saves a token', () => {
     const path = await newPath();
     const store = fileTokenStore(path);
     await store.save({ token: 'token-first' });
-    for (let round = 0; round < amount(8, 100); round++) {
+    for (let round = 0; round < runs(8, 8, 100); round++) {
       const child = await start('save', path);
       child.send('go');
       const killed = new Promise((resolve) => setTimeout(resolve, random() * 40)).then(() => end(child, 'SIGKILL'));

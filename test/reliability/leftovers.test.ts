@@ -4,11 +4,11 @@ import { eventually } from '../support/eventually.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { expectNoTimer } from '../support/nothing-left.ts';
 import { startBench } from '../support/sandbox.ts';
-import { amount } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { settlesNow } from '../support/settles-now.ts';
+import { runs } from '../support/volume.ts';
 
-const CALLS = amount(1_000, 10_000);
+const CALLS = runs(100, 1_000, 10_000);
 const limits = { read: { limit: 1e9, interval: 60_000 }, write: { limit: 1e9, interval: 60_000 } };
 
 async function startProxied(fault: Fault | undefined, more: { readonly fetch?: typeof fetch } = {}) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WaitTimeoutError } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { answer, type JobService, lateness, startJobService, waitFor } from '../support/job-service.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -310,7 +310,7 @@ describe('a wait', () => {
           expect(await time.timersLeft()).toBe(0);
         },
       ),
-      { numRuns: amount(20, 300) },
+      { numRuns: runs(2, 20, 300) },
     );
   });
 

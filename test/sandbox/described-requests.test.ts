@@ -4,11 +4,11 @@ import { AudienceClient, openApiDocument } from '../../src/index.ts';
 import { isObject, type JsonObject } from '../../src/util/json.ts';
 import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 import { arbitraryOf, type KnownValues } from './arbitrary-of-schema.ts';
 import { REDIRECT, startOAuth } from './support/sandbox-oauth.ts';
 
-const REQUESTS = amount(60, 10_000);
+const REQUESTS = runs(6, 60, 10_000);
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const BASE = 'http://127.0.0.1';
 

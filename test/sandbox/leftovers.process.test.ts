@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 const run = async (...args: string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26, timeout: 120_000 })).stdout;
@@ -54,7 +54,7 @@ describe('a process with sandboxes', () => {
   it('memory stays flat over thousands of requests, and 1,000 sandboxes leave nothing behind', async () => {
     const program = fileURLToPath(new URL('../support/sandbox-memory.ts', import.meta.url));
     const { heaps, before, after, resources } = JSON.parse(
-      await run('--expose-gc', program, String(amount(20_000, 100_000))),
+      await run('--expose-gc', program, String(runs(20_000, 20_000, 100_000))),
     );
     expect(heaps.length).toBeGreaterThan(10);
     expect(heaps.at(-1) - heaps[1]).toBeLessThan(2 ** 19);

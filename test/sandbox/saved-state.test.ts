@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxOptions, type SandboxState } from '../../src/sandbox/index.ts';
-import { amount, randomOf, seeded } from '../support/seeded.ts';
+import { randomOf, seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 import { credentials, HOUR, MINUTE, startSandbox } from './support/sandbox-calls.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -208,7 +209,7 @@ function withClock(state: SandboxState, now: number): SandboxState {
 describe('a saved state', () => {
   it('continues as the sandbox that was saved would: random histories', async () => {
     const random = seeded('saved state');
-    for (let round = amount(100, 500); round > 0; round--) {
+    for (let round = runs(10, 100, 500); round > 0; round--) {
       const seed = Math.floor(random() * 2 ** 31);
       const steps = 40 + Math.floor(random() * 60);
       const moveAt = Math.floor(random() * steps);
