@@ -1,8 +1,8 @@
 import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StoredToken, TokenStore } from '../client/auth/index.ts';
-import { readStoredToken } from '../client/auth/index.ts';
+import type { StoredToken, TokenStore } from '../client/index.ts';
+import { readStoredToken } from '../client/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { withFileLock } from './file-lock.ts';

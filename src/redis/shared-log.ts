@@ -1,4 +1,4 @@
-import type { PermitLog } from '../client/rate-limit/index.ts';
+import type { PermitLog } from '../client/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 

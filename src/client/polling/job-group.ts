@@ -1,7 +1,7 @@
 import { RateLimitError } from '../../errors/api-errors.ts';
 import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
-import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/index.ts';
+import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
 import {
   hasEnded,
   isNewer,

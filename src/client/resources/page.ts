@@ -2,14 +2,16 @@ import { NotFoundError } from '../../errors/api-errors.ts';
 import { check } from '../../errors/audience-error.ts';
 import type { Paging } from '../../spec/contract.ts';
 import type { OperationName, PathParams } from '../../spec/operations.ts';
+import type { Envelope } from '../../spec/wire-values.ts';
 import { checkOptionNames, refusePromises } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
-import type { Envelope, RequestOptions, Transport } from '../http/index.ts';
-import { ApiPromise } from '../http/index.ts';
-import type { ResourceSchema } from '../schemas/common.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import { ApiPromise } from '../http/transport.ts';
 import { decodeList } from '../schemas/decode.ts';
-import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import { listQuerySchema } from '../schemas/queries.ts';
+import type { ResourceSchema } from '../schemas/shared-schemas.ts';
+import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startOf } from './paging.ts';
 
 /** Query of a list: paging by `page` and `per_page` (assumed). */

@@ -2,8 +2,8 @@ import { ResponseError } from '../../errors/call-errors.ts';
 import { abortable, onAbort } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
 import { isServerRuntime } from '../../util/runtime.ts';
-import type { Transport } from '../http/index.ts';
-import { AttemptFailure } from '../http/index.ts';
+import { AttemptFailure } from '../http/response-errors.ts';
+import type { Transport } from '../http/transport.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 

@@ -1,4 +1,20 @@
-import * as z from 'zod/mini';
+/** A JSON object whose fields are not checked yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** `T` with optional properties, which may also be `undefined` (`exactOptionalPropertyTypes`). */
+export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
+/** The envelope of a successful response (specification, "Response envelope"). */
+export interface Envelope {
+  /** A response with the status `error` rejects the call with an `ApiError` instead. */
+  readonly status: 'success';
+  /** Mirrors the HTTP status. */
+  readonly code: number;
+  /** Human-readable; log it, but branch on `status` and `code`. */
+  readonly message: string;
+  /** The payload; absent where there is none. */
+  readonly data?: unknown;
+}
 
 /** A string with known values; the service may add others. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
@@ -42,21 +58,3 @@ export interface Creator {
   /** Email address of the user. */
   readonly email: string;
 }
-
-/** How objects of one kind in responses and events are normalized and checked. */
-export interface ResourceSchema<T> {
-  /** Name of the kind, under which differing fields are logged once. */
-  readonly name: string;
-  readonly schema: z.ZodMiniType;
-  /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
-  readonly flags?: readonly string[];
-  /** Fields that must be as documented in both validation modes, besides id and status. */
-  readonly required?: readonly string[];
-  /** Never set; exists only for the type parameter. */
-  readonly type?: T;
-}
-
-/** Schemas that several objects share. */
-export const statusSchema = z.looseObject({ id: z.int(), name: z.string() });
-export const creatorSchema = z.looseObject({ name: z.string(), email: z.string() });
-export const openObject = z.looseObject({});

@@ -1,5 +1,4 @@
-import * as z from 'zod/mini';
-import type { OpenUnion, ResourceSchema } from './common.ts';
+import type { OpenUnion } from './wire-values.ts';
 
 /** Event types that the specification names. */
 export type EventType = OpenUnion<
@@ -33,22 +32,3 @@ export interface WebhookEndpoint {
   /** Time of the last change, `Y-m-d H:i:s`. */
   readonly updated_at: string;
 }
-
-/** Schema of {@link WebhookEndpoint}. */
-export const webhookEndpointSchema = z.looseObject({
-  id: z.int(),
-  name: z.string(),
-  url: z.string(),
-  events: z.array(z.string()),
-  schema_version: z.int(),
-  is_active: z.boolean(),
-  last_delivery_at: z.nullable(z.string()),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
-
-/** Webhook endpoints as responses hold them. */
-export const webhookEndpointResource: ResourceSchema<WebhookEndpoint> = {
-  name: 'webhookEndpoint',
-  schema: webhookEndpointSchema,
-};

@@ -1,6 +1,4 @@
-import * as z from 'zod/mini';
-import type { JsonObject } from '../../util/json.ts';
-import { type CohortStatusId, openObject, type ResourceSchema, type Status, statusSchema } from './common.ts';
+import type { CohortStatusId, JsonObject, Status } from './wire-values.ts';
 
 /** A cohort imported from a file (specification, "Cohort object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Cohort {
@@ -35,27 +33,3 @@ export interface CohortCreate {
   /** Project to create the cohort in, if any. */
   readonly project_id?: number | null | undefined;
 }
-
-/** Schema of {@link Cohort}. */
-export const cohortSchema = z.looseObject({
-  id: z.int(),
-  name: z.string(),
-  status: statusSchema,
-  total_eids: z.int(),
-  project: z.nullable(openObject),
-  source: z.string(),
-  source_audience: z.nullable(openObject),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
-
-/** Schema of {@link CohortCreate}. */
-export const cohortCreateSchema = z.looseObject({
-  name: z.optional(z.string()),
-  upload_reference: z.optional(z.string()),
-  source_audience_id: z.optional(z.int()),
-  project_id: z.optional(z.nullable(z.int())),
-});
-
-/** Cohorts as responses hold them. */
-export const cohortResource: ResourceSchema<Cohort> = { name: 'cohort', schema: cohortSchema };

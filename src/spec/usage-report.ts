@@ -1,6 +1,3 @@
-import * as z from 'zod/mini';
-import type { ResourceSchema } from './common.ts';
-
 /** One window of the build budget. The specification names limits and live counts; the field names are assumed. */
 export interface BudgetWindow {
   /** Builds that the window allows; can be raised for each organization. */
@@ -25,17 +22,3 @@ export interface Usage {
   readonly build_budget: BuildBudget;
   readonly [more: string]: unknown;
 }
-
-const budgetWindow = z.looseObject({ limit: z.number(), used: z.number() });
-
-/** Schema of {@link Usage}. */
-export const usageSchema = z.looseObject({
-  build_budget: z.looseObject({
-    hour: budgetWindow,
-    day: budgetWindow,
-    retry_after_seconds: z.optional(z.nullable(z.number())),
-  }),
-});
-
-/** Usage reports as responses hold them. */
-export const usageResource: ResourceSchema<Usage> = { name: 'usage', schema: usageSchema };

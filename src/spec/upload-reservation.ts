@@ -1,5 +1,4 @@
-import * as z from 'zod/mini';
-import type { ResourceSchema, UploadKind } from './common.ts';
+import type { UploadKind } from './wire-values.ts';
 
 /** The file that a slot is reserved for. The specification shows kinds and maximum sizes only. */
 export interface UploadRequest {
@@ -18,20 +17,3 @@ export interface UploadReservation {
   /** Time after which the URL accepts no file and the reference cannot be claimed, 15 minutes after the request. */
   readonly expires_at: string;
 }
-
-/** Schema of {@link UploadRequest}. The service accepts a request without `size`, too (assumed). */
-export const uploadRequestSchema = z.looseObject({ kind: z.string(), size: z.optional(z.int()) });
-
-/** Schema of {@link UploadReservation}. */
-export const reservationSchema = z.looseObject({
-  reference: z.string().check(z.refine((text) => text !== '')),
-  url: z.string().check(z.refine((text) => /^\s*https?:\/\//i.test(text) && URL.canParse(text))),
-  expires_at: z.string(),
-});
-
-/** Reservations as responses hold them. */
-export const uploadReservationResource: ResourceSchema<UploadReservation> = {
-  name: 'reservation',
-  schema: reservationSchema,
-  required: ['reference', 'url'],
-};

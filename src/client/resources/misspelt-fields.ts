@@ -3,7 +3,7 @@ import { type OperationName, operations } from '../../spec/operations.ts';
 import { isObject } from '../../util/json.ts';
 import type { Logger } from '../../util/log.ts';
 import { differByOneLetter, lettersOf, similarName } from '../../util/similar-names.ts';
-import { CREATE_OPTIONS } from '../http/index.ts';
+import { CREATE_OPTIONS } from '../http/request-options.ts';
 
 /** The parts of a transport that the check needs. */
 interface FieldLogger {
