@@ -38,7 +38,7 @@ const node = {
     name: 'node',
     setupFiles: ['test/support/contract-setup.ts'],
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{process,engines,timed,realtime,browser}.test.ts'],
+    exclude: ['test/**/*.{process,engines,timed,browser}.test.ts'],
     // Tests wait more than they compute, and share no state.
     isolate: false,
     maxWorkers: 4,
@@ -74,19 +74,7 @@ const engines = {
   },
 };
 
-/** Tests that take real seconds, most of which they wait, such as for outages to pass: three run at the same time. */
-const realtime = {
-  test: {
-    ...shared,
-    name: 'realtime',
-    include: ['test/**/*.realtime.test.ts'],
-    exclude: redisMissing ? ['test/redis/**'] : [],
-    maxWorkers: 3,
-    sequence: { groupOrder: 4 },
-  },
-};
-
-/** Tests that measure real time run alone, after all others. */
+/** Tests that measure or wait for real seconds: one file at a time, after all others. */
 const timed = {
   test: {
     ...shared,
@@ -139,7 +127,6 @@ export default defineConfig({
       ),
       ...(ENGINES.length === 0 ? [] : [engines]),
       timed,
-      realtime,
     ],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {

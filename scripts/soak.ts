@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /** Runs the random tests at full length; `SEED=…` repeats a run that failed. */
-const env = { ...process.env, SOAK: '1' };
+const env = { ...process.env, VOLUME: 'soak' };
 const run = (command: string, ...args: string[]): void => {
   const { status } = spawnSync(command, args, { stdio: 'inherit', env });
   if (status !== 0) process.exit(status ?? 1);

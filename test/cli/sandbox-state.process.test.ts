@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { amount } from '../support/seeded.ts';
 import { quick } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
 import { type Scene, startScene } from './support/run-process.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -47,7 +47,7 @@ it('a state file is complete whenever its writer is killed', async () => {
   const file = join(await temporaryDirectory(), 'state.json');
   const program = fileURLToPath(new URL('../support/state-writer.ts', import.meta.url));
   let versions = 0;
-  for (let round = 0; round < amount(30, 100); round++) {
+  for (let round = 0; round < runs(30, 30, 100); round++) {
     const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');
     // Its first write has ended; the next ones are under way.

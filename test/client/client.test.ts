@@ -87,7 +87,7 @@ describe('the options of a client', () => {
     expect(() => new AudienceClient({ [name]: 'x' })).toThrow(message);
   });
 
-  it('that JavaScript callers get wrong are refused, too', () => {
+  it('the client refuses options that JavaScript callers get wrong, too', () => {
     const bucket: object = { rateLimits: { reed: { limit: 1, interval: 1 } } };
     const level: object = { logLevel: 'loud' };
     const source: object = { token: { fetch: () => 'x' } };

@@ -64,20 +64,23 @@ const wrong: [string, object, RegExp][] = [
 ];
 
 describe('a contract', () => {
-  it('with every field is valid for client, document, sandbox and JSON schema', () => {
+  it('a contract with every field is valid for client, document, sandbox and JSON schema', () => {
     expect(isValid(complete), JSON.stringify(isValid.errors)).toBe(true);
     expect(() => new AudienceClient({ ...options, contract: complete })).not.toThrow();
     expect(() => openApiDocument({ contract: complete })).not.toThrow();
     expect(() => createSandbox({ contract: complete })).not.toThrow();
   });
 
-  it.each(wrong)('that is wrong is refused by all of them, which name the place: %s', (_, contract, place) => {
-    expect(isValid(contract)).toBe(false);
-    expect(() => new AudienceClient({ ...options, contract })).toThrow(ConfigurationError);
-    expect(messageOf(() => new AudienceClient({ ...options, contract }))).toMatch(place);
-    expect(messageOf(() => openApiDocument({ contract }))).toMatch(place);
-    expect(messageOf(() => createSandbox({ contract }))).toMatch(place);
-  });
+  it.each(wrong)(
+    'client, document, sandbox and JSON schema refuse a wrong contract and name the place: %s',
+    (_, contract, place) => {
+      expect(isValid(contract)).toBe(false);
+      expect(() => new AudienceClient({ ...options, contract })).toThrow(ConfigurationError);
+      expect(messageOf(() => new AudienceClient({ ...options, contract }))).toMatch(place);
+      expect(messageOf(() => openApiDocument({ contract }))).toMatch(place);
+      expect(messageOf(() => createSandbox({ contract }))).toMatch(place);
+    },
+  );
 
   it('refuses a time zone that no runtime knows', () => {
     const contract = { serverTimeZone: 'Europe/Atlantis' };

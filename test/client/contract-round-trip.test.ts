@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, openApiDocument, type ServiceContract } from '../../src/index.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
-import { describedBy } from '../support/described-exchanges.ts';
 import { credentials } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
+import { describedBy } from './described-exchanges.ts';
 
 const manyRequests = { limit: 100_000, interval: 60_000 };
 const limits = { read: manyRequests, write: manyRequests, buildsPerHour: 1_000, buildsPerDay: 1_000 };

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type * as exported from '../../src/index.ts';
 import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
-import { serveClientPage } from '../support/client-page.ts';
 import { ENGINES, type EngineBrowser } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { credentials } from '../support/sandbox.ts';
+import { serveClientPage } from './client-page.ts';
 
 /** State of the page. */
 declare global {

@@ -48,13 +48,13 @@ describe('an override of an operation', () => {
   it.each([
     ['a path', 'POST /v9/delete'],
     ['a path and a `data` function', { path: '/v9/delete', data: (data: unknown) => data }],
-  ])('that drops the id is refused: %s', (_, override) => {
+  ])('an override of an operation that drops the id is refused: %s', (_, override) => {
     const create = () => new AudienceClient({ ...options, operations: { 'audiences.delete': override } });
     expect(create).toThrow(ConfigurationError);
     expect(create).toThrow(/`operations\["audiences.delete"\].path` leaves out \{id\}.*`query` or `body`/);
   });
 
-  it('whose functions do not read the id lets no request leave', async () => {
+  it('an override of an operation whose functions do not read the id lets no request leave', async () => {
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server, {
       operations: { 'audiences.delete': { path: '/v9/delete', body: () => ({ all: true }), query: (query) => query } },
@@ -100,7 +100,7 @@ describe('an override of an operation', () => {
     ['nothing', () => undefined],
     ['a promise', async () => ({ page: 1 })],
     ['a rejected promise', async () => Promise.reject(new Error('too late'))],
-  ])('whose `query` returns %s fails the call before it is sent', async (_, query) => {
+  ])('an override of an operation whose `query` returns %s fails the call before it is sent', async (_, query) => {
     const server = await startServer([{ data: [] }]);
     const operations: object = { 'audiences.list': { query } };
     expect(await failureOf(clientOf(server, { operations }).audiences.list())).toMatchObject({
@@ -112,7 +112,7 @@ describe('an override of an operation', () => {
   it.each([
     ['leaves the id out after reading it', (_: unknown, { id, ...rest }: PathParams) => ({ ...rest, was: typeof id })],
     ['sends nothing of it', () => ({})],
-  ])('whose `body` %s fails the call before it is sent', async (_, body) => {
+  ])('an override of an operation whose `body` %s fails the call before it is sent', async (_, body) => {
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server, { operations: { 'audiences.delete': { path: '/v9/delete', body } } });
     expect(await failureOf(client.audiences.delete(7))).toMatchObject({ code: 'validation-failed', local: true });
@@ -122,14 +122,14 @@ describe('an override of an operation', () => {
   it.each([
     ['all parameters as they are', (_: unknown, params: PathParams) => params],
     ['the id within something else', (_: unknown, { id }: PathParams) => ({ where: [{ urn: `audience:${id}` }] })],
-  ])('whose `body` sends %s is sent', async (_, body) => {
+  ])('an override of an operation whose `body` sends %s is sent', async (_, body) => {
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server, { operations: { 'audiences.delete': { path: '/v9/delete', body } } });
     await client.audiences.delete(7);
     expect((await server.seen()).map((request) => request.body)).toEqual([expect.stringContaining('7')]);
   });
 
-  it('whose `body` returns a rejected promise fails the call before it is sent', async () => {
+  it('an override of an operation whose `body` returns a rejected promise fails the call before it is sent', async () => {
     const server = await startServer([{ data: [] }]);
     const operations = { 'audiences.create': { body: () => Promise.reject(new Error('too late')) } };
     const error = await failureOf(clientOf(server, { operations }).audiences.create({}));
@@ -145,7 +145,7 @@ describe('a `data` override', () => {
   it.each([
     ['throws', broken],
     ['rejects', async () => broken()],
-  ])('that %s is reported as such, with its cause', async (_, data) => {
+  ])('a `data` override that %s is reported as such, with its cause', async (_, data) => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server, { operations: { 'audiences.get': { data }, 'audiences.create': { data } } });
     const cause = expect.objectContaining({ name: 'TypeError', message: 'no such field' });

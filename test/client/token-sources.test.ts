@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { apiToken, loginToken, mcpToken, memoryTokenStore, type TokenStore } from '../../src/index.ts';
-import { DAY, inDays, issuedStatuses, logins, storeOf } from '../support/issued-tokens.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
+import { DAY, inDays, issuedStatuses, logins, storeOf } from './support/issued-tokens.ts';
 
 describe('apiToken', () => {
   it('does not use the store of another source, and leaves it alone', async () => {
@@ -142,7 +142,7 @@ describe('apiToken', () => {
     expect(await failureOf(two.webhooks.list())).toMatchObject({ code: 'client-closed' });
   });
 
-  it('with a base URL uses the client that it is passed to', async () => {
+  it('`apiToken` with a base URL uses the client that it is passed to', async () => {
     const { connect, url } = await startBench();
     let sent = 0;
     const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
@@ -189,7 +189,7 @@ describe('loginToken', () => {
     ]);
   });
 
-  it('with a store logs in once for all clients that share the store, also after another login', async () => {
+  it('`loginToken` with a store logs in once for all clients that share the store, also after another login', async () => {
     const { account, connect, sandbox } = await startBench();
     const store = memoryTokenStore();
     const fleet = Array.from({ length: 10 }, () => connect({ token: loginToken(credentials, { store }) }));
@@ -202,7 +202,7 @@ describe('loginToken', () => {
     expect(logins(sandbox.log)).toEqual([200, 200]);
   });
 
-  it('with a store logs in again as often as other logins end its token', async () => {
+  it('`loginToken` with a store logs in again as often as other logins end its token', async () => {
     const { account, connect, sandbox } = await startBench();
     const client = connect({ token: loginToken(credentials, { store: memoryTokenStore() }) });
     for (let round = 0; round < 8; round++) {
@@ -212,14 +212,14 @@ describe('loginToken', () => {
     expect(logins(sandbox.log)).toHaveLength(8);
   });
 
-  it('with a store keeps its token between starts, however old the token is', async () => {
+  it('`loginToken` with a store keeps its token between starts, however old the token is', async () => {
     const { account, connect, sandbox } = await startBench();
     const store = storeOf({ token: account.token('login'), mintedAt: inDays(-3_000) });
     await connect({ token: loginToken(credentials, { store }) }).webhooks.list();
     expect(logins(sandbox.log)).toEqual([]);
   });
 
-  it('with a store mentions no maximum of tokens when its login is refused', async () => {
+  it('`loginToken` with a store mentions no maximum of tokens when its login is refused', async () => {
     const { url } = await startBench();
     const source = loginToken({ email: 'nobody', password: 'secret' }, { store: memoryTokenStore(), baseUrl: url });
     expect(String(await failureOf(source.get({})))).not.toContain('revoke');

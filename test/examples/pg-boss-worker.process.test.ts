@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type PgBossTask, QUEUE_OPTIONS } from '../../examples/support/pg-boss-queue.ts';
 import { type Postgres, startPostgres } from '../../examples/support/postgres.ts';
 import { stopWorker } from '../../examples/support/worker-process.ts';
+import { seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
 import {
   checkKilledWorkers,
   countByName,
@@ -12,9 +15,7 @@ import {
   type QueueUnderTest,
   startService,
   startWorkers,
-} from '../support/killed-workers.ts';
-import { amount, seeded } from '../support/seeded.ts';
-import { failureOf } from '../support/server.ts';
+} from './support/killed-workers.ts';
 
 let postgres: Postgres;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 const program = new URL('../../examples/support/pg-boss-worker.ts', import.meta.url);
-const [JOBS, KILLS] = [amount(30, 200), amount(4, 20)];
+const [JOBS, KILLS] = [runs(30, 30, 200), runs(4, 4, 20)];
 
 /** Creates a queue with a new name. */
 async function createQueue(): Promise<QueueUnderTest & { readonly name: string }> {

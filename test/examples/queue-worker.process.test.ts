@@ -4,6 +4,10 @@ import { Queue } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BuildData, BullmqTask } from '../../examples/support/bullmq-worker.ts';
 import { stopWorker } from '../../examples/support/worker-process.ts';
+import { suiteRedis } from '../support/redis-server.ts';
+import { seeded } from '../support/seeded.ts';
+import { failureOf } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
 import {
   checkKilledWorkers,
   countByName,
@@ -11,14 +15,11 @@ import {
   type QueueUnderTest,
   startService,
   startWorkers,
-} from '../support/killed-workers.ts';
-import { suiteRedis } from '../support/redis-server.ts';
-import { amount, seeded } from '../support/seeded.ts';
-import { failureOf } from '../support/server.ts';
+} from './support/killed-workers.ts';
 
 const redis = suiteRedis();
 const program = new URL('../../examples/support/bullmq-worker.ts', import.meta.url);
-const [JOBS, KILLS] = [amount(30, 200), amount(5, 20)];
+const [JOBS, KILLS] = [runs(30, 30, 200), runs(5, 5, 20)];
 
 /** Creates a queue with a new name. */
 function createQueue(): QueueUnderTest & { readonly name: string } {

@@ -10,7 +10,7 @@ describe('connectMcp in a CommonJS program', () => {
     'connects a client of %s, whose class `import` loads a second time',
     async (specifier) => {
       const { url, account } = await startBench();
-      const args = ['test/support/mcp-client.cjs', specifier, url, account.token('mcp')];
+      const args = ['test/mcp/mcp-client.cjs', specifier, url, account.token('mcp')];
       const { stdout } = await run(process.execPath, args);
       expect(JSON.parse(stdout)).toContain('audiences_create');
     },

@@ -2,9 +2,9 @@ import { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { type AudienceError, apiToken, mcpToken, memoryTokenStore, RateLimitError } from '../../src/index.ts';
 import { connectMcp } from '../../src/mcp/index.ts';
-import { CLIENTS, connectFor } from '../support/mcp.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
+import { CLIENTS, connectFor } from './support/mcp.ts';
 
 const PATH = '/api/v2/mcp';
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ConnectMcpOptions, connectMcp, type McpClient, type McpFetch } from '../../src/mcp/index.ts';
-import { CLIENTS, connectFor, refuse, result, startMcpServer } from '../support/mcp.ts';
 import { failureOf, quick, startServer } from '../support/server.ts';
+import { CLIENTS, connectFor, refuse, result, startMcpServer } from './support/mcp.ts';
 
 const token = 'a-token-of-scope-mcp';
 const PATH = '/api/v2/mcp';

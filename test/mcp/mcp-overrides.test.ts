@@ -22,20 +22,20 @@ describe('an override of `mcp.send`', () => {
     return { mcp, seen: server.seen };
   }
 
-  it('with `retry: never` sends no message again, harmless or not', async () => {
+  it('an override of `mcp.send` with `retry: never` sends no message again, harmless or not', async () => {
     const { mcp, seen } = await scripted([failing, json(pong)], { 'mcp.send': { retry: 'never' } });
     expect(await failureOf(mcp.send(ping))).toMatchObject({ status: 503 });
     expect(await seen()).toHaveLength(1);
   });
 
-  it('with `data` takes the response out of an envelope', async () => {
+  it('an override of `mcp.send` with `data` takes the response out of an envelope', async () => {
     const envelope = { status: 'success', code: 200, message: 'OK', data: { response: pong } };
     const { mcp, seen } = await scripted([json(envelope)], { 'mcp.send': { data: (data) => Object(data).response } });
     expect(await mcp.send(ping)).toEqual(pong);
     expect(await seen()).toHaveLength(1);
   });
 
-  it('with `query` adds to the address', async () => {
+  it('an override of `mcp.send` with `query` adds to the address', async () => {
     const { mcp, seen } = await scripted([json(pong)], { 'mcp.send': { query: () => ({ v: 2 }) } });
     await mcp.send(ping);
     expect((await seen()).map(({ url }) => url)).toEqual(['/api/v2/mcp?v=2']);
@@ -68,12 +68,15 @@ describe('an override passed to connectMcp', () => {
   it.each([
     ['always', toolCall, 2],
     ['never', ping, 1],
-  ] as const)('with `retry: %s` rules on every message', async (retry, message, requests) => {
-    const server = await startServer([failing, json(pong)]);
-    const fetch = await fetchOf({ baseUrl: server.url, operations: { 'mcp.send': { retry } } });
-    await fetch(`${server.url}/api/v2/mcp`, post(message)).catch(() => undefined);
-    expect(await server.seen()).toHaveLength(requests);
-  });
+  ] as const)(
+    'an override passed to `connectMcp` with `retry: %s` applies to every message',
+    async (retry, message, requests) => {
+      const server = await startServer([failing, json(pong)]);
+      const fetch = await fetchOf({ baseUrl: server.url, operations: { 'mcp.send': { retry } } });
+      await fetch(`${server.url}/api/v2/mcp`, post(message)).catch(() => undefined);
+      expect(await server.seen()).toHaveLength(requests);
+    },
+  );
 
   const refused: [Overrides, RegExp][] = [
     [{ 'mcp.send': { body: (body) => body } }, /`operations\["mcp.send"\].body` has no effect in connectMcp/],

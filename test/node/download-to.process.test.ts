@@ -81,7 +81,7 @@ describe('results downloaded to a directory', () => {
     expect(await readFile(join(directory, 'devices.csv.gz'))).toHaveLength(SIZE);
   });
 
-  it('without content or a length are empty files', async () => {
+  it('downloaded results without content or a length are empty files', async () => {
     const { client, directory } = await startResults((response) => void response.writeHead(200).end());
     const seen: DownloadProgress[] = [];
     const [file] = await downloadTo(client, 7, directory, { onProgress: (progress) => seen.push(progress) });
@@ -135,7 +135,7 @@ describe('results downloaded to a directory', () => {
     ],
     ['stalled at half', half, { name: 'TimeoutError', code: 'idle-timeout' }],
     ['refused', (response: ServerResponse) => void response.writeHead(403).end(), { name: 'PermissionError' }],
-  ])('that are %s leave no file and nothing open', async (_, respond, expected) => {
+  ])('downloaded results that are %s leave no file and nothing open', async (_, respond, expected) => {
     const { client, directory, storage } = await startResults(respond);
     expect(await failureOf(downloadTo(client, 7, directory, { idleTimeout: 200 }))).toMatchObject(expected);
     expect(await readdir(directory)).toEqual([]);
@@ -168,7 +168,7 @@ describe('results downloaded to a directory', () => {
       ],
     ],
   ] satisfies [string, [number, number, number, number][]][])(
-    'for which storage responds with %s reject, and leave no file',
+    'downloads for which storage responds with %s reject, and leave no file',
     async (_, responses) => {
       const { client, directory } = await startParts(responses);
       expect(await failureOf(downloadTo(client, 7, directory))).toMatchObject({ name: 'ResponseError' });
@@ -176,7 +176,7 @@ describe('results downloaded to a directory', () => {
     },
   );
 
-  it('of a file whose length only its parts report are complete', async () => {
+  it('a downloaded file whose length only its parts report is complete', async () => {
     const { client, directory } = await startParts([
       [200, 0, SIZE, 0],
       [206, SIZE / 2, SIZE / 2 + 1_000, SIZE],
@@ -186,7 +186,7 @@ describe('results downloaded to a directory', () => {
     expect(new Uint8Array(await readFile(file?.path ?? ''))).toEqual(body);
   });
 
-  it('of which only the end of the response was lost are complete', async () => {
+  it('a download of which only the end of the response was lost is complete', async () => {
     const { client, directory } = await startParts([
       [200, 0, SIZE * 2, 0],
       [416, 0, 0, SIZE],
@@ -214,7 +214,7 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it.each([0, 5, 50])('that are aborted after %i ms leave no file and nothing open', async (after) => {
+  it.each([0, 5, 50])('a download that is aborted after %i ms leaves no file and nothing open', async (after) => {
     const { client, directory, storage } = await startResults(half);
     const error = await failureOf(downloadTo(client, 7, directory, { signal: AbortSignal.timeout(after) }));
     expect(error).toMatchObject({ name: 'TimeoutError' });
@@ -223,7 +223,7 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it('on a disk that fills up reject with `disk-full`', async () => {
+  it('a download to a disk that fills up rejects with `disk-full`', async () => {
     const { client, directory, storage } = await startResults(complete);
     const probe = await open(join(directory, 'probe'), 'w');
     const handles: { writev(chunks: readonly Uint8Array[]): Promise<unknown> } = Object.getPrototypeOf(probe);
@@ -246,7 +246,7 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it('that cannot be written reject with the reason', async () => {
+  it('a download that cannot be written rejects with the reason', async () => {
     const { client, directory, storage } = await startResults(complete);
     await writeFile(join(directory, 'a-file'), '');
     const inFile = await failureOf(downloadTo(client, 7, join(directory, 'a-file')));
@@ -258,9 +258,9 @@ describe('results downloaded to a directory', () => {
     await eventually(() => expect(storage.busy()).toBe(0));
   });
 
-  it('of a killed process have no final name', async () => {
+  it('a file that a killed process was downloading does not have its final name', async () => {
     const { apiUrl, directory, storage } = await startResults(half);
-    const child = fork(new URL('../support/download-process.ts', import.meta.url), [apiUrl, directory]);
+    const child = fork(new URL('./download-process.ts', import.meta.url), [apiUrl, directory]);
     const exited = once(child, 'exit');
     await vi.waitFor(() => expect(storage.busy()).toBe(1), { timeout: 10_000 });
     await vi.waitFor(async () => expect(await readdir(directory)).toHaveLength(1), { timeout: 10_000 });

@@ -6,16 +6,17 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withFileLock } from '../../src/node/file-lock.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { end, go, isStopped, startProcess } from '../support/started-process.ts';
+import { runs } from '../support/volume.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Starts test/support/lock-process.ts. Arguments: `own` or `earlier`, what it does, path, argument of that, step, signal. */
+/** Starts `lock-process.ts`. Arguments: `own` or `earlier`, what it does, path, argument of that, step, signal. */
 const start = (...args: readonly string[]): Promise<ChildProcess> =>
-  startProcess(new URL('../support/lock-process.ts', import.meta.url), ...args);
+  startProcess(new URL('./lock-process.ts', import.meta.url), ...args);
 
 /** Resolves with the next message of a process that equals `text`. */
 const message = (child: ChildProcess, text: string): Promise<void> =>
@@ -100,7 +101,7 @@ describe('a stale file lock', () => {
   it('is taken over by one of 6 processes, then by the next', async () => {
     const path = await newCounter();
     const children = await Promise.all(Array.from({ length: 6 }, () => start('own', 'count', path, '1,10')));
-    const rounds = amount(2, 30);
+    const rounds = runs(2, 2, 30);
     for (let round = 1; round <= rounds; round++) {
       await leaveStaleLock(path);
       await Promise.all(children.map(run));
@@ -154,7 +155,7 @@ describe('a stale file lock', () => {
       child.on('message', (sent) => sent === 'added' && acknowledged++);
       return child;
     };
-    const rounds = amount(1, 30);
+    const rounds = runs(1, 1, 30);
     for (let round = 0; round < rounds; round++) {
       const victims = await Promise.all([1, 2, 3].map(() => startCounting(1_000_000)));
       await Promise.all(

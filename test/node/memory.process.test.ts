@@ -14,11 +14,9 @@ const SIZE = 64 * 2 ** 20;
 const IN_USE = SIZE / 3;
 
 async function move(direction: 'upload' | 'download', baseUrl: string, directory: string) {
-  const child = fork(
-    new URL('../support/transfer-process.ts', import.meta.url),
-    [direction, baseUrl, directory, String(SIZE)],
-    { execArgv: ['--expose-gc'] },
-  );
+  const child = fork(new URL('./transfer-process.ts', import.meta.url), [direction, baseUrl, directory, String(SIZE)], {
+    execArgv: ['--expose-gc'],
+  });
   const [measured] = await once(child, 'message');
   return measured;
 }

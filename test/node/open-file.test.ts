@@ -30,7 +30,7 @@ describe('a file opened by its path', () => {
     expect((await new Response(form).arrayBuffer()).byteLength).toBeGreaterThan(SIZE);
   });
 
-  it('in a form that is removed before the form is sent fails the call, which names the body', async () => {
+  it('a file in a form that is removed before the form is sent fails the call, which names the body', async () => {
     const { path } = await someFile();
     const server = await startServer([{ data: {} }]);
     const form = new FormData();
@@ -53,7 +53,7 @@ describe('a file opened by its path', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('of no bytes is uploaded', async () => {
+  it('a file of no bytes opened by its path is uploaded', async () => {
     const { path } = await someFile(0);
     const { client, storage } = await startStorage([{}]);
     await client.uploads.upload({ kind: 'cohort', data: await openFile(path) });
@@ -71,18 +71,21 @@ describe('a file opened by its path', () => {
         await rename(`${path}.new`, path);
       },
     ],
-  ])('that %s before it is sent fails the upload; the slot stays usable', async (_, change) => {
-    const { path, directory } = await someFile();
-    const { client, reservation } = await startStorage([{}]);
-    const file = await openFile(path);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await change(path);
-    const error = await failureOf(client.uploads.send(reservation, file));
-    expect(error).toMatchObject({ name: 'FileError', code: 'file-changed', path, slot: 'usable' });
-    expect(await openFilesBelow(directory)).toEqual([]);
-  });
+  ])(
+    'a file opened by its path that %s before it is sent fails the upload; the slot stays usable',
+    async (_, change) => {
+      const { path, directory } = await someFile();
+      const { client, reservation } = await startStorage([{}]);
+      const file = await openFile(path);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await change(path);
+      const error = await failureOf(client.uploads.send(reservation, file));
+      expect(error).toMatchObject({ name: 'FileError', code: 'file-changed', path, slot: 'usable' });
+      expect(await openFilesBelow(directory)).toEqual([]);
+    },
+  );
 
-  it('that changes while it is sent fails the upload', async () => {
+  it('a file opened by its path that changes while it is sent fails the upload', async () => {
     const { path, directory } = await someFile(8_000_000);
     const { client, reservation } = await startStorage([{ upload: 'stall' }]);
     const file = await openFile(path);
@@ -97,7 +100,7 @@ describe('a file opened by its path', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('that is removed before it is sent fails the upload', async () => {
+  it('a file opened by its path that is removed before it is sent fails the upload', async () => {
     const { path } = await someFile();
     const { client, reservation } = await startStorage([{}]);
     const file = await openFile(path);
@@ -109,18 +112,21 @@ describe('a file opened by its path', () => {
     });
   });
 
-  it.each([0, 1, 10, 100])('whose upload is aborted after %i ms leaves nothing open', async (after) => {
-    const { path, directory } = await someFile(30_000_000);
-    const storage = await serve((request) => void request.pause());
-    const { client, reservation } = await startStorage([{}]);
-    const file = await openFile(path);
-    const slot = { ...reservation, url: `${storage.url}/slot` };
-    const sending = failureOf(client.uploads.send(slot, file, { signal: AbortSignal.timeout(after) }));
-    expect(await sending).toMatchObject({ name: 'TimeoutError' });
-    await eventually(async () => expect(await openFilesBelow(directory)).toEqual([]));
-  });
+  it.each([0, 1, 10, 100])(
+    'a file opened by its path whose upload is aborted after %i ms leaves nothing open',
+    async (after) => {
+      const { path, directory } = await someFile(30_000_000);
+      const storage = await serve((request) => void request.pause());
+      const { client, reservation } = await startStorage([{}]);
+      const file = await openFile(path);
+      const slot = { ...reservation, url: `${storage.url}/slot` };
+      const sending = failureOf(client.uploads.send(slot, file, { signal: AbortSignal.timeout(after) }));
+      expect(await sending).toMatchObject({ name: 'TimeoutError' });
+      await eventually(async () => expect(await openFilesBelow(directory)).toEqual([]));
+    },
+  );
 
-  it('that does not exist, or is not a file, rejects', async () => {
+  it('a file opened by its path that does not exist, or is not a file, rejects', async () => {
     const directory = await temporaryDirectory();
     expect(await failureOf(openFile(join(directory, 'missing')))).toMatchObject({
       name: 'FileError',

@@ -11,7 +11,7 @@ import { consent, startOAuthBench } from '../support/oauth.ts';
 
 const SOON = { timeout: 20_000 };
 
-const PROGRAM = fileURLToPath(new URL('../support/sign-in-process.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./sign-in-process.ts', import.meta.url));
 
 /** Starts a program that signs in; `printed` collects its output. */
 async function startProgram(env: Record<string, string>, flags: readonly string[] = [], program = PROGRAM) {

@@ -185,7 +185,7 @@ describe('a sign-in by the browser', () => {
 });
 
 describe('a sign-in that is not completed', () => {
-  it('times out', async () => {
+  it('a sign-in that is not completed times out', async () => {
     const { oauth } = await bench();
     // Virtual, because opening the port and the registration take their time on a busy machine.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -21,9 +21,10 @@ import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { end, go, startProcess } from '../support/started-process.ts';
+import { runs } from '../support/volume.ts';
 
 const TOKEN = { token: 'a-secret-token', expiresAt: '2027-01-01T00:00:00+00:00', mintedAt: 'x', more: { of: ['it'] } };
 const MINUTE = 60_000;
@@ -31,9 +32,9 @@ const MINUTE = 60_000;
 const newPath = async (): Promise<string> => join(await temporaryDirectory(), 'token.json');
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 
-/** Starts test/support/token-process.ts. Arguments: what it does, path of the token file, and an argument of that. */
+/** Starts `token-process.ts`. Arguments: what it does, path of the token file, and an argument of that. */
 const start = (...args: readonly string[]): Promise<ChildProcess> =>
-  startProcess(new URL('../support/token-process.ts', import.meta.url), ...args);
+  startProcess(new URL('./token-process.ts', import.meta.url), ...args);
 
 const startAll = (many: number, ...args: readonly string[]): Promise<ChildProcess[]> =>
   Promise.all(Array.from({ length: many }, () => start(...args)));
@@ -63,7 +64,7 @@ describe('a token file', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('that others could read is readable only by its owner after a save', async () => {
+  it('a token file that others could read is readable only by its owner after a save', async () => {
     const path = await newPath();
     await writeFile(path, JSON.stringify({ token: 'old' }));
     await chmod(path, 0o644);
@@ -97,7 +98,7 @@ describe('a token file', () => {
   });
 
   it.each(['', 'a-secret', '{"token":"a-secr', '{"token":7}', '{}', 'null', '[]', '"a-secret"'])(
-    'with the content %j rejects, and the error does not show it',
+    'a token file with the content %j rejects, and the error does not show it',
     async (text) => {
       const path = await newPath();
       await writeFile(path, text);
@@ -109,7 +110,7 @@ describe('a token file', () => {
     },
   );
 
-  it('that cannot be read or written rejects with the reason', async () => {
+  it('a token file that cannot be read or written rejects with the reason', async () => {
     const directory = await temporaryDirectory();
     const folder = join(directory, 'folder');
     await mkdir(join(folder, 'in it'), { recursive: true });
@@ -167,7 +168,7 @@ describe('a symbolic link to a token file', () => {
     expect((await readdir(directory)).sort()).toEqual(['link', 'real']);
   });
 
-  it('that leads to itself rejects', async () => {
+  it('a symbolic link to a token file that leads to itself rejects', async () => {
     const path = await newPath();
     await symlink(path, path);
     expect(await failureOf(fileTokenStore(path).load())).toMatchObject({ code: 'file-unreadable' });
@@ -203,32 +204,35 @@ describe('a process that is killed while it saves a token', () => {
     ['sync', 'old'],
     ['rename', 'old'],
     ['renamed', 'new'],
-  ])('at the step "%s" leaves the %s one complete', async (step, expected) => {
-    const path = await newPath();
-    const store = fileTokenStore(path);
-    await store.save({ token: 'old' });
-    const child = await start('die', path, step);
-    const exited = once(child, 'exit');
-    child.send('go');
-    expect(await exited).toEqual([null, 'SIGKILL']);
-    expect(await store.load()).toEqual({ token: expected });
-    const parts = await partsIn(join(path, '..'));
-    expect(parts).toHaveLength(expected === 'old' ? 1 : 0);
-    // A recent part may belong to a running process.
-    await store.save({ token: 'later' });
-    expect(await partsIn(join(path, '..'))).toEqual(parts);
-    for (const part of parts) expect(await modeOf(part)).toBe(0o600);
-    for (const part of parts) await age(part, MINUTE);
-    await store.save({ token: 'last' });
-    expect(await readdir(join(path, '..'))).toEqual(['token.json']);
-  });
+  ])(
+    'a process that is killed at the step "%s" of saving a token leaves the %s one complete',
+    async (step, expected) => {
+      const path = await newPath();
+      const store = fileTokenStore(path);
+      await store.save({ token: 'old' });
+      const child = await start('die', path, step);
+      const exited = once(child, 'exit');
+      child.send('go');
+      expect(await exited).toEqual([null, 'SIGKILL']);
+      expect(await store.load()).toEqual({ token: expected });
+      const parts = await partsIn(join(path, '..'));
+      expect(parts).toHaveLength(expected === 'old' ? 1 : 0);
+      // A recent part may belong to a running process.
+      await store.save({ token: 'later' });
+      expect(await partsIn(join(path, '..'))).toEqual(parts);
+      for (const part of parts) expect(await modeOf(part)).toBe(0o600);
+      for (const part of parts) await age(part, MINUTE);
+      await store.save({ token: 'last' });
+      expect(await readdir(join(path, '..'))).toEqual(['token.json']);
+    },
+  );
 
-  it('at any time leaves a complete one, and nothing that a later save does not remove', async () => {
+  it('a process that is killed at any time while it saves a token leaves a complete one, and nothing that a later save does not remove', async () => {
     const random = seeded('killed saves');
     const path = await newPath();
     const store = fileTokenStore(path);
     await store.save({ token: 'token-first' });
-    for (let round = 0; round < amount(8, 100); round++) {
+    for (let round = 0; round < runs(8, 8, 100); round++) {
       const child = await start('save', path);
       child.send('go');
       const killed = new Promise((resolve) => setTimeout(resolve, random() * 40)).then(() => end(child, 'SIGKILL'));
@@ -325,7 +329,7 @@ describe('the lock of a token file', () => {
     expect(await readdir(join(path, '..'))).toEqual(['token.json']);
   });
 
-  it('of a killed process is taken over when it is stale; that of a running one is not', async () => {
+  it('the lock of a killed process is taken over when it is stale; that of a running one is not', async () => {
     const [path, other] = [await newPath(), await newPath()];
     const running = await start('hold', other, String(14_000));
     expect(await go(running)).toBe('held');
@@ -342,7 +346,7 @@ describe('the lock of a token file', () => {
     expect(await readdir(join(path, '..'))).toEqual([]);
   }, 60_000);
 
-  it('that another process holds for two minutes is an error with its path', async () => {
+  it('waiting for the lock of a token file rejects with its path when another process holds it for two minutes', async () => {
     const path = await newPath();
     const holder = await start('hold', path, String(10 * MINUTE));
     expect(await go(holder)).toBe('held');

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runConformance } from '../support/conformance.ts';
 
-const program = fileURLToPath(new URL('../support/conformance-client.ts', import.meta.url));
+const program = fileURLToPath(new URL('./conformance-client.ts', import.meta.url));
 
 /** All scenarios of the suite `auth`. */
 const SCENARIOS = [

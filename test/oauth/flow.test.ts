@@ -108,7 +108,7 @@ describe('a callback', () => {
     ['no state', { state: '' }, 'state_mismatch'],
     ['another issuer', { iss: 'https://evil.example.com' }, 'issuer_mismatch'],
     ['no issuer', { iss: '' }, 'issuer_mismatch'],
-  ])('with %s is refused before any exchange', async (_, change, error) => {
+  ])('a callback with %s is refused before any exchange', async (_, change, error) => {
     const { oauth, exchanges } = await startOAuthBench();
     const { url } = await oauth.authorize();
     const back = new URL(await consent(url));
@@ -158,13 +158,13 @@ describe('a callback', () => {
 });
 
 describe('a refusal of the server', () => {
-  it('of the scope is an `OAuthError`', async () => {
+  it('a server that refuses the scope rejects the sign-in with an `OAuthError`', async () => {
     const { oauth } = await startOAuthBench();
     const error = await failureOf(oauth.authorize({ scope: '*' }));
     expect(error).toMatchObject({ name: 'OAuthError', error: 'invalid_scope', status: 400 });
   });
 
-  it('of the redirect URI’s host is an `OAuthError`', async () => {
+  it('a server that refuses the redirect URI’s host rejects the sign-in with an `OAuthError`', async () => {
     const { clientWith } = await startOAuthBench();
     const oauth = clientWith(memoryTokenStore(), { redirectUri: 'https://not-approved.example.net/callback' });
     const error = await failureOf(oauth.authorize());
@@ -172,7 +172,7 @@ describe('a refusal of the server', () => {
     expect(error).toMatchObject({ error: 'invalid_redirect_uri', message: expect.stringContaining('approved') });
   });
 
-  it('with 503 is retried, and rejects when it persists', async () => {
+  it('the client retries a 503 of the authorization server, and rejects when it persists', async () => {
     const { oauth, sandbox } = await startOAuthBench();
     const back = sandbox.faults.add({ on: RESOURCE, status: 503, times: 2 });
     expect((await oauth.authorize()).url).toContain('/oauth/authorize');
@@ -182,7 +182,7 @@ describe('a refusal of the server', () => {
     expect(sandbox.log.filter(({ path, status }) => path === SERVER && status === 503)).toHaveLength(5);
   });
 
-  it('of an unknown client makes the next sign-in register again', async () => {
+  it('a server that does not know the client makes the next sign-in register again', async () => {
     const { clientWith, store, url } = await startOAuthBench();
     await signIn(clientWith(store));
     const stored = await store.load();

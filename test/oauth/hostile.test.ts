@@ -49,7 +49,7 @@ describe('server metadata', () => {
     [{ registration_endpoint: 'http://evil.example/register' }, 'invalid_response'],
     [{ registration_endpoint: undefined }, 'registration_not_supported'],
     [{ issuer: 'https://evil.example' }, 'invalid_response'],
-  ])('with %j is refused', async (change, error) => {
+  ])('server metadata with %j is refused', async (change, error) => {
     const { oauth } = await document(SERVER, change);
     expect(await failureOf(oauth.authorize())).toMatchObject({ name: 'OAuthError', error });
   });
@@ -58,7 +58,7 @@ describe('server metadata', () => {
     [{ resource: 'https://evil.example/api/v2/mcp' }, 'invalid_target'],
     [{ authorization_servers: ['https://evil.example'] }, 'issuer_not_allowed'],
     [{ authorization_servers: ['not an address'] }, 'issuer_not_allowed'],
-  ])('of the resource with %j is refused', async (change, error) => {
+  ])('the client refuses metadata of the resource with %j', async (change, error) => {
     const { oauth } = await document('/.well-known/oauth-protected-resource', change);
     expect(await failureOf(oauth.authorize())).toMatchObject({ name: 'OAuthError', error });
   });
@@ -107,14 +107,14 @@ describe('server metadata', () => {
 });
 
 describe('a callback', () => {
-  it('that is not a URL is refused by an error that does not contain it', async () => {
+  it('a callback that is not a URL is refused by an error that does not contain it', async () => {
     const { oauth } = await startOAuthBench();
     const error = await failureOf(oauth.callback('http://[bad/?code=SECRET&state=x'));
     expect(error).toMatchObject({ name: 'OAuthError', error: 'invalid_request' });
     expect(JSON.stringify(error)).not.toContain('SECRET');
   });
 
-  it('with two states is refused, and the correct one is accepted afterwards', async () => {
+  it('a callback with two states is refused, and the correct one is accepted afterwards', async () => {
     const { oauth, url } = await startOAuthBench();
     const back = await consent((await oauth.authorize()).url);
     expect(await failureOf(oauth.callback(`${back}&state=another`))).toMatchObject({ error: 'state_mismatch' });
@@ -124,14 +124,14 @@ describe('a callback', () => {
 });
 
 describe('a refresh', () => {
-  it('with an absurd lifetime succeeds', async () => {
+  it('a refresh with an absurd lifetime succeeds', async () => {
     const { oauth, rejected, store } = await startRefreshing({ expires_in: Number.MAX_SAFE_INTEGER });
     expect(await oauth.get({ rejected })).not.toBe(rejected);
     expect((await store.load())?.expiresAt).toMatch(/^\+275760/);
   });
 
   it.each([{ access_token: 'tok\nen-secret' }, { access_token: 'to ken' }, { token_type: 'dpop' }])(
-    'with %j is refused, but its refresh token is kept and used',
+    'a refresh with %j is refused, but its refresh token is kept and used',
     async (change) => {
       const { oauth, rejected, exchanges, url } = await startRefreshing(change);
       const error = await failureOf(oauth.get({ rejected }));
@@ -163,7 +163,7 @@ describe('a configured client', () => {
 });
 
 describe('a token store', () => {
-  it('of another service is never used', async () => {
+  it('the token store of another service is never used', async () => {
     const one = await startOAuthBench();
     const another = await startTwisted(() => undefined);
     await signIn(one.oauth);
@@ -178,7 +178,7 @@ describe('a token store', () => {
     expect(await ping(one.oauth, one.url)).toBe(200);
   });
 
-  it('that cannot be locked or cleared rejects with `token-unavailable`', async () => {
+  it('a token store that cannot be locked or cleared rejects with `token-unavailable`', async () => {
     const { clientWith } = await startOAuthBench();
     const broken = (part: Partial<TokenStore>) => clientWith({ ...memoryTokenStore(), ...part });
     const fail = () => Promise.reject(new Error('no such disk'));

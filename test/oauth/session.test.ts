@@ -96,7 +96,7 @@ describe('a refresh', () => {
   it.each([
     ['a 503', { status: 503 }, { error: 'temporarily_unavailable' }],
     ['a cut connection', { cut: 'before' }, { code: 'connection-failed' }],
-  ] as const)('that fails by %s keeps the tokens, and the next refresh succeeds', async (_, fault, error) => {
+  ] as const)('a refresh that fails by %s keeps the tokens, and the next refresh succeeds', async (_, fault, error) => {
     const { oauth, sandbox, store, url, before } = await startExpired();
     const endFault = sandbox.faults.add({ on: TOKEN, ...fault });
     expect(await failureOf(ping(oauth, url))).toMatchObject(error);
@@ -105,7 +105,7 @@ describe('a refresh', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('that fails before the token expires leaves the current token in use, and is retried after ten seconds', async () => {
+  it('a refresh that fails before the token expires leaves the current token in use, and is retried after ten seconds', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
     const { clientWith, store, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
@@ -124,7 +124,7 @@ describe('a refresh', () => {
     expect(await oauth.get()).not.toBe(token);
   });
 
-  it('whose response is lost requires a new sign-in', async () => {
+  it('a refresh whose response is lost requires a new sign-in', async () => {
     const { oauth, sandbox, store, url, exchanges } = await startExpired();
     sandbox.faults.add({ on: TOKEN, cut: 'after', times: 1 });
     expect(await failureOf(ping(oauth, url))).toMatchObject({
@@ -140,7 +140,7 @@ describe('a refresh', () => {
     expect(sandbox.log.filter(({ path }) => path === '/oauth/register')).toHaveLength(1);
   });
 
-  it('that receives invalid_grant uses the newer pair in the store and deletes nothing', async () => {
+  it('a refresh that receives invalid_grant uses the newer pair in the store and deletes nothing', async () => {
     const { clientWith, store, url, exchanges, old, before } = await startExpired();
     const sibling = clientWith(store);
     await sibling.get({ rejected: old });
@@ -168,7 +168,7 @@ describe('a refresh', () => {
     expect(exchanges()).toEqual([200, 200]);
   });
 
-  it('that loses the lock of the store does not send the refresh token again', async () => {
+  it('a refresh that loses the lock of the store does not send the refresh token again', async () => {
     const { clientWith, store, old } = await startExpired();
     const lock = Promise.withResolvers<never>();
     const works: Promise<unknown>[] = [];
@@ -193,7 +193,7 @@ describe('a refresh', () => {
     expect(cut).toHaveBeenCalledOnce();
   });
 
-  it('whose new pair cannot be saved keeps the pair in memory, logs a warning, and saves it later', async () => {
+  it('a refresh whose new pair cannot be saved keeps the pair in memory, logs a warning, and saves it later', async () => {
     const warn = vi.fn();
     const logger = { warn, error() {}, info() {}, debug() {} };
     const { clientWith, url, sandbox, exchanges } = await startOAuthBench({}, { logger, logLevel: 'warn' });
@@ -219,7 +219,7 @@ describe('a refresh', () => {
     expect(exchanges()).toEqual([200, 200, 200]);
   });
 
-  it('whose new pair cannot be saved gives way to a sign-in in another process', async () => {
+  it('a refresh whose new pair cannot be saved gives way to a sign-in in another process', async () => {
     const { clientWith, sandbox, url } = await startOAuthBench();
     const store = memoryTokenStore();
     const refuse: TokenStore['save'] = () => Promise.reject(new Error('disk full'));
@@ -235,7 +235,7 @@ describe('a refresh', () => {
     expect(await unsaved.get()).toBe(await other.get());
   });
 
-  it('whose store cannot be read rejects with `token-unavailable`', async () => {
+  it('a refresh whose store cannot be read rejects with `token-unavailable`', async () => {
     const { clientWith, store } = await startOAuthBench();
     const oauth = clientWith({ ...store, load: () => Promise.reject(new Error('no such disk')) });
     expect(await failureOf(oauth.get())).toMatchObject({
@@ -310,7 +310,7 @@ describe('a grant', () => {
     expect(await failureOf(ping(oauth, url))).toMatchObject({ code: 'reauthorization-required' });
   });
 
-  it('of an issuer that is not allowed is not refreshed', async () => {
+  it('a grant of an issuer that is not allowed is not refreshed', async () => {
     const { oauth, clientWith, store } = await startOAuthBench();
     await oauth.callback(await consent((await oauth.authorize()).url));
     const text = JSON.stringify(await store.load());

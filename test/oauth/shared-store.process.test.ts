@@ -5,7 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ping, signIn } from '../support/oauth.ts';
 import { ask, ENDED, end, HOUR, isLocked, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 const PAIR = {
   token: expect.stringMatching(/./),
@@ -132,7 +133,7 @@ describe('a process that is killed during a refresh', () => {
   it('leaves one complete pair at any time; if that is revoked, a sign-in replaces it', async () => {
     const random = seeded('killed renewals');
     const { path, url, store, oauth, clientWith, sandbox } = await startExpired();
-    for (let round = 0; round < amount(15, 200); round++) {
+    for (let round = 0; round < runs(15, 15, 200); round++) {
       const child = await start(path, url);
       expect(await ask(child, 'refresh repeatedly')).toMatch(/./);
       const killed = new Promise((resolve) => setTimeout(resolve, random() * 60)).then(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type EngineBrowser, type Tab } from '../support/engines.ts';
-import { startTabs } from '../support/oauth-tabs.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
+import { startTabs } from './oauth-tabs.ts';
 
 const METADATA = '/.well-known/oauth-authorization-server';
 
@@ -30,13 +30,13 @@ describe.each(ENGINES)('two tabs of $name', ({ launch }) => {
     'refresh each token once',
     async () => {
       const { tabs, refreshes } = await startSignedIn();
-      const count = amount(10, 100);
+      const count = runs(10, 10, 100);
       const results = await Promise.all(tabs.map((tab) => tab.run((times) => page.pingAtExpiries(times), count)));
       const allSucceed = Array(count).fill(200);
       expect(results).toEqual([allSucceed, allSucceed]);
       expect(refreshes()).toEqual(allSucceed);
     },
-    amount(30_000, 300_000),
+    runs(30_000, 30_000, 300_000),
   );
 
   it('continue after one of them closes while it holds the lock', async () => {

@@ -5,8 +5,8 @@ import { createSandbox } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
 import type { Script } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
-import { idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 
@@ -72,14 +72,14 @@ describe('a call', () => {
       { 'error.type': 'connection-failed' },
     ],
     ['a timeout', [{ fault: 'stall' }], { 'error.type': 'attempt-timeout' }, { 'error.type': 'attempt-timeout' }],
-  ] as const)('that fails by %s has a span with its class of error', async (_, script, ofCall, ofAttempt) => {
+  ] as const)('a call that fails by %s has a span with its class of error', async (_, script, ofCall, ofAttempt) => {
     const { client, named } = await start(script, { maxRetries: 0, timeout: 100 });
     await failureOf(client.webhooks.list());
     expect(named('webhooks.list')).toMatchObject([{ attributes: ofCall, status: { code: SpanStatusCode.ERROR } }]);
     expect(named(/^GET/)).toMatchObject([{ attributes: ofAttempt, status: { code: SpanStatusCode.ERROR } }]);
   });
 
-  it('that is aborted ends its spans, and is not an error', async () => {
+  it('a call that is aborted ends its spans, which show no error', async () => {
     const { client, spans } = await start([{ fault: 'stall' }]);
     await failureOf(client.webhooks.list({ signal: AbortSignal.timeout(50) }));
     expect(spans().map(({ name, status, attributes }) => [name, status.code, attributes['error.type']])).toEqual([
@@ -88,7 +88,7 @@ describe('a call', () => {
     ]);
   });
 
-  it('that is not sent has a span without attempts', async () => {
+  it('a call that is not sent has a span without attempts', async () => {
     const { client, spans } = await start([]);
     await failureOf(client.lookalikes.create({ config: { target_size: 0 } }));
     expect(spans().map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
@@ -118,14 +118,14 @@ describe('a call', () => {
     expect(spans()).toHaveLength(4 + calls.length + named(/^GET/).length);
   });
 
-  it('of `client.request` has the name `request`, and a template only with parameters', async () => {
+  it('a call of `client.request` has the name `request`, and a template only with parameters', async () => {
     const { client, spans } = await start([{ data: [] }, { data: [] }]);
     await client.request('GET', '/api/v2/audiences/77');
     await client.request('GET', '/api/v2/audiences/{id}', { params: { id: 78 } });
     expect(spans().map(({ name }) => name)).toEqual(['GET', 'request', 'GET /api/v2/audiences/{id}', 'request']);
   });
 
-  it('that issues a token is above the call that issues it', async () => {
+  it('the span of a call is above that of the call that issues its token', async () => {
     const sandbox = createSandbox();
     sandbox.accounts.create(credentials);
     const { telemetry, named } = startTelemetry(undici());
@@ -163,12 +163,15 @@ describe('trace context', () => {
     }
   });
 
-  it.each([['server'], [/\/webhooks\/index$/]])('of each attempt is in its headers (%s)', async (target) => {
-    const { client, server, named } = await start([{ status: 503 }, { data: [] }], {}, [target]);
-    await client.webhooks.list();
-    const sent = (await server.seen()).map(({ headers }) => headers.traceparent);
-    expect(sent).toEqual(named(/^GET \//).map((span) => `00-${span.spanContext().traceId}-${idOf(span)}-01`));
-  });
+  it.each([['server'], [/\/webhooks\/index$/]])(
+    'the headers of each attempt have its trace context (%s)',
+    async (target) => {
+      const { client, server, named } = await start([{ status: 503 }, { data: [] }], {}, [target]);
+      await client.webhooks.list();
+      const sent = (await server.seen()).map(({ headers }) => headers.traceparent);
+      expect(sent).toEqual(named(/^GET \//).map((span) => `00-${span.spanContext().traceId}-${idOf(span)}-01`));
+    },
+  );
 
   it('is added to what another function passes to `fetch`, and nothing is lost', async () => {
     const passed: ((url: string, init: RequestInit) => [Request | string, RequestInit?])[] = [

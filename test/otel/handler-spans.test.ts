@@ -2,7 +2,7 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { createWebhookReceiver, type ReceiverOptions } from '../../src/webhooks/index.ts';
 import { delivery, recordingLogger, SECRET, wireEvent } from '../support/deliveries.ts';
-import { idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
+import { idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 
@@ -48,7 +48,7 @@ describe('a handled delivery', () => {
     expect(named(/^process/).map(parentOf)).toEqual(named('POST /webhooks').map(idOf));
   });
 
-  it('whose handler fails is an error', async () => {
+  it('a handled delivery whose handler fails has a span with an error', async () => {
     const { send, named } = start({ on: { 'audience.completed': () => Promise.reject(new Error('canary-message')) } });
     expect((await send(wireEvent('evt_1'))).status).toBe(500);
     expect(named(/^process/)).toMatchObject([

@@ -1,14 +1,17 @@
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EndEvent, RetryEvent } from '../../src/index.ts';
-import { failingFetch } from '../support/failing-fetch.ts';
 import { seeded } from '../support/seeded.ts';
 import { clientOf } from '../support/server.ts';
-import { countOf, idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
+import { runs } from '../support/volume.ts';
+import { failingFetch } from './failing-fetch.ts';
+import { countOf, idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 
-describe('10,000 calls, of whose requests 35 % fail, and some of which are aborted', () => {
+const CALLS = runs(1_000, 10_000);
+
+describe(`${CALLS} calls, of whose requests 35 % fail, and some of which are aborted`, () => {
   it('each have one span that ends once, as each of their requests, and metrics that add up', async () => {
     const random = seeded('telemetry');
     const sdk = startTelemetry(undici());
@@ -32,7 +35,7 @@ describe('10,000 calls, of whose requests 35 % fail, and some of which are abort
         rateLimits: false,
       },
     );
-    let left = 10_000;
+    let left = CALLS;
     const work = async (): Promise<void> => {
       while (left-- > 0) {
         const controller = new AbortController();
@@ -49,9 +52,9 @@ describe('10,000 calls, of whose requests 35 % fail, and some of which are abort
 
     const calls = sdk.named('webhooks.list');
     const attempts = sdk.named('GET /api/v2/webhooks/index');
-    expect(ends).toHaveLength(10_000);
+    expect(ends).toHaveLength(CALLS);
     expect(new Set(ends.map(({ outcome }) => outcome))).toEqual(new Set(['success', 'failure', 'aborted']));
-    expect(calls).toHaveLength(10_000);
+    expect(calls).toHaveLength(CALLS);
     expect(attempts).toHaveLength(requests);
     expect(sdk.started.toSorted()).toEqual([...calls, ...attempts].map(idOf).toSorted());
     const above = new Set(calls.map(idOf));
@@ -61,7 +64,7 @@ describe('10,000 calls, of whose requests 35 % fail, and some of which are abort
 
     expect(countOf(await sdk.points('http.client.request.duration'))).toBe(requests);
     expect(countOf(await sdk.points('audience_activation.retries'))).toBe(retries.length);
-    expect(countOf(await sdk.points('audience_activation.permit.wait'))).toBe(10_000);
+    expect(countOf(await sdk.points('audience_activation.permit.wait'))).toBe(CALLS);
     const durations = await sdk.points('audience_activation.call.duration');
     for (const outcome of ['success', 'failure', 'aborted']) {
       const points = durations.filter(({ attributes }) => attributes['audience_activation.outcome'] === outcome);

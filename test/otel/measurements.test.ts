@@ -6,7 +6,7 @@ import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { startJobService } from '../support/job-service.ts';
 import type { Script } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
-import { countOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
+import { countOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 

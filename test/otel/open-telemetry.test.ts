@@ -11,8 +11,8 @@ import { delivery, recordingLogger, SECRET, wireEvent } from '../support/deliver
 import { everything } from '../support/everything.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { bytesOf, SIGNATURE, startStorage, wireActivation } from '../support/storage.ts';
-import { startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 

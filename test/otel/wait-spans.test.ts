@@ -4,7 +4,7 @@ import type { ClientOptions } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { startJobService } from '../support/job-service.ts';
 import { failureOf } from '../support/server.ts';
-import { idOf, parentOf, startTelemetry, withOpenTelemetry } from '../support/telemetry.ts';
+import { idOf, parentOf, startTelemetry, withOpenTelemetry } from './support/telemetry.ts';
 
 const undici = withOpenTelemetry();
 
@@ -50,7 +50,7 @@ describe('in virtual time', () => {
       }
     });
 
-    it('of an hour is linked to its latest hundred polls', async () => {
+    it('a wait of an hour is linked to its latest hundred polls', async () => {
       const { client, add, named } = start();
       const [id = 0] = add(1);
       const waiting = failureOf(client.audiences.wait(id, { timeout: 3_600_000 }));
@@ -65,7 +65,7 @@ describe('in virtual time', () => {
     it.each([
       [107, 'needs-info'],
       [422, 'failed'],
-    ])('for a job that ends at %i is an error of the class %s', async (status, type) => {
+    ])('a wait for a job that ends at %i has a span with an error of the class %s', async (status, type) => {
       const { client, add, set, named } = start();
       const [id = 0] = add(1);
       set(id, status);
@@ -75,7 +75,7 @@ describe('in virtual time', () => {
       ]);
     });
 
-    it('that is aborted is not an error; a wait whose polls fail has the class of their error', async () => {
+    it('a wait that is aborted has a span without an error; a wait whose polls fail has the class of their error', async () => {
       const { client, add, remove, named } = start();
       const [id = 0, gone = 0] = add(2);
       const controller = new AbortController();

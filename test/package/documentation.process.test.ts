@@ -12,7 +12,7 @@ async function run(codes: readonly string[], timeoutMs: number): Promise<Map<num
   const folder = mkdtempSync(join(tmpdir(), 'audience-activation-'));
   const problems = new Map<number, string | null>();
   writeFileSync(join(folder, 'blocks.json'), JSON.stringify(codes));
-  const child = fork(new URL('../support/block-process.ts', import.meta.url), [folder, String(timeoutMs)], {
+  const child = fork(new URL('./block-process.ts', import.meta.url), [folder, String(timeoutMs)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let stderr = '';
@@ -70,7 +70,7 @@ describe('links', () => {
       return { target, path: path === '' ? file : posix.join(dirname(file), path), anchor };
     });
 
-  it.each(texts)('of %s have a target', (file) => {
+  it.each(texts)('links of %s have a target', (file) => {
     const broken = linksOf(file).filter(({ path, anchor }) => {
       if (!existsSync(path)) return true;
       return anchor !== undefined && !anchorsOf(readFileSync(path, 'utf8')).has(anchor);
@@ -78,7 +78,7 @@ describe('links', () => {
     expect(broken.map(({ target }) => target)).toEqual([]);
   });
 
-  it.each(SHIPPED)('of %s stay in the package', (file) => {
+  it.each(SHIPPED)('links of %s stay in the package', (file) => {
     expect(
       linksOf(file).flatMap(({ path }) => (SHIPPED.includes(path) || path.startsWith('docs/images/') ? [] : [path])),
     ).toEqual([]);

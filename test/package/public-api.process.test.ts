@@ -4,7 +4,7 @@ import { apiReport, entries, reportPath } from '../../scripts/api-report.ts';
 
 describe('the public API', () => {
   it.each(entries)(
-    'of %s is the reviewed one',
+    'the public API of %s is the reviewed one',
     (entry) => {
       const reviewed = readFileSync(reportPath(entry), 'utf8');
       const advice = `The public API of ${entry} has changed: run \`npm run api\` and review ${reportPath(entry)}`;
@@ -13,7 +13,7 @@ describe('the public API', () => {
     60_000,
   );
 
-  it.each(entries)('of %s contains every export of the module', async (entry) => {
+  it.each(entries)('the public API of %s contains every export of the module', async (entry) => {
     const report = readFileSync(reportPath(entry), 'utf8');
     const values = Object.keys(await import(new URL(`../../dist/${entry}.js`, import.meta.url).href));
     expect(values.length).toBeGreaterThan(0);

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findImportProblems } from '../../scripts/imports.ts';
 import { publicationProblems, releaseProblems } from '../../scripts/release-checks.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { runs } from '../support/volume.ts';
 
 describe('the test run', () => {
   const everySuite = { CHROMIUM_PATH: process.execPath, REDIS_SERVER_PATH: process.execPath };
@@ -20,6 +24,51 @@ describe('the test run', () => {
       encoding: 'utf8',
     });
     expect(output.trim()).toBe(String(checked));
+  });
+});
+
+describe('npm run test:full', () => {
+  it.each([
+    ['in CI, after `npm test`', { CI: 'true' }, ['run --project=node test/random.test.ts VOLUME=many']],
+    ['elsewhere', {}, ['run --project=node VOLUME=', 'run --project=node test/random.test.ts VOLUME=many']],
+  ])('%s, `npm run test:full` runs the random tests in full', async (_, environment, expected) => {
+    const folder = await temporaryDirectory();
+    const write = async (path: string, text: string): Promise<void> => {
+      await mkdir(join(folder, dirname(path)), { recursive: true });
+      await writeFile(join(folder, path), text, { mode: 0o755 });
+    };
+    await write('bin/npm', '#!/bin/sh\n');
+    await write('bin/vitest', '#!/bin/sh\necho "$* VOLUME=$VOLUME" >> calls\n');
+    await write('reports/blobs/node.json', '{}');
+    await write('test/random.test.ts', "import { runs } from './support/volume.ts';");
+    await write('test/usual.test.ts', '');
+    await write('test/random.process.test.ts', "import { runs } from './support/volume.ts';");
+    execFileSync(process.execPath, [resolve('scripts/test.ts'), '--full'], {
+      cwd: folder,
+      env: { PATH: `${folder}/bin:${process.env.PATH}`, ...environment },
+    });
+    const calls = (await readFile(join(folder, 'calls'), 'utf8')).split('\n');
+    const node = calls.filter((call) => call.includes('--project=node'));
+    expect(node.map((call) => call.replaceAll(/ --(?:coverage|reporter|outputFile)\S*/g, ''))).toEqual(expected);
+    expect(calls.find((call) => call.includes('--project=process'))).toContain('VOLUME=many');
+  });
+});
+
+describe('runs', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each([
+    [undefined, 1],
+    ['many', 10],
+    ['soak', 100],
+  ])('a random test has its volume under VOLUME=%s: %i', (volume, count) => {
+    vi.stubEnv('VOLUME', volume);
+    expect(runs(1, 10, 100)).toBe(count);
+  });
+
+  it('an unknown VOLUME is refused', () => {
+    vi.stubEnv('VOLUME', 'all');
+    expect(() => runs(1, 10)).toThrow('VOLUME is one of few, many, soak.');
   });
 });
 

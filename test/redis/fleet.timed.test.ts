@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectDone, expectKept, ideal, READ, setScene } from '../support/fleet-scene.ts';
 import { suiteRedis } from '../support/redis-server.ts';
+import { expectDone, expectKept, ideal, READ, setScene } from './support/fleet-scene.ts';
 
 const redis = suiteRedis();
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { clientOf, startServer } from '../support/server.ts';
-import { share, WINDOW } from '../support/shared-bucket.ts';
+import { share, WINDOW } from './support/shared-bucket.ts';
 
 const redis = suiteRedis();
 

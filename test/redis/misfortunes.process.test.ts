@@ -5,8 +5,8 @@ import type { RateLimits } from '../../src/spec/limits.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { expectSpaced, READ, share, WINDOW } from '../support/shared-bucket.ts';
 import { startVirtualTime } from '../support/virtual-time.ts';
+import { expectSpaced, READ, share, WINDOW } from './support/shared-bucket.ts';
 
 const redis = suiteRedis();
 const FOREGROUND = { scope: 'scope', priority: 'foreground' } as const;
@@ -74,7 +74,7 @@ describe('a process', () => {
     expect(timers()).toBe(before);
   });
 
-  it('that was blocked while its permits became due reserves others', async () => {
+  it('a process that was blocked while its permits became due reserves others', async () => {
     const shared = await share(redis());
     const [blocked, other] = [await shared.process('ioredis'), await shared.process()];
     await Promise.all([1, 2, 3].map((at) => shared.acquire(blocked, `first ${at}`)));

@@ -4,9 +4,10 @@ import { signWebhook } from '../../src/webhooks/index.ts';
 import { SECRET, wireEvent } from '../support/deliveries.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
-import { type ReceiverProcess, sendUntilTaken, startReceiver } from '../support/webhook-processes.ts';
+import { runs } from '../support/volume.ts';
+import { type ReceiverProcess, sendUntilTaken, startReceiver } from './webhook-processes.ts';
 
 const LONG = 60_000;
 const SENDERS = 64;
@@ -113,7 +114,7 @@ describe('10,000 deliveries to four receivers', () => {
       [0, 1, 2, 3].map((at) => startReceiver({ ...options, kind: KINDS[at % 2 ? 0 : 1] })),
     );
     const pick = (): ReceiverProcess => receivers[Math.floor(random() * 4)] ?? pick();
-    const events = 7_000 * amount(1, 5);
+    const events = 7_000 * runs(1, 1, 5);
     const ids = deliveriesOf(events, random);
     const kills = [0.3, 0.6].map((share, at) => ({ at: Math.floor(ids.length * share), receiver: receivers[at] }));
     const replaced: Promise<void>[] = [];

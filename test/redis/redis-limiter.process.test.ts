@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Clients, KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { expectSpaced, READ, share, WINDOW, written } from '../support/shared-bucket.ts';
+import { expectSpaced, READ, share, WINDOW, written } from './support/shared-bucket.ts';
 
 const redis = suiteRedis();
 

@@ -6,8 +6,8 @@ import { answer } from '../support/job-service.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { atSuiteEnd, startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { type SharedService, startSharedService } from '../support/shared-waits.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { type SharedService, startSharedService } from './support/shared-waits.ts';
 
 let prefixes = 0;
 
@@ -175,7 +175,7 @@ describe.concurrent.each(KINDS)('clients that share their waits on %s', { timeou
     await leading;
   });
 
-  it('of two services do not meet under one prefix', async () => {
+  it('clients of two services on %s do not meet under one prefix', async () => {
     const prefix = `waits-${prefixes++}`;
     const services = ['http://localhost:4001', 'http://localhost:4001/staging', 'http://localhost:4002'].map(
       (baseUrl) => ({
@@ -393,7 +393,7 @@ describe('when what the leader learns cannot be published', { timeout: 60_000 },
     for (const warning of service.warnings) expect(warning).toMatch(/^Redis failed, so this process polls for its own/);
   }
 
-  it('because a key holds another type of value, each process polls alone', async () => {
+  it('each process polls alone when a key of the leader holds another type of value', async () => {
     const prefix = `waits-${prefixes++}`;
     const { service, clients } = await startWith(prefix, () => redis().connect('redis'));
     const waits = clients.map((client, at) => client.audiences.wait(at + 1));
@@ -405,7 +405,7 @@ describe('when what the leader learns cannot be published', { timeout: 60_000 },
     await expectEnds(service, waits);
   });
 
-  it('because an access list forbids it, each process polls alone', async () => {
+  it('each process polls alone when an access list forbids the leader to publish', async () => {
     const server = await startRedis();
     const admin = await server.connect('redis');
     await admin.sendCommand(['ACL', 'SETUSER', 'limited', 'on', '>word', '~*', '+@all']);

@@ -4,8 +4,8 @@ import { answer } from '../support/job-service.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { startRedis, suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { startSharedService } from '../support/shared-waits.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { startSharedService } from './support/shared-waits.ts';
 
 let prefixes = 0;
 const refuse = (): Response => answer([], 429, { 'retry-after': '3600' });

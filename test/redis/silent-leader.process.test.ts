@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { connectVirtualRedis } from '../../bench/support/virtual-redis.ts';
 import { suiteRedis } from '../support/redis-server.ts';
-import { startSharedService } from '../support/shared-waits.ts';
 import { startVirtualTime } from '../support/virtual-time.ts';
+import { startSharedService } from './support/shared-waits.ts';
 
 const redis = suiteRedis();
 let prefixes = 0;

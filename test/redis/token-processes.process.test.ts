@@ -4,9 +4,9 @@ import { redisTokenStore } from '../../src/redis/index.ts';
 import { signIn, startOAuthBench } from '../support/oauth.ts';
 import { ask, end, HOUR } from '../support/oauth-processes.ts';
 import { KINDS } from '../support/redis-clients.ts';
-import { startManyOnRedis, startOnRedis } from '../support/redis-processes.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
+import { startManyOnRedis, startOnRedis } from './redis-processes.ts';
 
 describe.each(KINDS)('processes with a token store on %s', (kind) => {
   const redis = suiteRedis();

@@ -27,20 +27,23 @@ describe('the error of an upload', () => {
   it.each([
     [403, 'unusable', 'The slot can no longer be used'],
     [400, 'unknown', 'Whether the slot can still be used is unknown'],
-  ])('after a %i says that the slot is %s, and another reservation succeeds', async (status, slot, text) => {
-    const { sandbox, client } = await startBench({ jobs });
-    const reservation = await client.uploads.reserve({ kind: 'cohort', size: data.length });
-    const release = sandbox.faults.add({ on: 'PUT /uploads/*', status });
-    const error = await failureOf(client.uploads.send(reservation, data));
-    expect(error).toMatchObject({ slot });
-    expect(String(error)).toContain(`${text}: reserve another and upload again.`);
-    release();
-    const another = await client.uploads.reserve({ kind: 'cohort', size: data.length });
-    const { reference } = await client.uploads.send(another, data);
-    expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
-  });
+  ])(
+    'the error of an upload after a %i says that the slot is %s, and another reservation succeeds',
+    async (status, slot, text) => {
+      const { sandbox, client } = await startBench({ jobs });
+      const reservation = await client.uploads.reserve({ kind: 'cohort', size: data.length });
+      const release = sandbox.faults.add({ on: 'PUT /uploads/*', status });
+      const error = await failureOf(client.uploads.send(reservation, data));
+      expect(error).toMatchObject({ slot });
+      expect(String(error)).toContain(`${text}: reserve another and upload again.`);
+      release();
+      const another = await client.uploads.reserve({ kind: 'cohort', size: data.length });
+      const { reference } = await client.uploads.send(another, data);
+      expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
+    },
+  );
 
-  it('to a slot of more than 15 minutes ago says to reserve and upload again, which can be claimed', async () => {
+  it('the error of an upload to a slot of more than 15 minutes ago says to reserve and upload again, which can be claimed', async () => {
     const { client } = await startBench({ jobs });
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: data.length });
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + CLAIM_WINDOW + 1);
@@ -52,7 +55,7 @@ describe('the error of an upload', () => {
     expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
   });
 
-  it('of a file of another size says to reserve a slot for this file, which takes it', async () => {
+  it('the error of an upload of a file of another size says to reserve a slot for this file, which takes it', async () => {
     const { client } = await startBench({ jobs });
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: 5 });
     expect(String(await failureOf(client.uploads.send(reservation, data)))).toContain('reserve one for this file');
@@ -60,7 +63,7 @@ describe('the error of an upload', () => {
     expect(await client.uploads.send(own, data)).toMatchObject({ reference: own.reference });
   });
 
-  it('of a stream of another length says to set the right `size`, with which it is sent', async () => {
+  it('the error of an upload of a stream of another length says to set the right `size`, with which it is sent', async () => {
     const { client } = await startBench({ jobs });
     const stream = () => new Blob([data]).stream();
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: stream(), size: data.length + 1 }));
@@ -72,18 +75,21 @@ describe('the error of an upload', () => {
   it.each([
     ['has changed', openFile, (path: string) => appendFile(path, 'bob@example.com\n')],
     ['was removed', openAsBlob, (path: string) => rm(path)],
-  ])('of a file that %s says to open it again, and then it is uploaded', async (_, open, change) => {
-    const { client } = await startBench({ jobs });
-    const path = join(await temporaryDirectory(), 'customers.csv');
-    await writeFile(path, data);
-    const file = await open(path);
-    await change(path);
-    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: file }));
-    expect(String(error)).toMatch(/open (?:it|the file) again and upload it again/);
-    await writeFile(path, data);
-    const { reference } = await client.uploads.upload({ kind: 'cohort', data: await open(path) });
-    expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
-  });
+  ])(
+    'the error of an upload of a file that %s says to open it again, and then it is uploaded',
+    async (_, open, change) => {
+      const { client } = await startBench({ jobs });
+      const path = join(await temporaryDirectory(), 'customers.csv');
+      await writeFile(path, data);
+      const file = await open(path);
+      await change(path);
+      const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: file }));
+      expect(String(error)).toMatch(/open (?:it|the file) again and upload it again/);
+      await writeFile(path, data);
+      const { reference } = await client.uploads.upload({ kind: 'cohort', data: await open(path) });
+      expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
+    },
+  );
 });
 
 it('the error of an import whose create failed carries the upload, which `cohorts.create` claims', async () => {
@@ -115,14 +121,17 @@ describe('the error of a file of tokens', () => {
   it.each([
     ['deleted', (path: string) => rm(path)],
     ['restored', (path: string) => writeFile(path, '{"token":"a-token"}', { mode: 0o600 })],
-  ])('that holds no token says what to do, and works when it is %s', async (_, follow) => {
-    const path = join(await temporaryDirectory(), 'token.json');
-    await writeFile(path, '{"tok', { mode: 0o600 });
-    const store = fileTokenStore(path);
-    expect(String(await failureOf(Promise.resolve(store.load())))).toContain('delete it, or restore its content');
-    await follow(path);
-    await store.load();
-    await store.save({ token: 'another' });
-    expect(await store.load()).toMatchObject({ token: 'another' });
-  });
+  ])(
+    'the error of a file of tokens that holds no token says what to do, and works when it is %s',
+    async (_, follow) => {
+      const path = join(await temporaryDirectory(), 'token.json');
+      await writeFile(path, '{"tok', { mode: 0o600 });
+      const store = fileTokenStore(path);
+      expect(String(await failureOf(Promise.resolve(store.load())))).toContain('delete it, or restore its content');
+      await follow(path);
+      await store.load();
+      await store.save({ token: 'another' });
+      expect(await store.load()).toMatchObject({ token: 'another' });
+    },
+  );
 });

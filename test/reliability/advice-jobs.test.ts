@@ -12,7 +12,7 @@ describe('the error of a job that ended without success', () => {
     [107, 'change the definition and create it again under a new idempotency key'],
     [401, 'created again under a new idempotency key'],
   ])(
-    'at %i says that a new attempt needs a new key: the old key returns the same one, a new key builds another',
+    'the error of a job that ended at %i says that a new attempt needs a new key: the old key returns the same one, a new key builds another',
     async (status, advice) => {
       const { client, sandbox } = await startBench({ jobs });
       sandbox.jobs.next('audience', status);
@@ -29,7 +29,7 @@ describe('the error of a job that ended without success', () => {
     },
   );
 
-  it('of a cohort says to upload again, under a new key: the same upload cannot be claimed again', async () => {
+  it('the error of a failed cohort says to upload again, under a new key: the same upload cannot be claimed again', async () => {
     const { client, sandbox } = await startBench({ jobs });
     sandbox.jobs.next('cohort', 5);
     const { reference } = await client.uploads.upload({ kind: 'cohort', data });

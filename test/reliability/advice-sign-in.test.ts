@@ -30,7 +30,7 @@ async function refusedCallback(oauth: OAuthClient, change: Record<string, string
 
 describe('the error of a sign-in', () => {
   it.each([{ state: 'forged' }, { iss: 'https://evil.example.com' }])(
-    'whose callback has %o says to start again with `authorize()`, which succeeds',
+    'the error of a sign-in whose callback has %o says to start again with `authorize()`, which succeeds',
     async (change) => {
       const { oauth, url } = await startOAuthBench();
       expect(String(await refusedCallback(oauth, change))).toContain('Start again with `authorize()`.');
@@ -39,7 +39,7 @@ describe('the error of a sign-in', () => {
     },
   );
 
-  it('that has ended says how to sign in, which succeeds in both ways', async () => {
+  it('the error of a sign-in that has ended says how to sign in, which succeeds in both ways', async () => {
     const { oauth, url, account } = await startOAuthBench({}, { redirectUri: 'http://127.0.0.1/callback' });
     const advice = /Sign in with `signInWithBrowser\(oauth\)` .*, or redirect the user to the `url` of `authorize\(\)`/;
     expect(String(await failureOf(ping(oauth, url)))).toMatch(advice);
@@ -54,7 +54,7 @@ describe('the error of a sign-in', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('that nobody completes says to call `signInWithBrowser` again, which succeeds', async () => {
+  it('the error of a sign-in that nobody completes says to call `signInWithBrowser` again, which succeeds', async () => {
     const { oauth, url } = await startOAuthBench({}, { redirectUri: 'http://127.0.0.1/callback' });
     const error = await failureOf(signInWithBrowser(oauth, { open: false, onUrl: () => {}, timeout: 50 }));
     expect(String(error)).toContain('Call `signInWithBrowser` again.');
@@ -63,7 +63,7 @@ describe('the error of a sign-in', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 
-  it('at a server that registers no clients says to set `client`, with which it succeeds', async () => {
+  it('the error of a sign-in at a server that registers no clients says to set `client`, with which it succeeds', async () => {
     const { oauth, clientWith, url, store } = await startOAuthBench();
     await signIn(oauth);
     const { client_id } = JSON.parse(
@@ -79,7 +79,7 @@ describe('the error of a sign-in', () => {
     expect(await ping(registered, url)).toBe(200);
   });
 
-  it('at a server of another origin says to add it to `allowedIssuers`, with which it succeeds', async () => {
+  it('the error of a sign-in at a server of another origin says to add it to `allowedIssuers`, with which it succeeds', async () => {
     const oidc = await startOidc({ separateResource: true });
     const options = { baseUrl: new URL(oidc.resource).origin, redirectUri: REDIRECT, ...quick };
     const refused = createOAuthClient({ ...options, store: memoryTokenStore() });
@@ -98,7 +98,7 @@ describe('the error of a sign-in', () => {
 });
 
 describe('the error of an authorization server', () => {
-  it('that cannot revoke names `forget()`, which deletes the tokens from the store', async () => {
+  it('the error of an authorization server that cannot revoke names `forget()`, which deletes the tokens from the store', async () => {
     const { store, clientWith } = await startOAuthBench();
     const oauth = clientWith(store, { fetch: without('revocation_endpoint') });
     await signIn(oauth);
@@ -107,7 +107,7 @@ describe('the error of an authorization server', () => {
     expect(await store.load()).toBeUndefined();
   });
 
-  it('that is unavailable says that the stored tokens have not changed, and later they are refreshed', async () => {
+  it('the error of an authorization server that is unavailable says that the stored tokens have not changed, and later they are refreshed', async () => {
     const { oauth, store, sandbox, url } = await startOAuthBench();
     await signIn(oauth);
     await sandbox.advance(3_600_000);
@@ -170,14 +170,14 @@ describe('the error of a webhook', () => {
   };
   const body = JSON.stringify(event);
 
-  it('without its header names `headerName`, with which it is verified', async () => {
+  it('the error of a webhook without its header names `headerName`, with which it is verified', async () => {
     const headers = { 'Acme-Signature': await signWebhook(body, secret) };
     const error = await failureOf(verifyWebhook(body, headers, secret));
     expect(String(error)).toContain('set `headerName`');
     expect(await verifyWebhook(body, headers, secret, { headerName: 'Acme-Signature' })).toMatchObject({ id: 'evt_1' });
   });
 
-  it('whose signature does not match says to check the secret and the body, and both help', async () => {
+  it('the error of a webhook whose signature does not match says to check the secret and the body, and both help', async () => {
     const header = await signWebhook(body, secret);
     for (const [received, key] of [
       [body, 'another'],
@@ -192,7 +192,7 @@ describe('the error of a webhook', () => {
     expect(await verifyWebhook(body, header, secret)).toMatchObject({ id: 'evt_1' });
   });
 
-  it('whose body is parsed says to pass its raw bytes, which are verified', async () => {
+  it('the error of a webhook whose body is parsed says to pass its raw bytes, which are verified', async () => {
     const header = await signWebhook(body, secret);
     const error = await failureOf(verifyWebhook(Object(event), header, secret));
     expect(String(error)).toContain('Pass its raw bytes');

@@ -7,7 +7,7 @@ import { clientOf, failureOf, startServer } from '../support/server.ts';
 const ping = (client: AudienceClient) => client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
 describe('the error of a response', () => {
-  it('that is too large names `per_page` and `maxResponseBytes`, and each of them helps', async () => {
+  it('the error of a response that is too large names `per_page` and `maxResponseBytes`, and each of them helps', async () => {
     const { client, connect, account } = await startBench();
     for (let at = 0; at < 20; at++) await client.projects.create({ name: `Project ${at}` });
     const token = account.token('api');
@@ -17,7 +17,7 @@ describe('the error of a response', () => {
     expect((await connect({ token, maxResponseBytes: 100_000 }).projects.list()).items).toHaveLength(20);
   });
 
-  it('that is too large for a create tells to repeat it with its key, which a larger `maxResponseBytes` lets succeed', async () => {
+  it('the error of a response that is too large for a create tells to repeat it with its key, which a larger `maxResponseBytes` lets succeed', async () => {
     const { connect, account, client } = await startBench();
     const token = account.token('api');
     const error = await failureOf(connect({ token, maxResponseBytes: 10 }).projects.create({ name: 'One' }));
@@ -28,7 +28,7 @@ describe('the error of a response', () => {
     expect(await client.projects.list().toArray()).toMatchObject([{ id }]);
   });
 
-  it('that redirects says to set `baseUrl` to the address of the service, which helps', async () => {
+  it('the error of a redirect says to set `baseUrl` to the address of the service, which helps', async () => {
     const { url, connect, account } = await startBench();
     const moved = await startServer([{ status: 301, headers: { location: url } }]);
     const token = account.token('api');
@@ -63,7 +63,7 @@ describe('the error of a response', () => {
 });
 
 describe('the error of a token', () => {
-  it('that another login has ended names `apiToken`, with which two clients work', async () => {
+  it('the error of a token that another login has ended names `apiToken`, with which two clients work', async () => {
     const { client, connect } = await startBench();
     const { token } = await client.auth.login(credentials);
     await client.auth.login(credentials);
@@ -78,7 +78,7 @@ describe('the error of a token', () => {
   it.each([
     ['of the wrong kind', (token: string) => ({ mcpToken: token }), 'Only tokens of scope `mcp` are accepted here'],
     ['that has ended', () => ({ mcpToken: 'ended' }), 'renew their token; a string cannot be renewed'],
-  ])('for MCP %s names `mcpToken`, with which the call succeeds', async (_, options, advice) => {
+  ])('the error of a token for MCP %s names `mcpToken`, with which the call succeeds', async (_, options, advice) => {
     const { connect, account } = await startBench();
     const error = await failureOf(ping(connect({ token: 'unused', ...options(account.token('api')) })));
     expect(String(error)).toContain(advice);
@@ -95,7 +95,7 @@ describe('the error of a token', () => {
     ['api', 'revokeApiTokens', apiToken],
     ['mcp', 'revokeMcpTokens', mcpToken],
   ] as const)(
-    'that cannot be issued beside ten others of kind %s names %s, after which it is issued',
+    'the error of a token that cannot be issued beside ten others of kind %s names %s, after which it is issued',
     async (kind, revoke, source) => {
       const { account, connect, client } = await startBench();
       for (let at = account.tokens().filter((token) => token.kind === kind).length; at < 10; at++) account.token(kind);

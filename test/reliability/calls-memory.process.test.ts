@@ -4,10 +4,11 @@ import type { RequestListener } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { serve } from '../support/file-server.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
-const CALLS = amount(4_000, 200_000);
-const ABORTED = amount(2_000, 100_000);
+const CALLS = runs(4_000, 4_000, 200_000);
+const ABORTED = runs(2_000, 2_000, 100_000);
 
 const success = JSON.stringify({ status: 'success', code: 200, message: '', data: [] });
 
@@ -22,11 +23,9 @@ const respond: RequestListener = ({ url }, response) => {
 it(`${CALLS} calls of one client, and ${ABORTED} that are aborted, leave nothing behind`, async () => {
   const server = await serve(respond);
   const seed = Math.floor(seeded('aborted calls')() * 2 ** 31);
-  const child = fork(
-    new URL('../support/calls-process.ts', import.meta.url),
-    [server.url, CALLS, ABORTED, seed].map(String),
-    { execArgv: ['--expose-gc'] },
-  );
+  const child = fork(new URL('./calls-process.ts', import.meta.url), [server.url, CALLS, ABORTED, seed].map(String), {
+    execArgv: ['--expose-gc'],
+  });
   onTestFinished(() => void child.kill());
   const exit = new AbortController();
   child.once('exit', () => exit.abort());

@@ -41,7 +41,7 @@ const inFlight = (proxy: FaultProxy): Promise<void> => eventually(() => expect(p
 const conflicts = (log: readonly { status: number }[]): number => log.filter(({ status }) => status === 409).length;
 
 describe('a create whose key is in flight', () => {
-  it('by its own earlier attempt retries, however often, until the response is replayed', async () => {
+  it('a create whose key is in flight by its own earlier attempt retries, however often, until the response is replayed', async () => {
     const { client, sandbox, release } = await startSlow({ cut: true });
     const creating = client.projects.create({ name: 'Own' }, { maxRetries: 1 }).withResponse();
     await eventually(() => expect(conflicts(sandbox.log)).toBeGreaterThan(3));
@@ -51,7 +51,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([data.id]);
   });
 
-  it('by another call is waited for, and answered with what that call created', async () => {
+  it('a create whose key is in flight by another call is waited for, and answered with what that call created', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'Shared' }, options);
@@ -65,7 +65,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items).toHaveLength(1);
   });
 
-  it('by another call ends with an unknown outcome under `onConflict: "throw"`; following the advice creates nothing twice', async () => {
+  it('a create whose key is in flight by another call ends with an unknown outcome under `onConflict: "throw"`; following the advice creates nothing twice', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const first = client.projects.create({ name: 'Shared' }, { idempotencyKey: 'shared' });
     await inFlight(proxy);
@@ -80,7 +80,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items).toHaveLength(1);
   });
 
-  it('by a call with another body is refused as soon as that has ended', async () => {
+  it('a create whose key is in flight by a call with another body is refused as soon as that has ended', async () => {
     const { client, proxy, sandbox, release } = await startSlow();
     const options = { idempotencyKey: 'shared' };
     const first = client.projects.create({ name: 'First' }, options);
@@ -95,7 +95,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items).toMatchObject([{ id, name: 'First' }]);
   });
 
-  it('for longer than a minute ends with the outcome unknown, and the replay comes with the same key', async () => {
+  it('a create whose key is in flight for longer than a minute ends with the outcome unknown, and the replay comes with the same key', async () => {
     const { connect, options, sandbox, release } = await startSlow({ cut: true });
     const { time, counted } = startCountedTime();
     const client = connect({ ...options, fetch: counted, backoff: { min: 1_000, max: 20_000 } });
@@ -111,7 +111,7 @@ describe('a create whose key is in flight', () => {
     expect((await client.projects.list()).items.map((project) => project.id)).toEqual([id]);
   });
 
-  it('for longer than its deadline ends there, with the outcome unknown', async () => {
+  it('a create whose key is in flight for longer than its deadline ends there, with the outcome unknown', async () => {
     const { connect, options, sandbox, release } = await startSlow({ cut: true });
     const { time, counted } = startCountedTime();
     const create = connect({ ...options, fetch: counted }).projects.create({ name: 'Own' }, { deadline: 250 });
@@ -125,7 +125,7 @@ describe('a create whose key is in flight', () => {
 });
 
 describe('a key that was used', () => {
-  it('with another body is a conflict immediately, and creates nothing', async () => {
+  it('a used key with another body is a conflict immediately, and creates nothing', async () => {
     const { client } = await startBench();
     await client.projects.create({ name: 'One' }, { idempotencyKey: 'k' });
     const error = await failureOf(client.projects.create({ name: 'Two' }, { idempotencyKey: 'k' }));
@@ -133,7 +133,7 @@ describe('a key that was used', () => {
     expect((await client.projects.list()).items).toHaveLength(1);
   });
 
-  it('with the same body is answered with the same resource for 24 hours, and then creates another', async () => {
+  it('a used key with the same body returns the same resource for 24 hours, and then creates another', async () => {
     const { client, sandbox } = await startBench();
     const create = () => client.projects.create({ name: 'One' }, { idempotencyKey: 'k' });
     const first = await create();

@@ -3,10 +3,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type AudienceClient, AudienceError, type CreateOptions } from '../../src/index.ts';
 import { type Fault, LOST, type Passing, startFaultProxy } from '../support/fault-proxy.ts';
 import { startBench } from '../support/sandbox.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
 
-const CREATES = amount(700, 10_000);
+const CREATES = runs(70, 700, 10_000);
 const AT_ONCE = 50;
 const SHARE = 0.3;
 

@@ -2,11 +2,12 @@ import '../support/nothing-left.ts';
 import { expect, it } from 'vitest';
 import { AudienceClient, AudienceError } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
-import { garbled, mutated, pick } from '../support/mutations.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { garbled, mutated, pick } from './support/mutations.ts';
 
-const CREATES = amount(1_000, 20_000);
+const CREATES = runs(100, 1_000, 20_000);
 /** Creates of one client: a long wait that the service asks for holds back the later creates of its client. */
 const PER_CLIENT = 20;
 

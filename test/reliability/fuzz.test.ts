@@ -1,11 +1,12 @@
 import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, AudienceError } from '../../src/index.ts';
-import { garbled, mutated, pick } from '../support/mutations.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 import { wireAudience } from '../support/wire-audience.ts';
+import { garbled, mutated, pick } from './support/mutations.ts';
 
-const CASES = amount(4_000, 100_000);
+const CASES = runs(400, 4_000, 100_000);
 
 const STATUSES = [
   200, 200, 200, 200, 201, 204, 206, 299, 400, 401, 403, 404, 406, 408, 409, 410, 418, 422, 429, 451, 500, 502, 503,

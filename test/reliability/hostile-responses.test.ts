@@ -2,12 +2,13 @@ import '../support/nothing-left.ts';
 import { createServer, type RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceError, ResponseError } from '../../src/index.ts';
-import { bomb, type HostileResponse, hostileResponse } from '../support/hostile.ts';
 import { listenForTest } from '../support/loopback.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
 import { clientOf, failureOf } from '../support/server.ts';
+import { runs } from '../support/volume.ts';
+import { bomb, type HostileResponse, hostileResponse } from './support/hostile.ts';
 
-const CASES = amount(2_000, 20_000);
+const CASES = runs(200, 2_000, 20_000);
 
 /** A server that has read each request to its end before it responds, and counts by idempotency key. */
 async function startCounting(respond: RequestListener): Promise<{ url: string; arrived: Map<unknown, number> }> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cpuTime } from '../support/cpu-time.ts';
-import { hostileBodies } from '../support/hostile.ts';
 import { clientOf } from '../support/server.ts';
+import { cpuTime } from './support/cpu-time.ts';
+import { hostileBodies } from './support/hostile.ts';
 
 /**
  * Milliseconds of processor time that the handling of one response may take beside the parsing of its JSON: 50 on an idle

@@ -7,7 +7,7 @@ import { startBench } from '../support/sandbox.ts';
 
 /** Starts a process that creates an audience. */
 const startCreate = (url: string, token: string) =>
-  fork(new URL('../support/create-process.ts', import.meta.url), [url, token, 'order-4711']);
+  fork(new URL('./create-process.ts', import.meta.url), [url, token, 'order-4711']);
 
 it.each([
   ['before the service has acted', { kind: 'late', ms: 400 }],

@@ -4,11 +4,11 @@ import { eventually } from '../support/eventually.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { expectNoTimer } from '../support/nothing-left.ts';
 import { startBench } from '../support/sandbox.ts';
-import { amount } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { settlesNow } from '../support/settles-now.ts';
+import { runs } from '../support/volume.ts';
 
-const CALLS = amount(1_000, 10_000);
+const CALLS = runs(100, 1_000, 10_000);
 const limits = { read: { limit: 1e9, interval: 60_000 }, write: { limit: 1e9, interval: 60_000 } };
 
 async function startProxied(fault: Fault | undefined, more: { readonly fetch?: typeof fetch } = {}) {
@@ -19,7 +19,7 @@ async function startProxied(fault: Fault | undefined, more: { readonly fetch?: t
 }
 
 describe('nothing is left', () => {
-  it(`of ${CALLS} calls under one signal, and no more than one listener while they run`, async () => {
+  it(`${CALLS} calls under one signal leave nothing, and have no more than one listener while they run`, async () => {
     const { client } = await startProxied(undefined);
     const { signal } = new AbortController();
     let most = 0;
@@ -36,7 +36,7 @@ describe('nothing is left', () => {
     ['a response', undefined],
     ['a cut', { kind: 'cut-after' }],
     ['a failing server', { kind: 'answer', status: 503 }],
-  ] satisfies [string, Fault | undefined][])('of a call that ends by %s', async (_, fault) => {
+  ] satisfies [string, Fault | undefined][])('a call that ends by %s leaves nothing', async (_, fault) => {
     const { client } = await startProxied(fault);
     const { signal } = new AbortController();
     await client.audiences.create({ name: 'x' }, { signal }).catch(() => {});
@@ -48,7 +48,7 @@ describe('nothing is left', () => {
     ['a stalled call', { kind: 'stall-headers' }],
     ['a stalled body', { kind: 'stall-body' }],
     ['a back-off of a minute', { kind: 'answer', status: 503, headers: { 'retry-after': '60' } }],
-  ] satisfies [string, Fault][])('of %s that is aborted: it rejects immediately', async (_, fault) => {
+  ] satisfies [string, Fault][])('%s that is aborted rejects immediately and leaves nothing', async (_, fault) => {
     const { client, proxy } = await startProxied(fault);
     const controller = new AbortController();
     const calling = failureOf(client.webhooks.list({ signal: controller.signal }));
@@ -65,7 +65,7 @@ describe('nothing is left', () => {
   it.each([
     ['never responds', () => new Promise<Response>(() => {})],
     ['never ends its response', () => Promise.resolve(new Response(new ReadableStream()))],
-  ])('of an aborted call whose `fetch` ignores the signal and %s', async (_, fetch) => {
+  ])('an aborted call whose `fetch` ignores the signal and %s leaves nothing', async (_, fetch) => {
     const called = vi.fn(fetch);
     const { client } = await startProxied(undefined, { fetch: called });
     const controller = new AbortController();
@@ -76,7 +76,7 @@ describe('nothing is left', () => {
     await expectNoTimer();
   });
 
-  it('on the client by a token source and a limiter that listen to their signals', async () => {
+  it('a token source and a limiter that listen to their signals leave nothing on the client', async () => {
     const { client: plain, connect, account } = await startProxied(undefined);
     const signals: (AbortSignal | undefined)[] = [];
     const listen = (signal: AbortSignal | undefined): void => {
@@ -100,7 +100,7 @@ describe('nothing is left', () => {
     expect(new Set(signals).size).toBe(4);
   });
 
-  it('when a client is closed: calls, back-offs, queues and waits end with one reason', async () => {
+  it('a closed client ends calls, back-offs, queues and waits with one reason, and leaves nothing', async () => {
     const { client, connect, account, url } = await startProxied({ kind: 'stall-headers' });
     const queued = connect({
       baseUrl: url,

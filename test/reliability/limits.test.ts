@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRateLimiter, withMargin } from '../../src/client/rate-limit/rate-limiter.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -118,7 +118,7 @@ async function always(check: (grants: readonly Grant[], setup: Setup) => void): 
   const property = fc.asyncProperty(setup, async ({ arrivals, ...rest }) => {
     check(await run(rest.limit, rest.interval, arrivals), rest);
   });
-  await fc.assert(property, { numRuns: amount(200, 20_000) });
+  await fc.assert(property, { numRuns: runs(20, 200, 20_000) });
 }
 
 describe('a bucket with random arrivals and latencies', () => {
@@ -162,7 +162,7 @@ describe('a crowded bucket', () => {
     [120, 60_000, 1_000],
     [30, 60_000, 301],
     [10, 60_000, 95],
-  ])('of %i a minute is used to 97 % of what is possible', async (limit, interval, count) => {
+  ])('waiting calls use a bucket of %i a minute to 97 % of what is possible', async (limit, interval, count) => {
     const grants = await run(limit, interval, crowd(count));
     const best = Math.floor((count - 1) / limit) * interval;
     expect(grants).toHaveLength(count);

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { memoryTokenStore } from '../../src/index.ts';
 import { createOAuthClient } from '../../src/oauth/index.ts';
 import { verifyWebhook } from '../../src/webhooks/index.ts';
-import { cpuTime } from '../support/cpu-time.ts';
 import { REDIRECT } from '../support/oauth.ts';
 import { clientOf, failureOf } from '../support/server.ts';
 import { wireActivation } from '../support/storage.ts';
+import { cpuTime } from './support/cpu-time.ts';
 
 /** Milliseconds of processor time; work that grows faster than its input takes seconds. */
 const LIMIT_MS = 500;

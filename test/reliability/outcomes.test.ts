@@ -42,7 +42,7 @@ describe('a create with the outcome `not-sent`', () => {
 });
 
 describe('a create with the outcome `refused`', () => {
-  it('after a 422 has created nothing, and happens under a new key when what the error names is corrected', async () => {
+  it('a create after a 422 has created nothing, and happens under a new key when what the error names is corrected', async () => {
     const { client } = await startBench();
     const error = await errorWith('refused', client.audiences.create({ name: 'One', project_id: 999 }));
     expect(error).toMatchObject({ errors: { project_id: [expect.any(String)] } });
@@ -56,24 +56,32 @@ describe('a create with the outcome `refused`', () => {
   it.each([
     ['the rate limit', { write: { limit: 1, interval: 60_000 } }],
     ['the build budget', { buildsPerHour: 1 }],
-  ])('after a 429 of %s happens once when it is repeated with the same key at `retryAt`', async (_, limits) => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const sandbox = createSandbox({ limits });
-    const token = sandbox.accounts.create(credentials).token('api');
-    const options = { baseUrl: 'http://localhost', fetch: sandbox.fetch, rateLimits: false, logLevel: 'off' } as const;
-    const client = new AudienceClient({ ...options, token });
-    onTestFinished(() => client.close());
-    await client.audiences.create({ name: 'Before' });
-    const error = await errorWith('refused', client.audiences.create({ name: 'One' }, once));
-    if (!RateLimitError.isInstance(error) || !error.idempotencyKey || !error.retryAt) throw error;
-    expect(error.message).toContain(`Repeat it with the idempotency key "${error.idempotencyKey}".`);
-    await vi.advanceTimersByTimeAsync(error.retryAt.getTime() - Date.now());
-    const { id } = await client.audiences.create({ name: 'One' }, { idempotencyKey: error.idempotencyKey });
-    expect(await client.audiences.list().toArray()).toMatchObject([{ id }, { name: 'Before' }]);
-  });
+  ])(
+    'a create after a 429 of %s happens once when it is repeated with the same key at `retryAt`',
+    async (_, limits) => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      const sandbox = createSandbox({ limits });
+      const token = sandbox.accounts.create(credentials).token('api');
+      const options = {
+        baseUrl: 'http://localhost',
+        fetch: sandbox.fetch,
+        rateLimits: false,
+        logLevel: 'off',
+      } as const;
+      const client = new AudienceClient({ ...options, token });
+      onTestFinished(() => client.close());
+      await client.audiences.create({ name: 'Before' });
+      const error = await errorWith('refused', client.audiences.create({ name: 'One' }, once));
+      if (!RateLimitError.isInstance(error) || !error.idempotencyKey || !error.retryAt) throw error;
+      expect(error.message).toContain(`Repeat it with the idempotency key "${error.idempotencyKey}".`);
+      await vi.advanceTimersByTimeAsync(error.retryAt.getTime() - Date.now());
+      const { id } = await client.audiences.create({ name: 'One' }, { idempotencyKey: error.idempotencyKey });
+      expect(await client.audiences.list().toArray()).toMatchObject([{ id }, { name: 'Before' }]);
+    },
+  );
 
-  it('after a 409 about another body finds in the list what the key has created, and happens under another key', async () => {
+  it('a create after a 409 about another body finds in the list what the key has created, and happens under another key', async () => {
     const { client } = await startBench();
     const { id } = await client.projects.create({ name: 'First' }, { idempotencyKey: 'k' });
     const error = await errorWith('refused', client.projects.create({ name: 'Second' }, { idempotencyKey: 'k' }));
@@ -116,7 +124,7 @@ describe('a create with the outcome `unknown`', () => {
 });
 
 describe('a create with the outcome `done`', () => {
-  it('whose wait has failed is waited for with `error.created`, and is not repeated', async () => {
+  it('a create whose wait has failed is waited for with `error.created`, and is not repeated', async () => {
     const { sandbox, client } = await startBench();
     const error = await errorWith('done', client.audiences.createAndWait({ name: 'One' }, { wait: { timeout: 100 } }));
     if (!error.created) throw error;
@@ -126,7 +134,7 @@ describe('a create with the outcome `done`', () => {
     expect(await client.audiences.list().toArray()).toMatchObject([{ id, status: { id: 104 } }]);
   });
 
-  it('whose response cannot be read shows it in `error.body`, and is not repeated', async () => {
+  it('a create whose response cannot be read shows it in `error.body`, and is not repeated', async () => {
     const { url, client, connect, account } = await startBench();
     const body = JSON.stringify({ status: 'success', code: 200, message: 'Created as number 1.', data: 'odd' });
     const proxy = await startFaultProxy(url, () => ({ kind: 'answer', acted: true, status: 200, body }));

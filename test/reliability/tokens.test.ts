@@ -2,9 +2,9 @@ import '../support/nothing-left.ts';
 import { describe, expect, it } from 'vitest';
 import { AuthenticationError, apiToken, loginToken, memoryTokenStore } from '../../src/index.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
-const CALLS = 1_000;
+const CALLS = runs(100, 1_000);
 const limits = { read: { limit: 1e9, interval: 60_000 }, login: { limit: 1e9, interval: 60_000 } };
 const DAY = 24 * 3_600_000;
 
@@ -12,7 +12,7 @@ const times = (log: readonly { path: string; status: number }[], path: string): 
   log.filter((entry) => entry.path.endsWith(path) && entry.status === 200).length;
 
 describe(`${CALLS} concurrent calls`, () => {
-  it('on a token that a logout has ended renew it once', async () => {
+  it(`${CALLS} concurrent calls on a token that a logout has ended renew it once`, async () => {
     const { sandbox, account, connect } = await startBench({ limits });
     const client = connect({ credentials, rateLimits: false });
     await client.webhooks.list();
@@ -21,7 +21,7 @@ describe(`${CALLS} concurrent calls`, () => {
     expect(times(sandbox.log, '/auth/login')).toBe(2);
   }, 60_000);
 
-  it('on a token that has expired at the service renew it once', async () => {
+  it(`${CALLS} concurrent calls on a token that has expired at the service renew it once`, async () => {
     const { sandbox, connect } = await startBench({ limits });
     const client = connect({ token: apiToken(credentials, { store: memoryTokenStore() }), rateLimits: false });
     await client.webhooks.list();
@@ -31,10 +31,10 @@ describe(`${CALLS} concurrent calls`, () => {
   }, 60_000);
 });
 
-it('a token in a store is issued once over 1,000 starts', async () => {
+it('a token in a store is issued once over many starts', async () => {
   const { sandbox, connect } = await startBench({ limits });
   const store = memoryTokenStore();
-  for (let start = 0; start < amount(200, 1_000); start++) {
+  for (let start = 0; start < runs(20, 200, 1_000); start++) {
     const client = connect({ token: apiToken(credentials, { store }), rateLimits: false });
     await client.webhooks.list();
     await client.close();

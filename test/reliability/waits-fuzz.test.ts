@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { answer, type JobService, startJobService } from '../support/job-service.ts';
-import { amount, seeded } from '../support/seeded.ts';
+import { seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 const random = seeded('waits');
 const upTo = (most: number): number => Math.floor(random() * most);
@@ -93,7 +94,7 @@ class Crowd {
   }
 }
 
-it.each(Array.from({ length: amount(15, 500) }, (_, round) => round))(
+it.each(Array.from({ length: runs(2, 15, 500) }, (_, round) => round))(
   'every wait ends, none polls in a tight loop and nothing is left (round %i)',
   async () => {
     const { service, setFailing } = startBadService();

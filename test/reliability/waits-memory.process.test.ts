@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
 it('a hundred thousand waits leave nothing behind', async () => {
-  const child = fork(new URL('../support/waits-process.ts', import.meta.url), { execArgv: ['--expose-gc'] });
+  const child = fork(new URL('./waits-process.ts', import.meta.url), { execArgv: ['--expose-gc'] });
   const [report] = await once(child, 'message');
   const { ended, size, heap } = report;
   expect(ended).toBe(100_000);

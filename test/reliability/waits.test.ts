@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WaitTimeoutError } from '../../src/index.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { answer, type JobService, lateness, startJobService, waitFor } from '../support/job-service.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -74,7 +74,7 @@ describe('a list that keeps failing', () => {
     ['503', () => answer([], 503), {}],
     ['503, a bucket of 40', () => answer([], 503), { rateLimits: { read: { limit: 40, interval: MINUTE } } }],
     ['429 with `Retry-After: 3`', () => answer([], 429, { 'retry-after': '3' }), {}],
-  ] as const)('with %s delays no job by more than a minute', async (_, refuse, client) => {
+  ] as const)('a list that keeps failing with %s delays no job by more than a minute', async (_, refuse, client) => {
     const service = startJobService({ client });
     service.interfere = () => answer([], 429);
     const ids = service.add(3);
@@ -86,7 +86,7 @@ describe('a list that keeps failing', () => {
 });
 
 describe('waits take turns', () => {
-  it('so that a thousand jobs read one by one delay neither a page nor a new wait', async () => {
+  it('a thousand jobs that are read one by one delay neither a page nor a new wait', async () => {
     const service = startJobService();
     const audiences = service.add(1_000).slice(-100);
     const ended: Promise<unknown>[] = [waitFor(service, audiences)];
@@ -109,7 +109,7 @@ describe('waits take turns', () => {
     await Promise.all(ended);
   });
 
-  it('so that a thousand that join others receive their states immediately, for few requests', async () => {
+  it('a thousand waits that join others receive their states immediately, for few requests', async () => {
     const service = startJobService();
     const ids = service.add(1_000);
     const first = waitFor(service, ids);
@@ -124,7 +124,7 @@ describe('waits take turns', () => {
     expect(service.singles().length).toBeLessThan(100);
   });
 
-  it('so that ended jobs are read first if rows leave fields out', async () => {
+  it('the client reads ended jobs first if rows leave fields out', async () => {
     const service = startJobService({ rows: 'status' });
     const ids = service.add(1_000);
     const waiting = waitFor(service, ids);
@@ -136,7 +136,7 @@ describe('waits take turns', () => {
     await waiting;
   });
 
-  it('so that any number of events without a resource has a job read every two seconds at most', async () => {
+  it('any number of events without a resource makes the client read a job every two seconds at most', async () => {
     const service = startJobService();
     const waiting = waitFor(service, service.add(9).slice(0, 1));
     const other = service.client.estimates.wait(9).catch(() => {});
@@ -153,7 +153,7 @@ describe('waits take turns', () => {
     await Promise.all([waiting, other]);
   });
 
-  it('with any number of the user’s calls', async () => {
+  it('waits take turns with any number of the user’s calls', async () => {
     const service = startJobService();
     void waitFor(service, service.add(1_000));
     await time.pass(2 * MINUTE);
@@ -173,7 +173,7 @@ describe('a wait is not delayed', () => {
       url.pathname.includes('estimates') ? respond(Number(url.pathname.split('/').at(-1))) : undefined;
   };
 
-  it('by a `Retry-After` for another job', async () => {
+  it('a `Retry-After` for another job delays no wait', async () => {
     const service = startJobService();
     const ids = service.add(500);
     estimatesOf(service, () => answer([], 503, { 'retry-after': '120' }));
@@ -185,7 +185,7 @@ describe('a wait is not delayed', () => {
     await other;
   });
 
-  it('by any number of requests without a response', async () => {
+  it('any number of requests without a response delays no wait', async () => {
     const service = startJobService();
     const ids = service.add(500);
     estimatesOf(service, () => new Promise(() => {}));
@@ -198,7 +198,7 @@ describe('a wait is not delayed', () => {
   });
 
   it.each([{ deadline: undefined }, { deadline: Number.POSITIVE_INFINITY }, { timeout: Number.POSITIVE_INFINITY }])(
-    'by requests with %j that never receive their token',
+    'requests with %j that never receive their token delay no wait',
     async (request) => {
       let hangs = false;
       const token = (): string | Promise<string> => (hangs ? new Promise(() => {}) : 'test-token');
@@ -227,7 +227,7 @@ describe('a wait is not delayed', () => {
     await apart;
   });
 
-  it('by retries: a poll is never retried, whatever its request options are', async () => {
+  it('a poll is never retried, whatever its request options are', async () => {
     const service = startJobService({ latency: 3_000 });
     service.interfere = () => answer([], 500);
     const waiting = waitFor(service, service.add(200), { request: { maxRetries: 20 } });
@@ -239,7 +239,7 @@ describe('a wait is not delayed', () => {
 });
 
 describe('a token source', () => {
-  it('that hangs for a while delays no wait by more than two further minutes', async () => {
+  it('a token source that hangs for a while delays no wait by more than two further minutes', async () => {
     let hangs = true;
     const token = (): string | Promise<string> => (hangs ? new Promise(() => {}) : 'test-token');
     const service = startJobService({ client: { token } });
@@ -252,7 +252,7 @@ describe('a token source', () => {
     expect(performance.now() - ended).toBeLessThan(2.2 * MINUTE);
   });
 
-  it('that fails ends waits that know no state yet; the others ride it out, and name it when they time out', async () => {
+  it('a token source that fails ends waits that know no state yet; the others go on, and name it when they time out', async () => {
     let fails = true;
     const token = (): string => {
       if (fails) throw new Error('the vault is sealed');
@@ -310,7 +310,7 @@ describe('a wait', () => {
           expect(await time.timersLeft()).toBe(0);
         },
       ),
-      { numRuns: amount(20, 300) },
+      { numRuns: runs(2, 20, 300) },
     );
   });
 

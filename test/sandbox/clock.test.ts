@@ -3,8 +3,8 @@ import { AudienceClient } from '../../src/index.ts';
 import { Clock } from '../../src/sandbox/clock.ts';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { credentials } from '../support/sandbox.ts';
-import { startSandbox } from '../support/sandbox-calls.ts';
 import { randomOf } from '../support/seeded.ts';
+import { startSandbox } from './support/sandbox-calls.ts';
 
 const settled = async (): Promise<void> => {};
 

@@ -3,13 +3,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, openApiDocument } from '../../src/index.ts';
 import type { JsonObject } from '../../src/spec/wire-values.ts';
 import { isObject } from '../../src/util/json.ts';
-import { arbitraryOf, type KnownValues } from '../support/arbitrary-of-schema.ts';
 import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';
-import { REDIRECT, startOAuth } from '../support/sandbox-oauth.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
+import { arbitraryOf, type KnownValues } from './arbitrary-of-schema.ts';
+import { REDIRECT, startOAuth } from './support/sandbox-oauth.ts';
 
-const REQUESTS = amount(60, 10_000);
+const REQUESTS = runs(6, 60, 10_000);
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 const BASE = 'http://127.0.0.1';
 
@@ -206,7 +206,7 @@ const withBodies = routes.filter(
 
 describe('the required fields of the document', () => {
   it.each(withBodies.flatMap((route) => requiredFieldsOf(route).map((field) => [route.name, field, route] as const)))(
-    'of %s are those that the sandbox requires: %s',
+    'the required fields of %s in the document are those that the sandbox requires: %s',
     async (_, field, route) => {
       const { tokens, values, send, close } = await startService();
       onTestFinished(close);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ServerError } from '../../src/index.ts';
 import { createSandbox, type FaultRule } from '../../src/sandbox/index.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
-import { startSandbox } from '../support/sandbox-calls.ts';
 import { failureOf } from '../support/server.ts';
+import { startSandbox } from './support/sandbox-calls.ts';
 
 const once = { maxRetries: 0 };
 

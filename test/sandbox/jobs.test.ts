@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox, type JobKind } from '../../src/sandbox/index.ts';
 import { startBench } from '../support/sandbox.ts';
-import { HOUR, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
+import { HOUR, MINUTE, startSandbox } from './support/sandbox-calls.ts';
 
 interface SentEvent {
   readonly type: string;
@@ -206,7 +206,7 @@ describe('jobs in the console', () => {
     }
   });
 
-  it('with a real clock, `jobs.running` is current at every read', async () => {
+  it('`jobs.running` is current at every read with a real clock', async () => {
     const { client, sandbox } = await startBench({ clock: 'real', jobs: { duration: 1 } });
     await client.audiences.create({ name: 'x' });
     await expect.poll(() => sandbox.jobs.running).toEqual([]);

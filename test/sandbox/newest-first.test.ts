@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { deleteRow, newestFirst } from '../../src/sandbox/newest-first.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 
 /** A map that counts the entries that are read from it. */
 class CountedMap extends Map<number, string> {
@@ -62,6 +62,6 @@ it('pages are those of all rows, newest first, whatever is created and deleted b
         else deleteRow(map, each.id);
       }
     }),
-    { numRuns: amount(300, 5_000) },
+    { numRuns: runs(30, 300, 5_000) },
   );
 });

@@ -34,7 +34,7 @@ describe('a pattern of paths', () => {
     },
   );
 
-  it('that is too long is refused', () => {
+  it('a pattern of paths that is too long is refused', () => {
     expect(() => createPathMatcher(`/${'x'.repeat(500)}`)).toThrow('`on` must have up to 500 characters, not 501');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
-import { HOUR, startSandbox } from '../support/sandbox-calls.ts';
+import { HOUR, startSandbox } from './support/sandbox-calls.ts';
 
 describe('options of a sandbox', () => {
   it.each([

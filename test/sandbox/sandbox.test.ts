@@ -3,7 +3,7 @@ import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { operations } from '../../src/spec/operations.ts';
 import { startBench } from '../support/sandbox.ts';
-import { credentials, DAY, startSandbox } from '../support/sandbox-calls.ts';
+import { credentials, DAY, startSandbox } from './support/sandbox-calls.ts';
 
 describe('the routes that the specification shows', () => {
   it('the operation table has the documented methods and paths literally', () => {

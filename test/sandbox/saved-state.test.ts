@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxOptions, type SandboxState } from '../../src/sandbox/index.ts';
-import { credentials, HOUR, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
-import { amount, randomOf, seeded } from '../support/seeded.ts';
+import { randomOf, seeded } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
+import { credentials, HOUR, MINUTE, startSandbox } from './support/sandbox-calls.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -208,7 +209,7 @@ function withClock(state: SandboxState, now: number): SandboxState {
 describe('a saved state', () => {
   it('continues as the sandbox that was saved would: random histories', async () => {
     const random = seeded('saved state');
-    for (let round = amount(100, 500); round > 0; round--) {
+    for (let round = runs(10, 100, 500); round > 0; round--) {
       const seed = Math.floor(random() * 2 ** 31);
       const steps = 40 + Math.floor(random() * 60);
       const moveAt = Math.floor(random() * steps);
@@ -254,7 +255,7 @@ describe('a saved state', () => {
     await creating;
   });
 
-  it('of a real clock continues at the current time, and what was due meanwhile has happened', async () => {
+  it('a saved state of a real clock continues at the current time, and what was due meanwhile has happened', async () => {
     const { sandbox, create, token } = startSandbox({ clock: 'manual', start: Date.now() - 2 * HOUR });
     const audience = (await create(token)).body.data[0];
     const continued = createSandbox({ state: sandbox.save() });
@@ -267,7 +268,7 @@ describe('a saved state', () => {
     expect(Date.parse(`${data[0].updated_at}Z`)).toBeLessThan(Date.now() - HOUR);
   });
 
-  it('of a clock that was ahead continues there', async () => {
+  it('a saved state of a clock that was ahead continues there', async () => {
     const { sandbox } = startSandbox({ clock: 'real' });
     await sandbox.advance(24 * HOUR);
     expect(createSandbox({ state: sandbox.save() }).now()).toBeGreaterThan(Date.now() + 23 * HOUR);
@@ -292,13 +293,13 @@ describe('a saved state', () => {
     ['from before 1970', (state) => withClock(state, -1), /its clock shows -1/],
     ['from after the year 9000', (state) => withClock(state, 1e15), /its clock shows 1000000000000000/],
     ['cut', (state) => ({ ...state, data: (state.data as unknown[]).slice(0, 10) }), /`state` is damaged/],
-  ])('that is %s is refused', (_, damage, message) => {
+  ])('a saved state that is %s is refused', (_, damage, message) => {
     const state = damage(throughJson(startSandbox().sandbox.save())) as SandboxState;
     expect(() => createSandbox({ state })).toThrow(message);
   });
 
   it.each(['log', 'tokens', 'nextId', 'tasks', 'jobs', 'random', 'attempts', 'idempotencyKeys'])(
-    'without its `%s` is refused with a sentence, and the sandbox stays as it was',
+    'a saved state without its `%s` is refused with a sentence, and the sandbox stays as it was',
     async (part) => {
       const { sandbox, create, token } = startSandbox();
       const damaged = JSON.parse(JSON.stringify(sandbox.save()), (key, value) => (key === part ? undefined : value));
@@ -311,7 +312,7 @@ describe('a saved state', () => {
     },
   );
 
-  it('of a version that lacked a namespace continues with that namespace empty', async () => {
+  it('a saved state of a version that lacked a namespace continues with that namespace empty', async () => {
     const { sandbox, token } = startSandbox();
     const state = JSON.parse(JSON.stringify(sandbox.save()), (key, value) => (key === 'schedules' ? undefined : value));
     const continued = createSandbox({ clock: 'manual', state });
@@ -320,7 +321,7 @@ describe('a saved state', () => {
     expect(await response.json()).toMatchObject({ code: 200, data: [] });
   });
 
-  it('of another seed is refused', () => {
+  it('a saved state of another seed is refused', () => {
     const state = startSandbox({ seed: 5 }).sandbox.save();
     expect(() => createSandbox({ state, seed: 6 })).toThrow('`state` was saved with the seed 5, not 6');
     expect(createSandbox({ state, seed: 5 }).accounts.list()).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { credentials, HOUR, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
+import { credentials, HOUR, MINUTE, startSandbox } from './support/sandbox-calls.ts';
 
 describe('rate buckets', () => {
   it.each([

@@ -17,6 +17,3 @@ export function seeded(
   console.info(`${name}: SEED=${seed}`);
   return randomOf(seed);
 }
-
-/** Returns how much a random test does: `short` in `npm test`, `full` in `npm run test:soak`. */
-export const amount = (short: number, full: number): number => (process.env.SOAK === '1' ? full : short);

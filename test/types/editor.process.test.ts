@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { openEditor } from '../support/language-service.ts';
+import { openEditor } from './language-service.ts';
 
 const HEADER = `import { AudienceClient } from 'audience-activation';
 declare const client: AudienceClient;

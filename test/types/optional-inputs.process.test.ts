@@ -3,16 +3,16 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENTRIES } from '../../scripts/package/nodes.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { propertiesWithoutUndefined } from '../support/optional-inputs.ts';
+import { propertiesWithoutUndefined } from './optional-inputs.ts';
 
 const declarationsOf = (entry: string): string => resolve('dist', `${entry.slice(2) || 'index'}.d.ts`);
 
 describe('optional properties', () => {
-  it('of everything that a user passes accept `undefined` under `exactOptionalPropertyTypes`', () => {
+  it('optional properties of everything that a user passes accept `undefined` under `exactOptionalPropertyTypes`', () => {
     expect(propertiesWithoutUndefined(ENTRIES.map(declarationsOf))).toEqual([]);
   }, 60_000);
 
-  it('without it are found in options, callback results and mapped types, not in what a user receives', async () => {
+  it('optional properties that do not accept `undefined` are found in options, callback results and mapped types, not in what a user receives', async () => {
     const file = join(await temporaryDirectory(), 'index.d.ts');
     await writeFile(
       file,

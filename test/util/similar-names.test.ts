@@ -12,7 +12,7 @@ describe('a name is a misspelling of another one', () => {
     ['PROJECT-ID', 'project_id'],
     ['projectid', 'project_id'],
     ['_project_id', 'project_id'],
-  ])('with another case or other separators, whatever its length: %s', (name, other) => {
+  ])('a name with another case or other separators is a misspelling, whatever its length: %s', (name, other) => {
     expect(similarName(name, names)).toBe(other);
   });
 
@@ -27,13 +27,16 @@ describe('a name is a misspelling of another one', () => {
     ['datset', 'dataset'],
     ['analyis_type', 'analysis_type'],
     ['filtres', 'filters'],
-  ])('with one other letter, from six letters on: %s', (name, other) => {
+  ])('a name of six letters and more with one other letter is a misspelling: %s', (name, other) => {
     expect(similarName(name, names)).toBe(other);
   });
 
-  it.each(['nmae', 'nam', 'names', 'lame', 'kinds', 'mind', 'land'])('but not of a shorter one: %s', (name) => {
-    expect(similarName(name, names)).toBeUndefined();
-  });
+  it.each(['nmae', 'nam', 'names', 'lame', 'kinds', 'mind', 'land'])(
+    'a shorter name with one other letter is not a misspelling: %s',
+    (name) => {
+      expect(similarName(name, names)).toBeUndefined();
+    },
+  );
 
   it.each([
     'datasets',
@@ -44,11 +47,11 @@ describe('a name is a misspelling of another one', () => {
     'start_dates',
     'filter',
     'Projects_IDs',
-  ])('but not the plural or the singular of one: %s', (name) => {
+  ])('the plural or the singular of a name is not a misspelling: %s', (name) => {
     expect(similarName(name, names)).toBeUndefined();
   });
 
-  it.each(['', 'id', 'prjct_id', 'project', 'title', 'set', 'date', 'toString'])('but not %j', (name) => {
+  it.each(['', 'id', 'prjct_id', 'project', 'title', 'set', 'date', 'toString'])('%j is not a misspelling', (name) => {
     expect(similarName(name, names)).toBeUndefined();
   });
 });

@@ -87,7 +87,7 @@ describe('onDelivery', () => {
     expect(events).toEqual([]);
   });
 
-  it('that throws is logged and harms no delivery', async () => {
+  it('an `onDelivery` hook that throws is logged and harms no delivery', async () => {
     const broken = () => {
       throw new Error('broken');
     };

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { apiToken, memoryTokenStore, type StoredToken } from '../../../src/index.ts';
-import { DAY, inDays, issuedStatuses, storeOf } from '../../support/issued-tokens.ts';
 import { credentials, startBench } from '../../support/sandbox.ts';
 import { failureOf } from '../../support/server.ts';
+import { DAY, inDays, issuedStatuses, storeOf } from '../support/issued-tokens.ts';
 
 describe('a token in a store', () => {
   it('is used by one account at one service only', async () => {
@@ -73,7 +73,7 @@ describe('a token in a store', () => {
     }
   });
 
-  it('that had expired when it was issued, by a clock that is ahead, is used until it is refused', async ({
+  it('a token in a store that had expired when it was issued, by a clock that is ahead, is used until it is refused', async ({
     onTestFinished,
   }) => {
     const { account, connect, sandbox } = await startBench();
@@ -119,7 +119,7 @@ describe('a token in a store', () => {
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('the existing token is used while it is valid: gone'));
   });
 
-  it('that cannot be issued beside ten others is an error that names the fix', async () => {
+  it('a token that the service refuses to issue beside ten others rejects with an error that names the fix', async () => {
     const { account, connect } = await startBench();
     for (let at = 0; at < 9; at++) account.token('api');
     const error = await failureOf(

@@ -28,7 +28,7 @@ describe('a function as token', () => {
     ]);
   });
 
-  it('that throws fails the call with that cause before anything is sent', async () => {
+  it('a token function that throws fails the call with that cause before anything is sent', async () => {
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server, {
       token: () => {
@@ -42,7 +42,7 @@ describe('a function as token', () => {
   });
 
   it.each(['', 'with space', 'line\nbreak'])(
-    'that returns %j fails the call before anything is sent',
+    'a token function that returns %j fails the call before anything is sent',
     async (token) => {
       const server = await startServer([{ data: [] }]);
       const error = await failureOf(clientOf(server, { token: () => token }).webhooks.list());
@@ -162,7 +162,7 @@ describe('credentials', () => {
   it.each([
     [{ email: 'no-address', password: 'x' }, 'email'],
     [{ email: 'me@example.com', password: '' }, 'password'],
-  ])('that are invalid are refused before sending: %j', async (wrong, field) => {
+  ])('the client refuses invalid credentials before sending: %j', async (wrong, field) => {
     const server = await startServer([{}]);
     const error = await failureOf(clientOf(server).auth.login(wrong));
     expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });

@@ -37,7 +37,7 @@ describe('hooks', () => {
     ]);
   });
 
-  it('that throw are logged and harm no call', async () => {
+  it('hooks that throw are logged and harm no call', async () => {
     const server = await startServer([{ data: [] }]);
     const lines: string[] = [];
     const logger = { error: (line: string) => lines.push(line), warn() {}, info() {}, debug() {} };
@@ -222,7 +222,7 @@ describe('around', () => {
     ]);
   });
 
-  it('that waits indefinitely does not outlast the deadline of a call, nor the client', async () => {
+  it('an `around` hook that waits indefinitely outlasts neither the deadline of a call nor the client', async () => {
     const server = await startServer([]);
     const ends: EndEvent[] = [];
     const client = clientOf(server, { around: () => new Promise(() => {}), onEnd: (event) => ends.push(event) });

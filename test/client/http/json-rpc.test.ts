@@ -93,7 +93,7 @@ describe('an event stream', () => {
     ['a list in an event', `data: ${json([progress, response])}\n\n`],
     ['text that is not JSON before', `data: hello\n\ndata: 7\n\ndata: ${data}\n\n`],
     ['another type before', `event: ping\ndata: ${json({ ...response, result: { ok: false } })}\n\ndata: ${data}\n\n`],
-  ])('with %s contains the response', (_, text) => {
+  ])('an event stream with %s contains the response', (_, text) => {
     expect(stream(text)).toEqual(answered(response));
   });
 
@@ -109,7 +109,7 @@ describe('an event stream', () => {
     `data: ${head}\n\n`,
     `data: ${head}\n\ndata: ${tail}\n\n`,
     `event: ping\ndata: ${data}\n\n`,
-  ])('without the response is a problem: %j', (text) => {
+  ])('an event stream without the response is a problem: %j', (text) => {
     expect(stream(text)).toEqual({ problem: 'the body holds no response with the id 1' });
   });
 

@@ -122,23 +122,23 @@ describe('a `fetch` with a mistake in its code', () => {
 describe('a request through `wrapFetch`', () => {
   const refusedOwn: Fetch = () => Promise.reject(Object.assign(new Error('mine'), { code: 'ECONNREFUSED' }));
 
-  it.each<[string, CallAdditions['wrapFetch'], string]>([
-    ['fails to connect', (send) => (input, init) => send(input, init), 'not-sent'],
-    ['has never been made', () => refusedOwn, 'unknown'],
+  it.each<[string, string, CallAdditions['wrapFetch']]>([
+    ['fails to connect', 'not-sent', (send) => (input, init) => send(input, init)],
+    ['has never been made', 'unknown', () => refusedOwn],
     [
       'is in flight when a connection of the wrapper is refused',
-      (send) => (input, init) => Promise.race([send(input, init), refusedOwn(input, init)]),
       'unknown',
+      (send) => (input, init) => Promise.race([send(input, init), refusedOwn(input, init)]),
     ],
     [
       'was lost before one that fails to connect',
+      'unknown',
       (send) => async (input, init) => {
         await send(input, { ...init, body: new ReadableStream() }).catch(() => {});
         return send(input, init);
       },
-      'unknown',
     ],
-  ])('that %s', async (_, wrapFetch, outcome) => {
+  ])('a request through `wrapFetch` that %s has the outcome `%s`', async (_, outcome, wrapFetch) => {
     const client = clientOf({ url: await startRefusing() }, { ...around(wrapFetch), maxRetries: 0 });
     expect(await failureOf(client.audiences.create({}))).toMatchObject({ outcome });
   });
@@ -146,28 +146,22 @@ describe('a request through `wrapFetch`', () => {
 
 describe('a connect error of the option `fetch`', () => {
   it.each([
-    ['names the address', 'http://127.0.0.1:8080', { syscall: 'connect', address: '127.0.0.1', port: 8080 }, true],
-    ['names this machine', 'http://localhost:8080', { syscall: 'connect', address: '::1', port: 8080 }, true],
-    ['names the host', 'https://api.example.com', { syscall: 'getaddrinfo', hostname: 'api.example.com' }, true],
+    ['the address', 'not-sent', 'http://127.0.0.1:8080', { syscall: 'connect', address: '127.0.0.1', port: 8080 }],
+    ['this machine', 'not-sent', 'http://localhost:8080', { syscall: 'connect', address: '::1', port: 8080 }],
+    ['the host', 'not-sent', 'https://api.example.com', { syscall: 'getaddrinfo', hostname: 'api.example.com' }],
     [
-      'names the default port',
+      'the default port',
+      'not-sent',
       'https://api.example.com',
       { code: 'ECONNREFUSED', host: 'API.example.com', port: 443 },
-      true,
     ],
-    ['names another port', 'http://127.0.0.1:8080', { syscall: 'connect', address: '127.0.0.1', port: 9090 }, false],
-    [
-      'names another host',
-      'https://api.example.com',
-      { syscall: 'getaddrinfo', hostname: 'metrics.example.com' },
-      false,
-    ],
-    ['names no host', 'https://api.example.com', { code: 'ECONNREFUSED' }, false],
-  ])('that %s', async (_, url, details, isNotSent) => {
+    ['another port', 'unknown', 'http://127.0.0.1:8080', { syscall: 'connect', address: '127.0.0.1', port: 9090 }],
+    ['another host', 'unknown', 'https://api.example.com', { syscall: 'getaddrinfo', hostname: 'metrics.example.com' }],
+    ['no host', 'unknown', 'https://api.example.com', { code: 'ECONNREFUSED' }],
+  ])('a connect error of the option `fetch` that names %s has the outcome `%s`', async (_, outcome, url, details) => {
     const cause = Object.assign(new Error('connect'), details);
     const fetch = (): Promise<never> => Promise.reject(new TypeError('fetch failed', { cause }));
     const client = clientOf({ url }, { fetch, maxRetries: 0 });
-    const outcome = isNotSent ? 'not-sent' : 'unknown';
     expect(await failureOf(client.audiences.create({}))).toMatchObject({ outcome });
   });
 });

@@ -46,7 +46,7 @@ const METHODS: readonly (readonly [string, Method])[] = [
 const untyped = (options: object): never => Object.assign(Object.create(null), options) as never;
 
 describe('an unknown option', () => {
-  it.each(METHODS)('of %s is refused, and nothing is sent', async (name, call) => {
+  it.each(METHODS)('an unknown option of %s is refused, and nothing is sent', async (name, call) => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server, { mcpToken: 'mcp-token' });
     for (const option of ['max_retries', 'priority', 'isPoll', 'onPermit']) {
@@ -75,14 +75,14 @@ describe('an unknown option', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  it('of a get is reported with those that it has', async () => {
+  it('an unknown option of a get is reported with the options that a get has', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     await expect(clientOf(server).audiences.get(1, untyped({ page: 1 }))).rejects.toThrow(
       '`page` is not an option of audiences.get: use signal, timeout, maxRetries, maxRetryWait, deadline, headers, token, query, fetchOptions.',
     );
   });
 
-  it('of `toArray` is refused: `limit` misspelt would read all pages', async () => {
+  it('an unknown option of `toArray` is refused: `limit` misspelt would read all pages', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const rows = clientOf(server)
       .audiences.list()

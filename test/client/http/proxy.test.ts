@@ -1,9 +1,9 @@
 import { type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { FetchOptions } from '../../../src/index.ts';
-import { startRefusingProxy } from '../../support/refusing-proxy.ts';
 import { clientOf, failureOf } from '../../support/server.ts';
 import { startStorage } from '../../support/storage.ts';
+import { startRefusingProxy } from './refusing-proxy.ts';
 
 const through = (dispatcher: Dispatcher): { readonly fetchOptions: FetchOptions } => {
   onTestFinished(() => dispatcher.destroy());

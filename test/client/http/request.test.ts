@@ -188,7 +188,7 @@ describe('a function that a user passes to the client', () => {
     expect(await failureOf(after.audiences.create({}))).toMatchObject({ code: 'callback-failed', outcome: 'done' });
   });
 
-  it('as `fetch` receives the options of `fetchOptions`, with precedence of the client’s own', async () => {
+  it('a user’s `fetch` receives the options of `fetchOptions`, with precedence of the client’s own', async () => {
     const server = await startServer([{ data: [] }]);
     const inits: (RequestInit | undefined)[] = [];
     const fetch = (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
@@ -199,7 +199,7 @@ describe('a function that a user passes to the client', () => {
     expect(inits).toEqual([expect.objectContaining({ cache: 'no-store', redirect: 'manual' })]);
   });
 
-  it('as limiter decides about every request', async () => {
+  it('a user’s limiter decides about every request', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '0' } }, { data: [] }]);
     const asked: unknown[] = [];
     const limiter = {

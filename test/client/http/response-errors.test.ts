@@ -153,7 +153,7 @@ describe('isInstance', () => {
     expect(all.find(isInstance)).toBe(denied);
   });
 
-  it('of a user’s subclass recognizes that class alone', () => {
+  it('`isInstance` of a user’s subclass recognizes that class alone', () => {
     class TeapotError extends ApiError {
       static override readonly className = 'TeapotError';
     }
@@ -276,7 +276,7 @@ describe('an error of a create', () => {
 });
 
 describe('the advice of an error', () => {
-  it('about a 404 names the id and the account, or only the check if the request has no id', async () => {
+  it('the advice of a 404 names the id and the account, or only the check if the request has no id', async () => {
     const server = await startServer([{ status: 404, message: 'Not found.' }]);
     const client = clientOf(server, once);
     const check = 'every call of this operation fails like this, run `aud check`.';
@@ -287,7 +287,7 @@ describe('the advice of an error', () => {
     expect(String(await failureOf(client.request('GET', '/api/v2/x')))).toContain(`404 Not found. If ${check}`);
   });
 
-  it('about HTML in place of an envelope names the base URL', async () => {
+  it('the advice about HTML in place of an envelope names the base URL', async () => {
     const server = await startServer([{ text: '<html>Sign in</html>' }]);
     expect(String(await failureOf(clientOf(server, once).webhooks.list()))).toContain(
       'the body is HTML or XML, as from a proxy: check the base URL.',

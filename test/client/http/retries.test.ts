@@ -32,7 +32,7 @@ describe('a call that is safe to retry', () => {
 });
 
 describe('a create', () => {
-  it('whose response was lost is retried under its key with the same bytes', async () => {
+  it('a create whose response was lost is retried under its key with the same bytes', async () => {
     const server = await startServer([
       { fault: 'cut' },
       { status: 502 },
@@ -53,20 +53,20 @@ describe('a create', () => {
     expect(attempts).toBe(8);
   });
 
-  it('under a generated key is a ConflictError immediately when the first response is 409', async () => {
+  it('a create under a generated key rejects with a ConflictError immediately when the first response is 409', async () => {
     const server = await startServer([{ status: 409 }]);
     const error = await failureOf(clientOf(server).audiences.create({}));
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
   });
 
-  it("under the caller's key is retried after a 409 until the response is replayed", async () => {
+  it("a create under the caller's key is retried after a 409 until the response is replayed", async () => {
     const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
     const { attempts } = await clientOf(server).audiences.create({}, { idempotencyKey: 'k' }).withResponse();
     expect(attempts).toBe(3);
   });
 
   it.each([{ onConflict: 'throw' }, { maxRetries: 0 }] as const)(
-    "under the caller's key ends at the first 409 with an unknown outcome with %o",
+    "a create under the caller's key ends at the first 409 with an unknown outcome with %o",
     async (options) => {
       const server = await startServer([{ status: 409 }]);
       const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k', ...options }));
@@ -109,7 +109,7 @@ describe('Retry-After', () => {
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  it('of 0 retries immediately', async () => {
+  it('the client retries immediately after a `Retry-After` of 0', async () => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': '0' } }, { data: [] }]);
     const started = performance.now();
     await clientOf(server, { backoff: { min: 20_000, max: 30_000 } }).webhooks.list();
@@ -125,7 +125,7 @@ describe('Retry-After', () => {
     );
   });
 
-  it('that does not fit the deadline fails immediately, too', async () => {
+  it('a `Retry-After` that does not fit the deadline fails the call immediately, too', async () => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': '60' } }]);
     const started = performance.now();
     const error = await failureOf(clientOf(server).webhooks.list({ deadline: 20_000 }));
@@ -133,7 +133,7 @@ describe('Retry-After', () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it.each(['soon', '-5', ''])('that is malformed (%j) is replaced by the backoff', async (value) => {
+  it.each(['soon', '-5', ''])('the backoff replaces a malformed `Retry-After`: %j', async (value) => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': value } }, { data: [] }]);
     expect(await clientOf(server).webhooks.list()).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('a 429', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it('of a create with a long wait is the build budget: other writes continue, later creates are refused immediately', async () => {
+  it('a 429 of a create with a long wait is the build budget: other writes continue, later creates are refused immediately', async () => {
     const server = await startServer({
       'POST /api/v2/audiences/create': [{ status: 429, headers: { 'retry-after': '3000' } }],
       '*': [{ data: [] }],
@@ -200,7 +200,7 @@ describe('a 429', () => {
     expect((await server.seen()).map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
   });
 
-  it('of a create with a short wait is distinguished from the budget by one usage read for all', async () => {
+  it('a 429 of a create with a short wait is distinguished from the budget by one usage read for all', async () => {
     const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
     const server = await startServer({
       'POST /api/v2/audiences/create': [{ status: 429, delay: 30 }],
@@ -212,7 +212,7 @@ describe('a 429', () => {
     expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
   });
 
-  it('of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
+  it('a 429 of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
     const left = {
       build_budget: { hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null },
     };

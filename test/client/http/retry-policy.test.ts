@@ -74,7 +74,7 @@ describe('the decision to retry', () => {
       false,
     ]),
   ];
-  it.each(failures)('after %s depends on the operation', (_, failure, key, safe, never) => {
+  it.each(failures)('the operation decides whether the client retries after %s', (_, failure, key, safe, never) => {
     const decided = (['idempotency-key', 'always', 'never'] as const).map((retry) => decide(failure, { retry }));
     expect(decided.map((retry) => retry !== undefined)).toEqual([key, safe, never]);
   });
@@ -155,7 +155,7 @@ describe('the history of a call', () => {
     [[{ kind: 'lost' }, status(422)], 'unknown'],
     [[status(429), status(503)], 'unknown'],
     [[{ kind: 'lost' }, { kind: 'final', outcome: 'done' }], 'done'],
-  ])('after %j says that the create is %s', (failures, outcome) => {
+  ])('a call history with %j says that the create is %s', (failures, outcome) => {
     expect(historyOf(...failures).outcome).toBe(outcome);
   });
 
@@ -166,7 +166,7 @@ describe('the history of a call', () => {
     [[conflict('in-flight'), conflict('other-body')], 'refused'],
     [[{ kind: 'lost' }, conflict('other-body')], 'refused'],
     [[conflict('in-flight'), { kind: 'not-sent' }], 'unknown'],
-  ])('after %j to the key of the caller says that the create is %s', (failures, outcome) => {
+  ])('a call history with %j to the key of the caller says that the create is %s', (failures, outcome) => {
     expect(record(new RetryHistory(true), failures).outcome).toBe(outcome);
   });
 
@@ -176,7 +176,7 @@ describe('the history of a call', () => {
     [[conflict('other-body')], 'refused'],
     [[{ kind: 'lost' }, conflict('in-flight')], 'unknown'],
     [[{ kind: 'lost' }, conflict('other-body')], 'unknown'],
-  ])('after %j to a generated key says that the create is %s', (failures, outcome) => {
+  ])('a call history with %j to a generated key says that the create is %s', (failures, outcome) => {
     expect(historyOf(...failures).outcome).toBe(outcome);
   });
 
@@ -228,7 +228,7 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(new Headers({ 'retry-after': value }), now)).toBe(ms);
   });
 
-  it('as a date is compared with the clock of the service', () => {
+  it('the client compares a `Retry-After` that is a date with the clock of the service', () => {
     const headers = new Headers({
       'retry-after': 'Fri, 20 Nov 2026 12:01:00 GMT',
       date: 'Fri, 20 Nov 2026 12:00:30 GMT',

@@ -67,7 +67,7 @@ describe('a custom `fetch`', () => {
 });
 
 describe('a `fetch` that fails', () => {
-  it('with a cause that leads in a circle may have sent something', async () => {
+  it('a `fetch` that fails with a cause that leads in a circle may have sent something', async () => {
     const round = new Error('round');
     round.cause = new AggregateError([round], 'and round', { cause: round });
     const client = clientOf({ url: 'http://127.0.0.1:1' }, { fetch: () => Promise.reject(round), maxRetries: 0 });
@@ -83,15 +83,18 @@ describe('a `fetch` of the platform that was replaced, and ignores its signal', 
   it.each([
     ['never responds', () => new Promise<Response>(() => {})],
     ['never ends its response', () => Promise.resolve(new Response(new ReadableStream()))],
-  ])('and %s holds up no timeout, deadline, abort or close', async (_, fetch) => {
-    vi.stubGlobal('fetch', fetch);
-    const client = clientOf({ url: 'http://127.0.0.1:1' }, { maxRetries: 0 });
-    expect(await failureOf(client.audiences.get(1, { timeout: 30 }))).toMatchObject({ code: 'attempt-timeout' });
-    expect(await failureOf(client.audiences.get(1, { deadline: 30 }))).toMatchObject({ code: 'deadline-exceeded' });
-    const signal = AbortSignal.timeout(30);
-    expect(await failureOf(client.audiences.get(1, { signal }))).toBe(signal.reason);
-    const pending = failureOf(client.audiences.get(1));
-    await client.close();
-    expect(await pending).toMatchObject({ code: 'client-closed' });
-  });
+  ])(
+    'a replaced `fetch` that ignores its signal and %s holds up no timeout, deadline, abort or close',
+    async (_, fetch) => {
+      vi.stubGlobal('fetch', fetch);
+      const client = clientOf({ url: 'http://127.0.0.1:1' }, { maxRetries: 0 });
+      expect(await failureOf(client.audiences.get(1, { timeout: 30 }))).toMatchObject({ code: 'attempt-timeout' });
+      expect(await failureOf(client.audiences.get(1, { deadline: 30 }))).toMatchObject({ code: 'deadline-exceeded' });
+      const signal = AbortSignal.timeout(30);
+      expect(await failureOf(client.audiences.get(1, { signal }))).toBe(signal.reason);
+      const pending = failureOf(client.audiences.get(1));
+      await client.close();
+      expect(await pending).toMatchObject({ code: 'client-closed' });
+    },
+  );
 });

@@ -24,7 +24,7 @@ describe('timeout', () => {
     expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
   });
 
-  it('of 0 fails immediately, `Infinity` never', async () => {
+  it('a timeout of 0 fails the call immediately, `Infinity` never', async () => {
     const server = await startServer([{ data: [], delay: 50 }]);
     const client = clientOf(server, { maxRetries: 0 });
     expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
@@ -54,7 +54,7 @@ describe('deadline', () => {
     expect(error).toSatisfy((it: Error) => AudienceError.isInstance(it.cause) && it.cause.code === 'server-error');
   });
 
-  it('of 0 sends nothing, and says so', async () => {
+  it('a call with a deadline of 0 sends nothing, and says so', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 0 }));
     expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'not-sent' });

@@ -45,7 +45,7 @@ const named = (count: number): { name: string }[] =>
   Array.from({ length: count }, (_, n) => ({ name: `Project ${n}` }));
 
 describe('a call that waits for five seconds', () => {
-  it('for a permit reports the limit and when the permit is expected; the line is logged once for all', async () => {
+  it('a call that waits five seconds for a permit reports the limit and when the permit is expected; the line is logged once for all', async () => {
     const { client, events, waits } = startScene();
     const creates = Promise.all(named(35).map((body) => client.projects.create(body)));
     await time.pass(4_900);
@@ -82,7 +82,7 @@ describe('a call that waits for five seconds', () => {
     expect(waits()).toHaveLength(3);
   });
 
-  it('for its token reports that', async () => {
+  it('a call that waits five seconds for its token reports that', async () => {
     const token = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('slow'), 8_000));
     const { client, events, waits } = startScene({ token });
     await time.until(failureOf(client.audiences.get(1, { maxRetries: 0 })));
@@ -91,7 +91,7 @@ describe('a call that waits for five seconds', () => {
     expect(waits()[0]).toBe('audiences.get is waiting: its token source has not returned a token.');
   });
 
-  it('for the build budget reports when that allows the next build', async () => {
+  it('a call that waits five seconds for the build budget reports when that allows the next build', async () => {
     const { client, events, waits } = startScene({ maxRetryWait: 7_200_000 }, { limits: { buildsPerHour: 1 } });
     await time.until(client.audiences.create({ name: 'One' }));
     const [second, third] = [client.audiences.create({ name: 'Two' }), client.audiences.create({ name: 'Three' })];
@@ -102,7 +102,7 @@ describe('a call that waits for five seconds', () => {
     await time.until(Promise.all([second, third]));
   });
 
-  it('for the next attempt reports its time and the error', async () => {
+  it('a call that waits five seconds for the next attempt reports its time and the error', async () => {
     const { client, events, waits } = startScene({ fetch: refusing(503), backoff: { min: 20_000, max: 20_000 } });
     const call = failureOf(client.audiences.get(1, { maxRetries: 1 }));
     await time.pass(6_000);
@@ -115,7 +115,7 @@ describe('a call that waits for five seconds', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('for a `Retry-After` reports that the service has asked for it', async () => {
+  it('a call that waits five seconds for a `Retry-After` reports that the service has asked for it', async () => {
     const { client, events, waits } = startScene({ fetch: refusing(503, { 'retry-after': '30' }) });
     const call = failureOf(client.audiences.get(1, { maxRetries: 1 }));
     await time.pass(6_000);
@@ -127,7 +127,7 @@ describe('a call that waits for five seconds', () => {
     await time.until(call);
   });
 
-  it('for a create in flight reports it once, although it is asked for repeatedly', async () => {
+  it('a call that waits five seconds for a create in flight reports it once, although it is asked for repeatedly', async () => {
     const { client, events, waits } = startScene({ fetch: refusing(409, {}, 'In progress.') });
     const call = failureOf(client.projects.create({ name: 'x' }, { idempotencyKey: 'k' }));
     await time.pass(6_000);

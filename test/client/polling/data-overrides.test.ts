@@ -13,7 +13,7 @@ function throwAtEnd(data: unknown): unknown {
 }
 
 describe('a `data` override that throws', () => {
-  it('on a single resource ends its wait', async () => {
+  it('a `data` override that throws on a single resource ends its wait', async () => {
     const service = startJobService({ client: { operations: { 'audiences.get': { data: throwAtEnd } } } });
     const [id = 0] = service.add(1);
     const waiting = waitFor(service, [id], indefinitely);
@@ -24,7 +24,7 @@ describe('a `data` override that throws', () => {
     expect(await time.until(waiting)).toMatchObject([{ reason }]);
   });
 
-  it('on a list has each resource read on its own', async () => {
+  it('a `data` override that throws on a list makes the client read each resource on its own', async () => {
     const service = startJobService({ client: { operations: { 'audiences.list': { data: throwAtEnd } } } });
     const ids = service.add(10);
     const waiting = waitFor(service, ids, indefinitely);

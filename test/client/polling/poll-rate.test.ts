@@ -8,6 +8,7 @@ import {
   youngPeriod,
 } from '../../../src/client/polling/poll-rate.ts';
 import { RATE_LIMITS } from '../../../src/spec/limits.ts';
+import { runs } from '../../support/volume.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -50,7 +51,7 @@ describe('the rate of polls', () => {
           expect(mostIn(times, interval)).toBeLessThanOrEqual(Math.max(1, limit / 2));
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(3, 30) },
     );
   });
 

@@ -135,7 +135,7 @@ describe('in virtual time', () => {
       expect(await time.until(failureOf(client.audiences.wait(42)))).toMatchObject({ code: 'response-invalid' });
     });
 
-    it('times out with the last known state', async () => {
+    it('a wait times out with the last known state', async () => {
       const { client, reads } = startScript(at(101));
       const error = await time.until(failureOf(client.audiences.wait(42, { timeout: 300 })));
       expect(error).toBeInstanceOf(WaitTimeoutError);

@@ -35,7 +35,7 @@ describe('a single wait', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it('for the same job as another wait receives the last known state immediately and shares its requests', async () => {
+  it('a second wait for the same job receives the last known state immediately and shares the requests of the first', async () => {
     const service = start();
     const [id = 0] = service.add(1);
     const first = waitFor(service, [id]);
@@ -49,7 +49,7 @@ describe('a single wait', () => {
     expect(service.reads.length).toBeLessThanOrEqual(3);
   });
 
-  it('for a job whose state is older than ten seconds has it read again, although webhooks are healthy', async () => {
+  it('a wait for a job whose state is older than ten seconds reads it again, although webhooks are healthy', async () => {
     const service = start();
     const [id = 0, other = 0] = service.add(2);
     const waits = waitFor(service, [id, other]);
@@ -102,7 +102,7 @@ describe('several waits', () => {
   });
 
   it.each(['newest first', 'oldest first', 'shuffled'] as const)(
-    'for 1,000 jobs of a list of 3,000, %s, send at most 60 requests in any minute and see an end within a period',
+    'waits for 1,000 jobs of a list of 3,000, %s, send at most 60 requests in any minute and see an end within a period',
     async (order) => {
       const service = start({ order });
       const ids = service.add(3_000).slice(-1_000);
@@ -118,7 +118,7 @@ describe('several waits', () => {
   );
 
   it.each(['newest first', 'oldest first', 'shuffled'] as const)(
-    'for ten jobs in the middle of 100,000 rows, %s, search a few pages and then read each job on its own',
+    'waits for ten jobs in the middle of 100,000 rows, %s, search a few pages and then read each job on its own',
     async (order) => {
       const service = start({ order });
       service.add(100_000);
@@ -131,7 +131,7 @@ describe('several waits', () => {
     },
   );
 
-  it('for jobs that no page shows search the list again after five minutes', async () => {
+  it('waits for jobs that no page shows search the list again after five minutes', async () => {
     const service = start();
     const ids = service.add(10);
     let isListed = false;
@@ -148,7 +148,7 @@ describe('several waits', () => {
     await service.client.close();
   });
 
-  it('for old jobs far down the list read these jobs in turn', async () => {
+  it('waits for old jobs far down the list read these jobs in turn', async () => {
     const service = start();
     const old = service.add(10_000).slice(0, 40);
     void waitFor(service, old);
@@ -185,7 +185,7 @@ describe('several waits', () => {
     await idle.client.close();
   });
 
-  it('for 1,000 jobs that have all ended resolve within a second, by ten requests', async () => {
+  it('waits for 1,000 jobs that have all ended resolve within a second, by ten requests', async () => {
     const service = start();
     const ids = service.add(1_000);
     expect(await lateness(time, service, ids, waitFor(service, ids))).toBeLessThan(1_000);
@@ -193,14 +193,14 @@ describe('several waits', () => {
     expect(service.singles()).toEqual([]);
   });
 
-  it('for 10,000 jobs that have all ended resolve within six seconds under 2,400 reads a minute', async () => {
+  it('waits for 10,000 jobs that have all ended resolve within six seconds under 2,400 reads a minute', async () => {
     const service = start({ client: { rateLimits: { read: { limit: 2_400, interval: MINUTE } } } });
     const ids = service.add(10_000);
     expect(await lateness(time, service, ids, waitFor(service, ids))).toBeLessThan(6_000);
     expect(service.reads).toHaveLength(100);
   });
 
-  it('for 1,000 jobs that end within seconds see the ends by reads that were saved until then', async () => {
+  it('waits for 1,000 jobs that end within seconds see the ends by reads that were saved until then', async () => {
     const service = start();
     const ids = service.add(1_000);
     const waiting = waitFor(service, ids);
@@ -211,7 +211,7 @@ describe('several waits', () => {
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
   });
 
-  it('that are young among many others are polled often', async () => {
+  it('the scheduler polls young waits among many others often', async () => {
     const service = start();
     void waitFor(service, service.add(990));
     await time.pass(2 * MINUTE);
@@ -240,7 +240,7 @@ describe('several waits', () => {
     expect(service.reads.length).toBeLessThanOrEqual(6);
   });
 
-  it('for jobs that are read one by one are polled once more just before they time out, too', async () => {
+  it('waits for jobs that are read one by one are polled once more just before they time out, too', async () => {
     const service = start({ client: { waits: { via: 'get' } } });
     const [ended = 0, id = 0] = service.add(2);
     const waiting = waitFor(service, [ended, id], { timeout: 10 * MINUTE });
@@ -281,7 +281,7 @@ describe('several waits', () => {
     expect((await time.until(waiting)).every(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
-  it('for audiences and lookalikes share pages; estimates are read one by one', async () => {
+  it('waits for audiences and lookalikes share pages; estimates are read one by one', async () => {
     const service = start();
     const [one = 0, two = 0] = service.add(2);
     const { audiences, lookalikes } = service.client;
@@ -298,7 +298,7 @@ describe('several waits', () => {
 });
 
 describe('rows', () => {
-  it('without a status are not used: each job is read on its own, and that is logged once', async () => {
+  it('rows without a status are not used: each job is read on its own, and that is logged once', async () => {
     const warned: string[] = [];
     const log = (): void => {};
     const logger = { error: log, info: log, debug: log, warn: (message: string) => void warned.push(message) };
@@ -313,7 +313,7 @@ describe('rows', () => {
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
   });
 
-  it('that leave fields out show changes only: a resource that has changed is read', async () => {
+  it('rows that leave fields out show changes only: a resource that has changed is read', async () => {
     const service = start({ rows: 'status' });
     const ids = service.add(20);
     const waiting = Promise.all(ids.map((id) => service.client.audiences.wait(id)));
@@ -324,7 +324,7 @@ describe('rows', () => {
     expect(service.singles()).toHaveLength(40);
   });
 
-  it('that leave a nested field out are not complete either', async () => {
+  it('rows that leave a nested field out are not complete either', async () => {
     const service = start();
     service.interfere = (url) => {
       if (!url.searchParams.has('page')) return undefined;
@@ -340,7 +340,7 @@ describe('rows', () => {
     [50, 120, {}],
     [50, 120, { via: 'list' }],
     [25, 100, {}],
-  ] as const)('on pages that the service cuts to %i rows are found: %i jobs, %o', async (cap, count, waits) => {
+  ] as const)('rows on pages that the service cuts to %i rows are found: %i jobs, %o', async (cap, count, waits) => {
     const service = start({ cap, client: { waits } });
     const ids = service.add(count);
     const waiting = waitFor(service, ids);
@@ -362,22 +362,25 @@ describe('a list', () => {
     };
   };
 
-  it.each([403, 404, 422])('that responds with %i is left alone for ten minutes, then tried again', async (status) => {
-    const service = start();
-    failing(service, status, 200);
-    const ids = service.add(3);
-    const waiting = waitFor(service, ids);
-    await time.pass(9 * MINUTE);
-    expect(service.lists()).toHaveLength(1);
-    failing(service, 200, 200);
-    await time.pass(3 * MINUTE);
-    service.reads.length = 0;
-    for (const id of ids) service.set(id, 104);
-    expect((await time.until(waiting)).every(({ status: how }) => how === 'fulfilled')).toBe(true);
-    expect(service.singles()).toEqual([]);
-  });
+  it.each([403, 404, 422])(
+    'the scheduler leaves a list that responds with %i alone for ten minutes, then tries it again',
+    async (status) => {
+      const service = start();
+      failing(service, status, 200);
+      const ids = service.add(3);
+      const waiting = waitFor(service, ids);
+      await time.pass(9 * MINUTE);
+      expect(service.lists()).toHaveLength(1);
+      failing(service, 200, 200);
+      await time.pass(3 * MINUTE);
+      service.reads.length = 0;
+      for (const id of ids) service.set(id, 104);
+      expect((await time.until(waiting)).every(({ status: how }) => how === 'fulfilled')).toBe(true);
+      expect(service.singles()).toEqual([]);
+    },
+  );
 
-  it('that is refused while waits join loses no wait', async () => {
+  it('a list that is refused while waits join loses no wait', async () => {
     const service = start();
     service.add(400);
     const waiting = [waitFor(service, [400, 399])];
@@ -394,7 +397,7 @@ describe('a list', () => {
       expect(results.every(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
-  it('whose pages end with a 404 is used', async () => {
+  it('a list whose pages end with a 404 is used', async () => {
     const service = start();
     service.interfere = (url) => (Number(url.searchParams.get('page')) > 2 ? answer([], 404) : undefined);
     const waiting = waitFor(service, service.add(150));
@@ -408,7 +411,7 @@ describe('a list', () => {
     await waiting;
   });
 
-  it('that responds with 401 ends all waits: they have the same token', async () => {
+  it('a list that responds with 401 ends all waits: they have the same token', async () => {
     const service = start();
     failing(service, 401, 401);
     const ended = await time.until(waitFor(service, service.add(50)));
@@ -488,16 +491,19 @@ describe('each wait', () => {
     expect(await time.timersLeft()).toBe(0);
   });
 
-  it.each([0, 0.4, 1_500.5])('with a timeout of %d ms ends in time, not before and not much after', async (timeout) => {
-    const service = start();
-    const [id = 0] = service.add(1);
-    const began = performance.now();
-    const error = await time.until(failureOf(service.client.audiences.wait(id, { timeout })));
-    expect(error).toMatchObject({ name: 'WaitTimeoutError', kind: 'audience', id });
-    expect(performance.now() - began).toBeGreaterThanOrEqual(Math.floor(timeout));
-    expect(performance.now() - began).toBeLessThan(timeout + 2);
-    if (timeout === 0) expect(service.reads).toEqual([]);
-  });
+  it.each([0, 0.4, 1_500.5])(
+    'each wait with a timeout of %d ms ends in time, not before and not much after',
+    async (timeout) => {
+      const service = start();
+      const [id = 0] = service.add(1);
+      const began = performance.now();
+      const error = await time.until(failureOf(service.client.audiences.wait(id, { timeout })));
+      expect(error).toMatchObject({ name: 'WaitTimeoutError', kind: 'audience', id });
+      expect(performance.now() - began).toBeGreaterThanOrEqual(Math.floor(timeout));
+      expect(performance.now() - began).toBeLessThan(timeout + 2);
+      if (timeout === 0) expect(service.reads).toEqual([]);
+    },
+  );
 
   it('may wait indefinitely', async () => {
     const service = start();

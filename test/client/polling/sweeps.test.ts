@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sweep } from '../../../src/client/polling/sweeps.ts';
+import { runs } from '../../support/volume.ts';
 
 const PAGE_SIZE = 100;
 
@@ -104,6 +105,7 @@ describe('a sweep', () => {
         expect(read(second, list, new Set(listed)).every((page) => first.shared.includes(page))).toBe(true);
         expect(second.missing.size).toBe(0);
       }),
+      { numRuns: runs(10, 100) },
     );
   });
 });

@@ -170,26 +170,29 @@ describe('in virtual time', () => {
       expect(ofType(events, 'ended')[0]?.lateness).toBeGreaterThanOrEqual(performance.now() - endedAt);
     });
 
-    it.each(['started', 'polled', 'changed'] as const)('that aborts the wait when it is %s ends it', async (type) => {
-      const controller = new AbortController();
-      const seen: WaitEvent['type'][] = [];
-      const updates: unknown[] = [];
-      const { client, add } = start({
-        onWait(event) {
-          seen.push(event.type);
-          if (event.type === type) controller.abort();
-        },
-      });
-      const [id = 0] = add(1);
-      const { signal } = controller;
-      const waiting = failureOf(client.audiences.wait(id, { signal, onUpdate: (update) => updates.push(update) }));
-      expect(await time.until(waiting)).toBe(signal.reason);
-      expect(seen.at(-1)).toBe('ended');
-      expect(seen.filter((one) => one === 'ended')).toHaveLength(1);
-      expect(updates).toEqual([]);
-    });
+    it.each(['started', 'polled', 'changed'] as const)(
+      'an `onWait` hook that aborts the wait when it is %s ends the wait',
+      async (type) => {
+        const controller = new AbortController();
+        const seen: WaitEvent['type'][] = [];
+        const updates: unknown[] = [];
+        const { client, add } = start({
+          onWait(event) {
+            seen.push(event.type);
+            if (event.type === type) controller.abort();
+          },
+        });
+        const [id = 0] = add(1);
+        const { signal } = controller;
+        const waiting = failureOf(client.audiences.wait(id, { signal, onUpdate: (update) => updates.push(update) }));
+        expect(await time.until(waiting)).toBe(signal.reason);
+        expect(seen.at(-1)).toBe('ended');
+        expect(seen.filter((one) => one === 'ended')).toHaveLength(1);
+        expect(updates).toEqual([]);
+      },
+    );
 
-    it('that throws is logged and harms no wait', async () => {
+    it('an `onWait` hook that throws is logged and harms no wait', async () => {
       const lines: string[] = [];
       const logger = { error: (line: string) => lines.push(line), warn() {}, info() {}, debug() {} };
       const { client, add, set } = start({

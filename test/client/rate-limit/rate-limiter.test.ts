@@ -171,7 +171,7 @@ describe('a wall clock', () => {
   it.each([
     ['back', -3_600_000],
     ['forward', 3_600_000],
-  ])('that steps %s an hour neither stalls a bucket nor lets it exceed its limit', async (_, step) => {
+  ])('a wall clock that steps %s an hour neither stalls a bucket nor lets it exceed its limit', async (_, step) => {
     const limiter = createRateLimiter(limits);
     await Promise.all([...Array(5)].map((_, at) => ask(limiter, String(at))));
     const monotonic = performance.now();

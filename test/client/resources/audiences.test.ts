@@ -14,7 +14,7 @@ describe('audiences', () => {
     expect(await failureOf(client.audiences.get(created.id))).toMatchObject({ name: 'NotFoundError' });
   });
 
-  it('whose WebDomain data start too early are refused before sending', async () => {
+  it('audiences whose WebDomain data start too early are refused before sending', async () => {
     const { client, sandbox } = await startBench();
     const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
     const create = (days: number, analysis_type = 'WebDomain') =>
@@ -53,7 +53,7 @@ describe('a list', () => {
     ]);
   });
 
-  it.each([10, 25, 50])('of a service that returns at most %i rows a page is complete', async (most) => {
+  it.each([10, 25, 50])('a list of a service that returns at most %i rows a page is complete', async (most) => {
     const total = 2 * most + 7;
     const all = rows(1, total);
     const pages = Array.from({ length: 3 }, (_, page) => ({ data: all.slice(page * most, (page + 1) * most) }));
@@ -67,7 +67,7 @@ describe('a list', () => {
     ['as many rows as a reduced page may have ends with an empty page', [50, 0], 2],
     ['several reduced pages and no rest ends with an empty page', [50, 50, 0], 3],
     ['full pages ends with a shorter one, whatever its number of rows', [100, 50], 2],
-  ])('of %s', async (_, sizes, requests) => {
+  ])('a list of %s', async (_, sizes, requests) => {
     let from = 1;
     const pages = sizes.map((size) => {
       from += size;
@@ -78,12 +78,12 @@ describe('a list', () => {
     expect(await server.seen()).toHaveLength(requests);
   });
 
-  it('of as many rows as a reduced page may have is complete where the service has no page after the last', async () => {
+  it('a list of as many rows as a reduced page may have is complete where the service has no page after the last', async () => {
     const server = await startServer([{ data: rows(1, 10) }, { status: 404, text: '{}' }]);
     expect(await clientOf(server).audiences.list().toArray()).toHaveLength(10);
   });
 
-  it('of a service that ignores the page and reduces it ends with what it has shown', async () => {
+  it('a list of a service that ignores the page and reduces it ends with what it has shown', async () => {
     const server = await startServer([{ data: rows(1, 25) }, { data: rows(1, 25) }]);
     expect(await clientOf(server).audiences.list().toArray()).toHaveLength(25);
   });
@@ -113,7 +113,7 @@ describe('a list', () => {
     await expect(array).rejects.toMatchObject({ name: 'ConfigurationError' });
   });
 
-  it('whose rows differ in more than an id loses none', async () => {
+  it('a list whose rows differ in more than an id loses none', async () => {
     const places = ['country', 'state', 'city'].flatMap((type) => [0, 1].map((id) => ({ id, type })));
     const server = await startServer([{ data: places.slice(0, 4) }, { data: places.slice(4) }]);
     const rowsSeen: unknown[] = [];

@@ -6,7 +6,7 @@ const data = new Blob(['eid\n1\n2\n']);
 const jobs = { duration: 0 };
 
 describe('an import', () => {
-  it('that is repeated under its idempotency key creates no second cohort, and does not advise to claim again', async () => {
+  it('an import that is repeated under its idempotency key creates no second cohort, and does not advise to claim again', async () => {
     const { client } = await startBench({ jobs });
     const options = { idempotencyKey: 'customers-2026-11' };
     const { id } = await client.cohorts.import(data, { name: 'Customers' }, options);
@@ -18,7 +18,7 @@ describe('an import', () => {
     expect((await client.cohorts.list().toArray()).map((cohort) => cohort.id)).toEqual([id]);
   });
 
-  it('that was cut off after its upload is continued under the same key by the saved reference', async () => {
+  it('an import that was cut off after its upload is continued under the same key by the saved reference', async () => {
     const { client, connect, account } = await startBench({ jobs });
     const crash = new AbortController();
     let saved = '';

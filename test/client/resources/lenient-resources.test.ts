@@ -45,7 +45,7 @@ describe('a completed activation whose results differ from what is documented', 
     expect(await failureOf(activations.results(read))).toMatchObject(expected);
   });
 
-  it('without data streams has no results', async () => {
+  it('a completed activation without data streams has no results', async () => {
     const server = await startServer([{ data: [{ ...wireActivation(''), datastreams: [] }] }]);
     expect(await clientOf(server).activations.results(7)).toEqual([]);
   });
@@ -56,7 +56,7 @@ describe('what is passed as an activation', () => {
     ['has no status', { id: 7, datastreams: [] }, 1],
     ['has an odd status', { id: 7, datastreams: [], status: null }, 1],
     ['is null', null, 0],
-  ])('and %s is read by its id', async (_, target, requests) => {
+  ])('an activation that %s is read by its id', async (_, target, requests) => {
     const server = await startServer([{ data: [{ ...wireActivation(''), datastreams: [stream] }] }]);
     const { activations } = clientOf(server);
     const settled = await Reflect.apply(activations.results, activations, [target]).catch((error: unknown) => error);
@@ -95,7 +95,7 @@ describe('explainActivation', () => {
 
 describe('the build budget', () => {
   it.each([[{}], [{ build_budget: null }], [{ build_budget: 'x' }]])(
-    'that is missing is a ResponseError: %j',
+    'a usage report without a build budget rejects with a ResponseError: %j',
     async (data) => {
       const server = await startServer([{ data }]);
       const error = await failureOf(clientOf(server).usage.buildBudget());

@@ -178,7 +178,7 @@ describe('mcp.send', () => {
     ['resources/read', 2],
     ['prompts/get', 2],
     ['notifications/initialized', 2],
-  ])('of %s is sent %i times where a response is lost, truncated or 503', async (method, times) => {
+  ])('`mcp.send` sends %s %i times where a response is lost, truncated or 503', async (method, times) => {
     const lost: Step[] = [{ fault: 'cut' }, { text: '<html>' }, body({ ...pong, id: 9 }), { status: 503 }];
     for (const step of lost) {
       const { mcp, seen } = await scripted([step, body(pong)]);
@@ -189,7 +189,7 @@ describe('mcp.send', () => {
     }
   });
 
-  it('of a tool is retried after a 429, and where the operation is overridden', async () => {
+  it('`mcp.send` retries the call of a tool after a 429, and where the operation is overridden', async () => {
     const { mcp, seen } = await scripted([
       { status: 429, headers: { 'retry-after': '0' } },
       body({ ...pong, id: 'call' }),

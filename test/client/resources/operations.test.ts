@@ -12,7 +12,7 @@ describe('every operation of the table', () => {
     expect(names.filter((name) => !details.has(name) || !exchanges.has(name))).toEqual([]);
   });
 
-  it('that polls is in the bucket that paces the polls', () => {
+  it('every operation that polls is in the bucket that paces the polls', () => {
     const reads = names.filter((name) => /\.(?:get|list)$/.test(name));
     expect(reads.filter((name) => operations[name].bucket !== 'read')).toEqual([]);
   });

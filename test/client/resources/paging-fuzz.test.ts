@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AudienceClient, type Paging } from '../../../src/index.ts';
-import { amount, seeded } from '../../support/seeded.ts';
+import { seeded } from '../../support/seeded.ts';
 import { quick } from '../../support/server.ts';
+import { runs } from '../../support/volume.ts';
 
 const random = seeded('paging');
 const oneOf = <T>(...values: readonly [T, ...T[]]): T => values[Math.floor(random() * values.length)] ?? values[0];
@@ -64,7 +65,7 @@ function fetchOf({ rows, paging, size, cap, end, hasAddresses, hasEmptyPages }: 
 
 describe('lists of services that page in many ways', () => {
   it('have every row once, and an end', async () => {
-    for (let n = amount(300, 20_000); n > 0; n--) {
+    for (let n = runs(30, 300, 20_000); n > 0; n--) {
       const service = randomService();
       const { paging, rows } = service;
       await using client = new AudienceClient({

@@ -28,7 +28,7 @@ describe('lookalikes', () => {
     expect(await one.client.audiences.get(created.id)).toEqual(grown);
   });
 
-  it('that are cancelled while running end at 400, those that publish complete', async () => {
+  it('lookalikes that are cancelled while running end at 400, those that publish complete', async () => {
     const one = await bench();
     const seed = await builtAudience(one);
     const create = () => one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
@@ -45,7 +45,7 @@ describe('lookalikes', () => {
     expect(await failureOf(one.client.lookalikes.cancel(seed.id))).toMatchObject({ status: 404 });
   });
 
-  it('that publish when they are cancelled complete, whatever they would have ended at', async () => {
+  it('lookalikes that publish when they are cancelled complete, whatever they would have ended at', async () => {
     const one = await startBench({
       jobs: { devices: 5_000, outcome: ({ kind }) => (kind === 'lookalike' ? 404 : 104) },
     });
@@ -59,7 +59,7 @@ describe('lookalikes', () => {
     expect((await one.client.lookalikes.get(id)).eligibility.notices).toEqual([]);
   });
 
-  it('that are deleted leave no job', async () => {
+  it('lookalikes that are deleted leave no job', async () => {
     const one = await bench();
     const seed = await builtAudience(one);
     const { id } = await one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
@@ -67,14 +67,17 @@ describe('lookalikes', () => {
     expect(() => one.sandbox.jobs.finish('lookalike', id, 104)).toThrow(/No job/);
   });
 
-  it.each([0, 4_000_001, 1.5, '9'])('of the target size %s are refused before sending', async (target_size) => {
-    const { client, sandbox } = await bench();
-    const error = await failureOf(client.lookalikes.create({ config: { target_size: odd(target_size) } }));
-    expect(error).toMatchObject({ local: true, errors: { 'config.target_size': [expect.any(String)] } });
-    expect(sandbox.log).toEqual([]);
-  });
+  it.each([0, 4_000_001, 1.5, '9'])(
+    'lookalikes of the target size %s are refused before sending',
+    async (target_size) => {
+      const { client, sandbox } = await bench();
+      const error = await failureOf(client.lookalikes.create({ config: { target_size: odd(target_size) } }));
+      expect(error).toMatchObject({ local: true, errors: { 'config.target_size': [expect.any(String)] } });
+      expect(sandbox.log).toEqual([]);
+    },
+  );
 
-  it('of a seed that is too small or not completed carry the service’s 422', async () => {
+  it('lookalikes of a seed that is too small or not completed carry the service’s 422', async () => {
     const one = await bench(999);
     const config = { target_size: 9 };
     const small = await builtAudience(one);
@@ -111,14 +114,17 @@ describe('activations', () => {
     expect(await failureOf(one.client.activations.get(created.id))).toMatchObject({ status: 404 });
   });
 
-  it.each(['partner_id', 'partner_name', 'pricing_model'])('with %s are refused before sending', async (field) => {
-    const { client, sandbox } = await bench();
-    const error = await failureOf(client.activations.create({ audience_id: 1, [field]: odd(7) }));
-    expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
-    expect(sandbox.log).toEqual([]);
-  });
+  it.each(['partner_id', 'partner_name', 'pricing_model'])(
+    'activations with %s are refused before sending',
+    async (field) => {
+      const { client, sandbox } = await bench();
+      const error = await failureOf(client.activations.create({ audience_id: 1, [field]: odd(7) }));
+      expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
+      expect(sandbox.log).toEqual([]);
+    },
+  );
 
-  it('of fewer than 500 devices, of running and of unknown audiences carry the service’s 422', async () => {
+  it('activations of fewer than 500 devices, of running and of unknown audiences carry the service’s 422', async () => {
     const one = await bench(499);
     const small = await builtAudience(one);
     const running = await one.client.audiences.create({});
@@ -143,7 +149,7 @@ describe('activations', () => {
     });
   });
 
-  it('of an expired audience cannot deliver MAID or IP, but others', async () => {
+  it('activations of an expired audience cannot deliver MAID or IP, but others', async () => {
     const one = await bench();
     const audience = await builtAudience(one);
     await one.sandbox.advance(91 * 24 * HOUR);
@@ -159,7 +165,7 @@ describe('activations', () => {
     });
   });
 
-  it('of affinity data need more than twice as many EIDs as SCIDs', async () => {
+  it('activations of affinity data need more than twice as many EIDs as SCIDs', async () => {
     for (const [scids, allowed] of [
       [2_500, false],
       [2_499, true],

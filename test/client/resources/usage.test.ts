@@ -10,13 +10,13 @@ describe('usage', () => {
     expect(await client.usage.get({ yearmonth: '2020-01' })).toMatchObject({ yearmonth: '2020-01' });
   });
 
-  it.each(['2019-12', '1999-01', '2999-01'])('of %s is refused before sending', async (yearmonth) => {
+  it.each(['2019-12', '1999-01', '2999-01'])('the client refuses the usage of %s before sending', async (yearmonth) => {
     const { client, sandbox } = await startBench();
     expect(await failureOf(client.usage.get({ yearmonth }))).toMatchObject({ local: true });
     expect(sandbox.log).toEqual([]);
   });
 
-  it('in another form than assumed is left to the service', async () => {
+  it('the client leaves a usage month in another form than assumed to the service', async () => {
     const { client } = await startBench();
     expect(await failureOf(client.usage.get({ yearmonth: '201912' }))).toMatchObject({ status: 422, local: false });
   });

@@ -89,7 +89,7 @@ describe('an event', () => {
     expect(await stopped).toMatchObject({ name: 'JobCancelledError', kind: 'lookalike' });
   });
 
-  it('that is older than the last known state changes nothing', async () => {
+  it('an event that is older than the last known state changes nothing', async () => {
     const [id = 0] = service.add(1);
     const old = eventOf(id, 404);
     await time.pass(10_000);
@@ -117,7 +117,7 @@ describe('an event', () => {
     expect(service.client.waits.size).toBe(1);
   });
 
-  it('whose data is incomplete makes the client fetch the resource immediately', async () => {
+  it('an event whose data is incomplete makes the client fetch the resource immediately', async () => {
     const ids = service.add(10);
     const waits = silently(ids);
     await time.pass(1_900);
@@ -200,7 +200,7 @@ describe('while webhooks arrive', () => {
     expect(await readsIn(10 * MINUTE)).toBeLessThanOrEqual(11);
   });
 
-  it('that report progress only, waits poll as often as without', async () => {
+  it('waits poll as often as without webhooks while these report progress only', async () => {
     void silently(service.add(10));
     await time.pass(1_000);
     expect(service.client.waits.notify(eventOf(1, 102, 'audience.updated'))).toBe(true);

@@ -80,7 +80,7 @@ describe('a field that differs from what is documented', () => {
     expect(last).toEqual([...Array.from({ length: 9 }, () => false), true]);
   });
 
-  it('and without which a resource cannot be used is an error that says what is wrong with it', async () => {
+  it('a resource without a field that it needs rejects with an error that says what is wrong with the field', async () => {
     const { client } = await warned([{ ...wireAudience(), status: { name: 'Completed' } }]);
     const error = await failureOf(client.audiences.get(42));
     expect(error).toMatchObject({ code: 'response-invalid' });

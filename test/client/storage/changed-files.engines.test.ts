@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { ENGINES, type EngineBrowser, type Tab } from '../../support/engines.ts';
-import { openTransferPage } from '../../support/transfer-tabs.ts';
+import { openTransferPage } from './support/transfer-tabs.ts';
 
 const CONTENT = 'id\n'.repeat(100_000);
 

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type EngineBrowser, type Tab } from '../../support/engines.ts';
-import { openTransferPage } from '../../support/transfer-tabs.ts';
+import { openTransferPage } from './support/transfer-tabs.ts';
 
 const SIZE = 10 * 2 ** 20;
 const NOISE = randomBytes(SIZE);
@@ -82,14 +82,14 @@ describe.each(ENGINES)('a download in $name', ({ name, launch }) => {
   });
   afterAll(() => browser.close());
 
-  it.each(CUTS)('of %s, cut, is complete only where the engine hides it', async (_, file, cut, complete) => {
+  it.each(CUTS)('a download of %s, cut, is complete only where the engine hides it', async (_, file, cut, complete) => {
     const storageUrl = await openTransferPage(tab, storing(file, cut));
     const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect(error).toBe((complete as readonly string[]).includes(name) ? undefined : 'ConnectionError');
     expect(progress.at(-1)?.loaded ?? 0).toBeLessThan(SIZE);
   });
 
-  it.each(COMPLETE)('of a complete file %s is complete', async (_, file) => {
+  it.each(COMPLETE)('a download of a complete file %s is complete', async (_, file) => {
     const storageUrl = await openTransferPage(tab, storing(file));
     const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect(error).toBeUndefined();

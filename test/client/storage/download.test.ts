@@ -111,7 +111,7 @@ describe('results of an activation', () => {
     [105, 'DataStreaming', 'ResultsNotReadyError', 'results-not-ready'],
     [107, 'Additional Info', 'JobNeedsInfoError', 'job-needs-info'],
     [401, 'Failed', 'JobFailedError', 'job-failed'],
-  ])('at %i %s reject with the matching error', async (id, name, error, code) => {
+  ])('results of an activation at %i %s reject with the matching error', async (id, name, error, code) => {
     const { client, storage } = await startResults([FILE], { id, name });
     const expected = { name: error, code, kind: 'activation', id: 7, resource: { status: { id } } };
     expect(await failureOf(client.activations.results(7))).toMatchObject(expected);
@@ -121,7 +121,7 @@ describe('results of an activation', () => {
 });
 
 describe('a download', () => {
-  it('of a result without an http(s) link rejects, with at most 200 characters of its name', async () => {
+  it('a download of a result without an http(s) link rejects, with at most 200 characters of its name', async () => {
     const row = wireActivation('ftp://storage.example/f');
     const stream = { name: 'n'.repeat(100_000), status: 'Delivered', results: { uri: 'ftp://storage.example/f' } };
     const api = await startServer([{ data: [{ ...row, datastreams: [stream] }] }]);
@@ -182,7 +182,7 @@ describe('a download', () => {
     ]);
   });
 
-  it('that cannot be opened is retried', async () => {
+  it('a download that cannot be opened is retried', async () => {
     const { client, storage } = await startResults([{ fault: 'cut' }, { status: 503 }, FILE]);
     const { open } = await firstOf(client.activations.download(7));
     expect(await bytesOf(await open())).toHaveLength(SIZE);
@@ -201,13 +201,16 @@ describe('a download', () => {
       inBrowser ? { name: 'ConnectionError' } : { name: 'ResponseError' },
     ],
     ['that stalls', [{ bytes: SIZE, fault: 'stall-body' }], { name: 'TimeoutError', code: 'idle-timeout' }],
-  ] satisfies [string, Step[], object][])('of a file %s, cut at half, rejects', async (_, steps, expected) => {
-    const { client } = await startResults(steps);
-    const { open } = await firstOf(client.activations.download(7, { idleTimeout: 5_000 }));
-    const error = await failureOf((await open()).pipeTo(new WritableStream()));
-    expect(error).toMatchObject({ ...expected, operation: 'activations.download' });
-    expect(everything(error)).not.toContain(SIGNATURE);
-  });
+  ] satisfies [string, Step[], object][])(
+    'a download of a file %s, cut at half, rejects',
+    async (_, steps, expected) => {
+      const { client } = await startResults(steps);
+      const { open } = await firstOf(client.activations.download(7, { idleTimeout: 5_000 }));
+      const error = await failureOf((await open()).pipeTo(new WritableStream()));
+      expect(error).toMatchObject({ ...expected, operation: 'activations.download' });
+      expect(everything(error)).not.toContain(SIGNATURE);
+    },
+  );
 
   it.each([
     [
@@ -217,7 +220,7 @@ describe('a download', () => {
     [{ status: 404 }, { name: 'NotFoundError' }],
     [{ status: 500 }, { name: 'ServerError', attempts: 5 }],
     [{ fault: 'stall' } as const, { name: 'TimeoutError', code: 'idle-timeout' }],
-  ])('that storage refuses by %j rejects, without the query', async (step, expected) => {
+  ])('a download that storage refuses by %j rejects, without the query', async (step, expected) => {
     const { client } = await startResults([step]);
     const idleTimeout = 'fault' in step ? 100 : 30_000;
     const { open } = await firstOf(client.activations.download(7, { idleTimeout }));
@@ -226,7 +229,7 @@ describe('a download', () => {
     expect(everything(error)).not.toContain(SIGNATURE);
   });
 
-  it('that is redirected rejects, and is not sent to the other address', async () => {
+  it('a download that is redirected rejects, and is not sent to the other address', async () => {
     const elsewhere = await startServer([{}]);
     const { client } = await startResults([{ status: 302, headers: { location: elsewhere.url } }]);
     const { open } = await firstOf(client.activations.download(7));
@@ -253,7 +256,7 @@ describe('a download', () => {
     expect(await reading).toMatchObject({ code: 'client-closed' });
   });
 
-  it('that is not read does not time out', async () => {
+  it('a download that is not read does not time out', async () => {
     const { client } = await startResults([FILE]);
     const { open } = await firstOf(client.activations.download(7, { idleTimeout: 1_500 }));
     const reader = (await open()).getReader();
@@ -264,7 +267,7 @@ describe('a download', () => {
   });
 
   it.each(['s3://bucket/key?secret=1', 'file:///etc/passwd', 'no uri', ''])(
-    'of %j, which is not an http(s) link, rejects',
+    'a download of %j, which is not an http(s) link, rejects',
     async (uri) => {
       const api = await startServer([{ data: wireActivation(uri) }]);
       const { open } = await firstOf(clientOf(api).activations.download(7));

@@ -19,7 +19,7 @@ describe('an upload that the service would refuse', () => {
   it.each([
     ['cohort', UPLOAD_SIZES.cohort],
     ['poi_submission', UPLOAD_SIZES.poi_submission],
-  ] as const)('because of too large a %s is not sent', async (kind, largest) => {
+  ] as const)('an upload of too large a %s is not sent', async (kind, largest) => {
     const { client, api } = await startStorage([{}]);
     const error = await failureOf(client.uploads.reserve({ kind, size: largest + 1 }));
     expect(error).toMatchObject({
@@ -40,7 +40,7 @@ describe('an upload that the service would refuse', () => {
     ['a view that is not a Uint8Array', { data: new Uint16Array(4) as unknown as Blob }, 'data'],
     ['a string', { data: 'text' as unknown as Blob }, 'data'],
     ['a header that no request can have', { data, headers: { 'x-a': 'a\nb' } }, 'headers'],
-  ])('because of %s is not sent', async (_, input, field) => {
+  ])('an upload with %s is not sent', async (_, input, field) => {
     const { client, api, storage } = await startStorage([{}]);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', ...input }));
     expect(error).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
@@ -48,7 +48,7 @@ describe('an upload that the service would refuse', () => {
   });
 
   it.each(['authorization', 'Content-Length', 'cookie', 'Transfer-Encoding', 'expect'])(
-    'because of a header %s is not sent',
+    'an upload with a header %s is not sent',
     async (name) => {
       const { client, reservation } = await startStorage([{}]);
       const error = await failureOf(client.uploads.send(reservation, data, { headers: { [name]: 'x' } }));
@@ -56,7 +56,7 @@ describe('an upload that the service would refuse', () => {
     },
   );
 
-  it('because its slot was reserved for another size is not sent', async () => {
+  it('an upload to a slot that was reserved for another size is not sent', async () => {
     const { client, storage } = await startStorage([{}]);
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: 5 });
     const error = await failureOf(client.uploads.send(reservation, data));
@@ -64,7 +64,7 @@ describe('an upload that the service would refuse', () => {
     expect(await storage.seen()).toEqual([]);
   });
 
-  it('because its slot was reserved more than 15 minutes ago is not sent, whatever the wall clock says', async () => {
+  it('an upload to a slot that was reserved more than 15 minutes ago is not sent, whatever the wall clock says', async () => {
     const { client, api, storage } = await startStorage([{}]);
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: SIZE });
     const body = { upload_reference: reservation.reference };
@@ -88,7 +88,7 @@ describe('an upload that the service would refuse', () => {
     { reference: '', url: 'https://storage.example/x' },
     { reference: 'r', url: 'ftp://storage.example/x' },
     { url: 'https://storage.example/x' },
-  ])('because its reservation is unusable rejects: %j', async (row) => {
+  ])('an upload with an unusable reservation rejects: %j', async (row) => {
     const api = await startServer([{ data: row }]);
     const { client } = await startStorage([], { baseUrl: api.url });
     expect(await failureOf(client.uploads.reserve({ kind: 'cohort', size: 1 }))).toMatchObject({
@@ -96,7 +96,7 @@ describe('an upload that the service would refuse', () => {
     });
   });
 
-  it('because of a string instead of data is not sent to a slot', async () => {
+  it('a string instead of data is not sent to a slot', async () => {
     const { client, reservation } = await startStorage([{}]);
     const error = await failureOf(client.uploads.send(reservation, 'text' as unknown as Blob));
     expect(error).toMatchObject({ local: true, errors: { data: [expect.any(String)] } });
@@ -108,7 +108,7 @@ describe('an upload that the service would refuse', () => {
     { reference: 'r', url: 'not-a-url?sig=canary', expires_at: '' },
     { reference: 'r', url: 'ftp://h.example/?sig=canary', expires_at: '' },
     { reference: 'r', url: 'https://user:canary@h.example/', expires_at: '' },
-  ])('because its reservation is invalid is not sent, and the error does not show it: %j', async (reservation) => {
+  ])('an upload with an invalid reservation is not sent, and the error does not show it: %j', async (reservation) => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(client.uploads.send(reservation as unknown as UploadReservation, data));
     expect(error).toMatchObject({ local: true, errors: { reservation: [expect.any(String)] } });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pattern } from '../../support/script.ts';
 import { failureOf } from '../../support/server.ts';
 import { inBrowser, startStorage } from '../../support/storage.ts';
-import { latin1, streamOf } from '../../support/streams.ts';
+import { latin1, streamOf } from './support/streams.ts';
 
 const SIZE = 300_000;
 const data = pattern(SIZE);
@@ -11,13 +11,13 @@ describe('a stream', () => {
   it.each([
     ['shorter', SIZE + 1],
     ['longer', SIZE - 1],
-  ])('that is %s than announced rejects', async (_, size) => {
+  ])('a stream that is %s than announced rejects', async (_, size) => {
     const { client } = await startStorage([{}]);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size }));
     expect(error).toMatchObject({ name: 'FileError', code: 'size-mismatch' });
   });
 
-  it.skipIf(inBrowser)('that is longer than announced is never sent to its announced end', async () => {
+  it.skipIf(inBrowser)('a stream that is longer than announced is never sent to its announced end', async () => {
     let sent = 0;
     const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
       const body = new Response(init?.body ?? null).body;
@@ -48,7 +48,7 @@ describe('a stream', () => {
     expect(await storage.seen()).toHaveLength(inBrowser ? 2 : 1);
   });
 
-  it('whose producer fails ends the upload with its reason', async () => {
+  it('a stream whose producer fails ends the upload with its reason', async () => {
     const { client } = await startStorage([{}]);
     const stream = new ReadableStream<Uint8Array>({
       pull: () => Promise.reject(new Error('the database went away')),

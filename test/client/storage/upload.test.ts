@@ -6,7 +6,7 @@ import { everything } from '../../support/everything.ts';
 import { pattern } from '../../support/script.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { inBrowser, SIGNATURE, startStorage } from '../../support/storage.ts';
-import { latin1, streamOf } from '../../support/streams.ts';
+import { latin1, streamOf } from './support/streams.ts';
 
 const SIZE = 300_000;
 const data = pattern(SIZE);
@@ -120,7 +120,7 @@ describe('an upload', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThan(45);
   });
 
-  it.each(['#part', '&x=%2b', '&x=%7E%41', '&x=ü y|z#'])('to a URL with %j is stored', async (end) => {
+  it.each(['#part', '&x=%2b', '&x=%7E%41', '&x=ü y|z#'])('an upload to a URL with %j is stored', async (end) => {
     const { client, reservation, storage } = await startStorage([{}]);
     const slot = { ...reservation, url: `${reservation.url}${end}` };
     await expect(client.uploads.send(slot, new Blob([data]))).resolves.toMatchObject({ reference: 'upl_1' });
@@ -236,7 +236,7 @@ describe('an upload that fails', () => {
     expect(error).toMatchObject({ attempts: 1, retryAfter: 900, slot: 'usable' });
   });
 
-  it('because of an abort rejects with its reason and leaves no connection', async () => {
+  it('an upload that is aborted rejects with the reason and leaves no connection', async () => {
     const { client, reservation, storage } = await startStorage([{ upload: 'stall' }]);
     const controller = new AbortController();
     const sending = failureOf(client.uploads.send(reservation, new Blob([data]), { signal: controller.signal }));
@@ -246,21 +246,21 @@ describe('an upload that fails', () => {
     await eventually(async () => expect(await storage.seen()).toHaveLength(1));
   });
 
-  it('because of an abort before it begins sends nothing', async () => {
+  it('an upload that is aborted before it begins sends nothing', async () => {
     const { client, reservation, storage } = await startStorage([{}]);
     const error = await failureOf(client.uploads.send(reservation, data, { signal: AbortSignal.abort('early') }));
     expect(error).toBe('early');
     expect(await storage.seen()).toEqual([]);
   });
 
-  it('because the client was closed rejects with `client-closed`', async () => {
+  it('an upload of a closed client rejects with `client-closed`', async () => {
     const { client, reservation } = await startStorage([{ fault: 'stall' }]);
     const sending = failureOf(client.uploads.send(reservation, data));
     setTimeout(() => void client.close(), 50);
     expect(await sending).toMatchObject({ code: 'client-closed' });
   });
 
-  it('because of a redirect is not sent to another address', async () => {
+  it('an upload that is redirected is not sent to another address', async () => {
     const elsewhere = await startServer([{}]);
     const { client, reservation } = await startStorage([
       { status: 307, headers: { location: `${elsewhere.url}/taken` } },

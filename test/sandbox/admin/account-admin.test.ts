@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../../src/sandbox/index.ts';
-import { DAY, startSandbox } from '../../support/sandbox-calls.ts';
+import { DAY, startSandbox } from '../support/sandbox-calls.ts';
 
 const ping = async (api: ReturnType<typeof startSandbox>, token: string): Promise<number> =>
   (await api.call('GET', '/api/v2/webhooks/index', { token })).status;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../src/spec/operations.ts';
-import { credentials, DAY, MINUTE, startSandbox } from '../../support/sandbox-calls.ts';
+import { credentials, DAY, MINUTE, startSandbox } from '../support/sandbox-calls.ts';
 
 const all = Object.entries(operations).map(([name, { method, path, token }]) => ({
   name,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/index.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
-import { credentials, startSandbox } from '../../support/sandbox-calls.ts';
+import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 

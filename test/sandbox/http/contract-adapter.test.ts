@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, type ClientOptions, openApiDocument, type ServiceContract } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { startBench } from '../../support/sandbox.ts';
-import { startSandbox } from '../../support/sandbox-calls.ts';
 import { failureOf } from '../../support/server.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 
 const contract: ServiceContract = {
   operations: {

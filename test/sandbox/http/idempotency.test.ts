@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR, startSandbox } from '../../support/sandbox-calls.ts';
+import { HOUR, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('an idempotency key', () => {
   it.each(['audiences', 'lookalikes', 'estimates', 'activations', 'cohorts', 'projects', 'schedules'])(

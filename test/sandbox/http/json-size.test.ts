@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startSandbox } from '../../support/sandbox-calls.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 
 it('a JSON body of more than 8 MiB is a 413, and nothing is created', async () => {
   const { sandbox, token, call } = startSandbox();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startSandbox } from '../../support/sandbox-calls.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 
 /** Starts a sandbox, and sends it form bodies. */
 function start() {

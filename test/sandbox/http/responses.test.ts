@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { credentials, startSandbox } from '../../support/sandbox-calls.ts';
+import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('the envelope', () => {
   it('the envelope has status, code, message and data', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { startBearerProxy } from '../../support/bearer-proxy.ts';
 import { runConformance } from '../../support/conformance.ts';
 import { startBench } from '../../support/sandbox.ts';
+import { startBearerProxy } from './bearer-proxy.ts';
 
 describe('the official conformance suite of MCP', () => {
   it.each([

@@ -3,8 +3,8 @@ import { Client as SdkClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as SdkTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startBench } from '../../support/sandbox.ts';
-import { MINUTE, startSandbox } from '../../support/sandbox-calls.ts';
-import { ORIGIN, startOAuth } from '../../support/sandbox-oauth.ts';
+import { MINUTE, startSandbox } from '../support/sandbox-calls.ts';
+import { ORIGIN, startOAuth } from '../support/sandbox-oauth.ts';
 
 const path = '/api/v2/mcp';
 const message = { jsonrpc: '2.0', id: 1, method: 'ping' };

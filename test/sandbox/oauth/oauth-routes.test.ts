@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { credentials } from '../../support/sandbox.ts';
-import { DAY, HOUR, MINUTE } from '../../support/sandbox-calls.ts';
-import { ORIGIN, REDIRECT, startOAuth } from '../../support/sandbox-oauth.ts';
+import { DAY, HOUR, MINUTE } from '../support/sandbox-calls.ts';
+import { ORIGIN, REDIRECT, startOAuth } from '../support/sandbox-oauth.ts';
 
 describe('discovery documents', () => {
   it('discovery describes the protected resource and its authorization server, without a token', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startSandbox } from '../../support/sandbox-calls.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 
 async function startActivations() {
   const api = startSandbox({ jobs: { duration: 0, devices: 5_000 } });

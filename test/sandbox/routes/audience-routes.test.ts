@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, startSandbox } from '../../support/sandbox-calls.ts';
+import { DAY, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('audiences', () => {
   const read = async (api: ReturnType<typeof startSandbox>, id: number) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { credentials, DAY, startSandbox } from '../../support/sandbox-calls.ts';
+import { credentials, DAY, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('tokens', () => {
   const ping = (api: ReturnType<typeof startSandbox>, token: string) =>

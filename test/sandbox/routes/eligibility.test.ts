@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, startSandbox } from '../../support/sandbox-calls.ts';
+import { DAY, startSandbox } from '../support/sandbox-calls.ts';
 
 const START = Date.UTC(2026, 5, 15, 12);
 const date = (ago: number): string => new Date(START - ago * DAY).toISOString().slice(0, 10);

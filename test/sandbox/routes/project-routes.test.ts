@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR, startSandbox } from '../../support/sandbox-calls.ts';
+import { HOUR, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('scheduled replays', () => {
   it('scheduled replays do not count in the build budget', async () => {
@@ -69,7 +69,7 @@ describe('a schedule', () => {
     [{ audience_id: 99 }, { audience_id: ['The selected audience id is invalid.'] }],
     [{ interval_hours: 1e300 }, { interval_hours: [expect.stringContaining('from 0.1 to 878400')] }],
     [{ audience_id: 99, cohort_id: 98 }, { cohort_id: ['A schedule builds one resource.'] }],
-  ])('of %j is refused', async (body, errors) => {
+  ])('a schedule of %j is refused', async (body, errors) => {
     const { call, token } = startSandbox();
     const response = await call('POST', '/api/v2/schedules/create', { token, body });
     expect([response.status, response.body.errors]).toMatchObject([422, errors]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
-import { startSandbox } from '../../support/sandbox-calls.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 
 describe('the OpenAPI document', () => {
   it('is served without a token, with the address of the sandbox, and to pages of any origin', async () => {

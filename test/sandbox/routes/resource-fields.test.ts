@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { credentials, startSandbox } from '../../support/sandbox-calls.ts';
+import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
 const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 const status = { id: expect.any(Number), name: expect.any(String) };

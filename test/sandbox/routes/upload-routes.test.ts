@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { downloadTo, openFile } from '../../../src/node/index.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { startBench } from '../../support/sandbox.ts';
-import { startSandbox } from '../../support/sandbox-calls.ts';
 import { failureOf } from '../../support/server.ts';
 import { bytesOf } from '../../support/storage.ts';
+import { startSandbox } from '../support/sandbox-calls.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

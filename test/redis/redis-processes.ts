@@ -1,0 +1,22 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { temporaryDirectory } from '../support/directory.ts';
+import type { RedisProcessOptions } from './redis-process-options.ts';
+
+/** Starts `redis-process.ts`; resolves when it waits for messages. */
+export async function startOnRedis(options: RedisProcessOptions, env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+  const program = new URL('./redis-process.ts', import.meta.url);
+  const child = fork(program, [JSON.stringify(options)], { env: { ...process.env, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child, 'message');
+  return child;
+}
+
+/** Starts `count` processes of `redis-process.ts`. The first one fills the compile cache for the others. */
+export async function startManyOnRedis(count: number, options: RedisProcessOptions): Promise<ChildProcess[]> {
+  const env = { NODE_COMPILE_CACHE: await temporaryDirectory() };
+  const first = await startOnRedis(options, env);
+  const others = Array.from({ length: count - 1 }, () => startOnRedis(options, env));
+  return [first, ...(await Promise.all(others))];
+}

@@ -1,0 +1,73 @@
+import { gzipSync } from 'node:zlib';
+import { wireAudience } from '../../support/wire-audience.ts';
+
+/** A response that no service should send. */
+export interface HostileResponse {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const pick = <T>(random: () => number, from: readonly [T, ...T[]]): T =>
+  from[Math.floor(random() * from.length)] ?? from[0];
+
+const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const refusal = (errors: string): string =>
+  `{"status":"error","code":422,"message":"Invalid.","data":[],"errors":${errors}}`;
+const success = (data: string): string => `{"status":"success","code":200,"message":"","data":${data}}`;
+
+/** Functions that return texts of about `size` characters which are slow to search or hard to parse. */
+const TEXTS: readonly [(size: number) => string, ...((size: number) => string)[]] = [
+  (size) => 'http://'.repeat(size / 7),
+  (size) => 'https:\\/\\/'.repeat(size / 10),
+  (size) => `http://${'a@'.repeat(size / 2)}`,
+  (size) => 'bearer '.repeat(size / 7),
+  (size) => `bearer${' '.repeat(size)}x`,
+  (size) => `${' '.repeat(size)}x.`,
+  (size) => '"token":"'.repeat(size / 9),
+  (size) => `{"token":"${'a'.repeat(size)}`,
+  (size) => `{"token":"${'\\'.repeat(size)}`,
+  (size) => `"${'_token'.repeat(size / 6)}`,
+  (size) => '<'.repeat(size),
+  (size) => nested(size / 2),
+  (size) => '{"a":'.repeat(size / 5),
+  (size) => `data: x\n\n`.repeat(size / 9),
+  (size) => '.'.repeat(size),
+  (size) => '\u0000'.repeat(size),
+];
+
+/** Returns as many field names as fit into a body of the text's size. */
+const fieldNames = (text: string): string[] => Array.from({ length: text.length / 20 }, (_, at) => `${text[at]}${at}`);
+
+/** Functions that return a response body made of one of these texts. */
+const BODIES: readonly [(text: string) => string, ...((text: string) => string)[]] = [
+  (text) => text,
+  (text) => JSON.stringify({ status: 'error', code: 500, message: text, data: [] }),
+  (text) => refusal(JSON.stringify({ name: [text], [text]: ['taken'] })),
+  (text) => refusal(`{"a":[${nested(Math.min(text.length, 5_000))}]}`),
+  (text) => refusal(JSON.stringify(Object.fromEntries(fieldNames(text).map((name) => [name, ['taken']])))),
+  (text) => success(JSON.stringify([{ ...wireAudience(), name: text, [text]: text }])),
+  (text) => success(nested(text.length / 2)),
+  (text) => success(JSON.stringify([{ ...wireAudience(), status: { id: text, name: text } }])),
+];
+
+const STATUSES = [
+  200, 200, 201, 204, 302, 400, 401, 403, 404, 406, 408, 409, 418, 422, 422, 429, 500, 502, 503,
+] as const;
+
+/** Returns each hostile text in each form of body, cut to `size` characters. */
+export const hostileBodies = (size: number): string[] =>
+  TEXTS.flatMap((text) => BODIES.map((body) => body(text(size)).slice(0, size)));
+
+/** Returns a random hostile response. */
+export function hostileResponse(random: () => number): HostileResponse {
+  const size = Math.floor(10 ** (1 + random() * 3.5));
+  const text = pick(random, TEXTS)(size);
+  const headers: Record<string, string> = { 'content-type': pick(random, ['application/json', 'text/html', 'x']) };
+  if (random() < 0.3) headers['retry-after'] = pick(random, ['0', '9'.repeat(20), '1e9', 'soon', '-1']);
+  if (random() < 0.2) headers['x-request-id'] = text.replace(/[^\x20-\x7e]/g, '').slice(0, 4_000);
+  return { status: pick(random, STATUSES), body: pick(random, BODIES)(text), headers };
+}
+
+/** Returns a gzip body that decompresses to `bytes` spaces. */
+export const bomb = (bytes: number): Buffer => gzipSync(Buffer.alloc(bytes, ' '));

@@ -1,0 +1,12 @@
+const VOLUMES = ['few', 'many', 'soak'];
+
+/**
+ * Returns how often a random test runs: `few` times in `npm test`, `many` in `npm run test:full`, and `soak` in `npm run
+ * test:soak`, which set `VOLUME`.
+ */
+export function runs(few: number, many: number, soak = many): number {
+  const at = VOLUMES.indexOf(process.env.VOLUME ?? 'few');
+  const number = [few, many, soak][at];
+  if (number === undefined) throw new Error(`VOLUME is one of ${VOLUMES.join(', ')}.`);
+  return number;
+}
