@@ -150,6 +150,7 @@ export {
   ResultsNotReadyError,
   WaitTimeoutError,
 } from './errors/job-errors.ts';
+export { JournalError } from './errors/journal-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
 export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
