@@ -43,8 +43,13 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 /** Folder of the command, which uses the entry points as any program does, and the facts of the service. */
 const COMMAND = 'cli';
 
-/** Other files without state that the command may import. */
-const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set(['util/loopback.ts', 'util/similar-names.ts']);
+/** Other files that the command may import: they share no state with the client. */
+const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set([
+  'util/abort.ts',
+  'util/concurrency.ts',
+  'util/loopback.ts',
+  'util/similar-names.ts',
+]);
 
 /** Pure functions of closed folders, which `check` imports as files: the command does not bundle the client a second time. */
 const CHECK_MAY_IMPORT: ReadonlySet<string> = new Set(['client/http/conflict.ts']);

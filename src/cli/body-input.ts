@@ -45,7 +45,8 @@ export async function readData(data: string, signal: AbortSignal): Promise<unkno
   }
 }
 
-async function readText(path: string): Promise<string> {
+/** Returns the text of a file that a user has named. */
+export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
