@@ -88,9 +88,9 @@ interface Jobs<T, Body> extends JournalNamespace<Body> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
 }
 
-/** How a row waits for its turn to create, and what it does with the id. */
+/** How a row waits in its queue to create, and what it does with the id. */
 interface Steps {
-  readonly turn: (begin: () => Promise<number>) => Promise<number>;
+  readonly queue: (begin: () => Promise<number>) => Promise<number>;
   readonly onCreated: (id: number) => void;
 }
 
@@ -134,7 +134,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     jobs: Jobs<T, Body>,
     key: string,
     body: NoInfer<Body>,
-    { turn, onCreated }: Steps,
+    { queue, onCreated }: Steps,
   ): Promise<T> {
     const wait = (id: number): Promise<T> => {
       onCreated(id);
@@ -153,7 +153,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         await journal.forget(activationKey(key));
       }
     }
-    return wait(await turn(() => create(jobs, key, body)));
+    return wait(await queue(() => create(jobs, key, body)));
   }
 
   async function runRow({ key, body }: BatchRow, view: RowView): Promise<void> {
@@ -167,7 +167,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     // The next audience is created when the one before has an id, so activations of finished ones come between.
     const audiences: Jobs<Audience, JsonObject> = client.audiences;
     const audience = await complete(audiences, key, body, {
-      turn: (begin) => mutex('audience', begin),
+      queue: (begin) => mutex('audience', begin),
       onCreated: (id) => change(view, { state: 'building', audience: id }),
     });
     if (!activate) return change(view, { state: 'done' });
@@ -177,7 +177,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       return change(view, { state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
     const activations: Jobs<Activation, ActivationCreate> = client.activations;
     const activation = await complete(activations, activationKey(key), activationBody(audience.id), {
-      turn: (begin) => begin(),
+      queue: (begin) => begin(),
       onCreated: (id) => change(view, { state: 'activating', activation: id }),
     });
     if (!folderOf) return change(view, { state: 'done' });

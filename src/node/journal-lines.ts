@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { JournalError } from '../errors/journal-errors.ts';
 import { isObject, type JsonObject, parseJson } from '../util/json.ts';
 
-/** What a journal contains about a key. */
+/** State of a key in a journal. */
 export interface JournalEntry {
   /** Id of what was created; missing while no response has arrived. */
   readonly id?: number;
@@ -10,7 +10,7 @@ export interface JournalEntry {
   readonly sent?: string;
   /** When the create was first sent. */
   readonly at?: Date;
-  /** What the command `run` has recorded about a row whose files are saved. */
+  /** Record of the command `run` about a row whose files are saved. */
   readonly done?: JsonObject;
   /** How often the key was forgotten. */
   readonly forgotten: number;

@@ -82,7 +82,7 @@ export interface Journal extends AsyncDisposable {
 /**
  * Opens a journal: a file that remembers what was created under which key. A program that was killed at any moment and is
  * started again creates nothing twice, however much later. One process at a time uses a journal; another one waits for
- * twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates everything anew.
+ * twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates everything again.
  *
  * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is no journal, is
  * damaged, or was written for another service.

@@ -62,7 +62,7 @@ async function startBatches(options: SandboxOptions = {}) {
     }
   }
   const list = (kind: 'audiences' | 'activations'): Promise<readonly object[]> =>
-    clock.until(connect(account.token('api'))[kind].list().toArray({ limit: 10_000 }));
+    clock.until<readonly object[]>(connect(account.token('api'))[kind].list().toArray({ limit: 10_000 }));
   return {
     path,
     folder,

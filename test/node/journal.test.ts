@@ -232,9 +232,10 @@ describe('a journal whose process was killed', () => {
     await journal.close();
 
     // The advice: the line for an audience that is there, or for one that is not.
-    const [, found = '', missing = ''] = /add the line (\{.*?\}) to .*; if not, (\{.*\})\.$/.exec(String(error)) ?? [];
+    const [, existing = '', missing = ''] =
+      /add the line (\{.*?\}) to .*; if not, (\{.*\})\.$/.exec(String(error)) ?? [];
     const before = await readFile(bench.path, 'utf8');
-    await appendFile(bench.path, `${found.replace('<its id>', '42')}\n`);
+    await appendFile(bench.path, `${existing.replace('<its id>', '42')}\n`);
     const informed = await bench.open();
     expect(await informed.create(bench.client.audiences, 'north', NORTH)).toBe(42);
     await informed.close();
