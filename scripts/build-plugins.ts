@@ -81,15 +81,15 @@ export async function jsonModule(json: string): Promise<string> {
 }
 
 /**
- * Leaves the package's entries out of the bundle of the command, which imports the built ones instead; not `check`, which
- * only the command uses.
+ * Leaves the package's entries out of the bundle of the command, which imports the built ones instead; not `check`, nor
+ * the functions of the client that it uses.
  */
 export const entriesAreExternal: Plugin = {
   name: 'entries-are-external',
   setup({ onResolve }) {
     onResolve({ filter: /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/ }, ({ path }) => {
       const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
-      return folder === 'check' ? undefined : { path: `./${folder}.js`, external: true };
+      return ['check', 'client'].includes(folder) ? undefined : { path: `./${folder}.js`, external: true };
     });
   },
 };

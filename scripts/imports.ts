@@ -14,66 +14,32 @@ interface Edge {
   readonly isTypeOnly: boolean;
 }
 
-/** The layers of the client, lowest first. A file imports only from its own folder and from lower layers. */
+/** The folders by layer, lowest first. A file imports from its own folder and from lower layers. */
 const LAYERS: readonly (readonly string[])[] = [
   ['spec'],
   ['errors'],
   ['util'],
-  ['auth', 'rate-limit'],
-  ['http'],
-  ['polling', 'storage', 'schemas'],
-  ['resources'],
+  ['client/schemas', 'client/auth', 'client/rate-limit'],
+  ['client/http'],
+  ['client/polling', 'client/storage'],
+  ['client/resources'],
   ['client'],
+  ['webhooks', 'oauth', 'mcp', 'index.ts'],
+  ['node', 'otel', 'redis'],
+  ['sandbox'],
+  ['cli'],
 ];
 
-/** Folders whose files are independent of each other, so that other folders may import the files directly. */
-const OPEN: ReadonlySet<string> = new Set(['spec', 'errors', 'util', 'schemas']);
+/** Folders whose files are independent of each other, so that other folders import the files directly. */
+const GROUND: ReadonlySet<string> = new Set(['spec', 'errors', 'util']);
 
-/** Folders that each entry point beside the client may import, in addition to `spec`, `errors` and `util`. */
-const ENTRIES: Readonly<Record<string, readonly string[]>> = {
-  webhooks: [],
-  oauth: ['auth', 'http'],
-  mcp: ['client', 'http', 'auth'],
-  redis: ['auth', 'rate-limit', 'polling', 'client', 'webhooks'],
-  otel: ['http', 'webhooks'],
-  node: ['auth', 'resources', 'webhooks', 'oauth'],
-  check: ['http', 'schemas'],
-};
+/** Code outside of the specification's data that the sandbox may import: otherwise types only, because it checks the client. */
+const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['client/openapi-document.ts', 'util/similar-names.ts']);
 
-/** Folder of the command, which uses the entry points as any program does, and the facts of the service. */
-const COMMAND = 'cli';
-
-/** Other files that the command may import: they share no state with the client. */
-const COMMAND_MAY_IMPORT: ReadonlySet<string> = new Set([
-  'util/abort.ts',
-  'util/concurrency.ts',
-  'util/loopback.ts',
-  'util/similar-names.ts',
-]);
-
-/** Pure functions of closed folders, which `check` imports as files: the command does not bundle the client a second time. */
-const CHECK_MAY_IMPORT: ReadonlySet<string> = new Set(['client/http/conflict.ts']);
-
-/** Files whose code the sandbox may import: facts, documents of them, and what knows nothing of the service. Otherwise it imports only types, because it checks the client. */
-const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
-  'spec/operations.ts',
-  'spec/generated/openapi.json',
-  'spec/generated/contract.schema.json',
-  'client/openapi-document.ts',
-  'util/similar-names.ts',
-  'version.ts',
-]);
-
-/**
- * Folder with the types of wire objects. Every folder may import them, because type imports vanish in compiled code.
- */
-const TYPES_FOR_ALL = 'schemas';
-
-/** Inner folders of the client, and `check`, count as folders. */
-const INNER = /^client\/(?=[^/]+\/)|^cli\/(?=check\/)/;
-
-const folderOf = (path: string): string => (path.includes('/') ? (path.replace(INNER, '').split('/')[0] ?? '') : '');
-const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder));
+/** Returns the folder of a file; within the client, that below `client`. */
+const folderOf = (path: string): string => /^(?:client\/(?=[^/]+\/))?[^/]+/.exec(path)?.[0] ?? '';
+const topOf = (path: string): string => path.split('/')[0] ?? '';
+const layerOf = (path: string): number => LAYERS.findIndex((folders) => folders.includes(folderOf(path)));
 
 function edgesOf({ path, text }: SourceFile): Edge[] {
   const edges: Edge[] = [];
@@ -101,38 +67,23 @@ function isTypeOnlyImport({ importClause }: ts.ImportDeclaration): boolean {
   return !importClause.name && !!names && ts.isNamedImports(names) && names.elements.every((name) => name.isTypeOnly);
 }
 
-function directionProblem({ from, to, isTypeOnly }: Edge): string | undefined {
-  const [source, target] = [folderOf(from), folderOf(to)];
-  if (source === target || source === '' || (isTypeOnly && target === TYPES_FOR_ALL)) return undefined;
-  if (to === 'version.ts') return undefined;
-  if (source === 'sandbox') {
-    return isTypeOnly || SANDBOX_MAY_IMPORT.has(to) ? undefined : `${from} imports code of the client: ${to}`;
+/** Returns what is wrong with an import, if anything. */
+function problemOf({ from, to, isTypeOnly }: Edge): string | undefined {
+  const [source, target] = [topOf(from), topOf(to)];
+  if (folderOf(from) === folderOf(to) || to === 'version.ts') return undefined;
+  if (layerOf(from) === -1) return `${from} is in no layer: add its folder to scripts/imports.ts`;
+  if (layerOf(to) === layerOf(from)) return `${from} imports sideways: ${to}`;
+  if (layerOf(to) > layerOf(from)) return `${from} imports upward: ${to}`;
+  if (source === 'sandbox' && !isTypeOnly && target !== 'spec') {
+    return SANDBOX_MAY_IMPORT.has(to) ? undefined : `${from} imports code of the client: ${to}`;
   }
-  if (source === COMMAND) {
-    return basename(to) === 'index.ts' || target === 'spec' || COMMAND_MAY_IMPORT.has(to)
-      ? undefined
-      : `${from} imports past the entry points: ${to}`;
-  }
-  const allowed = ENTRIES[source];
-  const isBase = ['spec', 'errors', 'util'].includes(target);
-  if (allowed) return isBase || allowed.includes(target) ? undefined : `${from} may not import ${to}`;
-  if (layerOf(source) === -1) return `${from} is in no layer: add its folder to scripts/imports.ts`;
-  if (layerOf(target) === -1) return `${from} imports an entry point: ${to}`;
-  if (layerOf(target) > layerOf(source)) return `${from} imports upward: ${to}`;
-  return layerOf(target) === layerOf(source) ? `${from} imports sideways: ${to}` : undefined;
-}
-
-/**
- * Returns the problem of an import that bypasses the `index.ts` of a folder that is not open. The package's own exports
- * types from where they are.
- */
-function faceProblem({ from, to, isTypeOnly }: Edge): string | undefined {
-  const target = folderOf(to);
-  if (from === 'index.ts' && isTypeOnly) return undefined;
-  if (folderOf(from) === target || target === '' || OPEN.has(target) || basename(to) === 'index.ts') return undefined;
-  if (folderOf(from) === 'sandbox' && SANDBOX_MAY_IMPORT.has(to)) return undefined;
-  if (folderOf(from) === 'check' && CHECK_MAY_IMPORT.has(to)) return undefined;
-  return `${from} imports past ${target}/index.ts: ${to}`;
+  // The classes of errors would exist twice: the command has those of the entries.
+  if (source === 'cli' && target === 'errors') return `${from} imports past the entries: ${to}`;
+  // The main entry exports each name from where it is.
+  const isInside = source === target || from === 'index.ts';
+  return isInside || GROUND.has(target) || basename(to) === 'index.ts'
+    ? undefined
+    : `${from} imports past ${target}/index.ts: ${to}`;
 }
 
 /** Returns the circular imports, those of types and dynamic ones included. */
@@ -164,10 +115,10 @@ function duplicateNames(files: readonly SourceFile[]): string[] {
 /** Returns all problems of imports and file names. */
 export function findImportProblems(files: readonly SourceFile[]): string[] {
   const edges = files.flatMap(edgesOf);
-  const loose = files.filter(({ path }) => !['index.ts', 'version.ts'].includes(path) && folderOf(path) === '');
+  const loose = files.filter(({ path }) => !['index.ts', 'version.ts'].includes(path) && !path.includes('/'));
   return [
     ...loose.map(({ path }) => `${path} is in no folder`),
-    ...edges.flatMap((edge) => directionProblem(edge) ?? faceProblem(edge) ?? []),
+    ...edges.flatMap((edge) => problemOf(edge) ?? []),
     ...circles(edges),
     ...duplicateNames(files),
   ];

@@ -11,31 +11,19 @@ export {
   type TokenInput,
   type TokenSource,
   type TokenStore,
-} from './client/auth/index.ts';
+} from './client/auth/token-source.ts';
 export type {
-  ApiPromise,
   CallAdditions,
-  CreateOptions,
   EndEvent,
-  Envelope,
-  Fetch,
-  FetchOptions,
-  Hooks,
-  JsonRpcMessage,
-  JsonRpcNotification,
-  JsonRpcRequest,
-  JsonRpcResponse,
   RequestEvent,
-  RequestOptions,
   ResponseEvent,
   RetryEvent,
-  WaitEnd,
-  WaitEvent,
-  WaitInfo,
   WaitingEvent,
-  WaitStep,
-  WithResponse,
-} from './client/http/index.ts';
+} from './client/http/hooks.ts';
+export type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './client/http/json-rpc.ts';
+export type { CreateOptions, RequestOptions } from './client/http/request-options.ts';
+export type { Fetch, FetchOptions } from './client/http/send.ts';
+export type { ApiPromise, WithResponse } from './client/http/transport.ts';
 export type {
   AppInfo,
   ClientOptions,
@@ -56,59 +44,17 @@ export {
   openApiDocument,
   type TokenSourceOptions,
 } from './client/index.ts';
-export type {
-  UpdateInfo,
-  UpdateSource,
-  WaitOptions,
-  WatchOptions,
-} from './client/polling/index.ts';
-export type { Priority } from './client/rate-limit/index.ts';
-export { type AcquireOptions, memoryLimiter, type RateLimiter } from './client/rate-limit/index.ts';
-export { explainActivation } from './client/resources/index.ts';
+export type { UpdateSource } from './client/polling/job.ts';
+export type { UpdateInfo, WaitOptions, WatchOptions } from './client/polling/poller.ts';
+export type { Hooks, WaitEnd, WaitEvent, WaitInfo, WaitStep } from './client/polling/wait-events.ts';
+export type { Priority } from './client/rate-limit/rate-limiter.ts';
+export { type AcquireOptions, memoryLimiter, type RateLimiter } from './client/rate-limit/rate-limiter.ts';
+export { explainActivation } from './client/resources/explain-activation.ts';
 export type * from './client/resources/namespaces.ts';
-export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './client/schemas/activation.ts';
-export type {
-  AnalysisType,
-  Audience,
-  AudienceCreate,
-  AudienceDataset,
-  DatasetCreate,
-  Eligibility,
-  EligibilityNotice,
-  EligibilityReason,
-} from './client/schemas/audience.ts';
-export type { Cohort, CohortCreate } from './client/schemas/cohort.ts';
-export type {
-  CohortStatusId,
-  Creator,
-  Identifier,
-  LifecycleStatusId,
-  NamedId,
-  OpenUnion,
-  Status,
-  UploadKind,
-} from './client/schemas/common.ts';
-export type {
-  Estimate,
-  LookalikeConfig,
-  LookalikeCreate,
-  Project,
-  ProjectCreate,
-  Schedule,
-  ScheduleCreate,
-} from './client/schemas/open-resources.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './client/schemas/standard-schema.ts';
-export type { UploadRequest, UploadReservation } from './client/schemas/upload-reservation.ts';
-export type { BudgetWindow, BuildBudget, Usage } from './client/schemas/usage-report.ts';
-export type { EventType, WebhookEndpoint } from './client/schemas/webhook-endpoint.ts';
-export type {
-  ByteReader,
-  ByteStream,
-  TransferOptions,
-  UploadData,
-  UploadOptions,
-  UploadProgress,
-} from './client/storage/index.ts';
+export type { TransferOptions } from './client/storage/transfer.ts';
+export type { UploadOptions, UploadProgress } from './client/storage/upload.ts';
+export type { ByteReader, ByteStream, UploadData } from './client/storage/upload-source.ts';
 export {
   type AnyApiError,
   ApiError,
@@ -153,6 +99,18 @@ export {
 export { JournalError } from './errors/journal-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
+export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './spec/activation.ts';
+export type {
+  AnalysisType,
+  Audience,
+  AudienceCreate,
+  AudienceDataset,
+  DatasetCreate,
+  Eligibility,
+  EligibilityNotice,
+  EligibilityReason,
+} from './spec/audience.ts';
+export type { Cohort, CohortCreate } from './spec/cohort.ts';
 export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
 export type { IdLike, JobKind, Progress, Statuses } from './spec/job-status.ts';
 export {
@@ -163,6 +121,15 @@ export {
   type RateLimits,
   UPLOAD_SIZES,
 } from './spec/limits.ts';
+export type {
+  Estimate,
+  LookalikeConfig,
+  LookalikeCreate,
+  Project,
+  ProjectCreate,
+  Schedule,
+  ScheduleCreate,
+} from './spec/open-resources.ts';
 export {
   type Method,
   type Operation,
@@ -175,8 +142,22 @@ export {
   type Reads,
   type RetryPolicy,
 } from './spec/operations.ts';
-export type { Optional } from './util/input-types.ts';
-export type { JsonObject } from './util/json.ts';
+export type { UploadRequest, UploadReservation } from './spec/upload-reservation.ts';
+export type { BudgetWindow, BuildBudget, Usage } from './spec/usage-report.ts';
+export type { EventType, WebhookEndpoint } from './spec/webhook-endpoint.ts';
+export type {
+  CohortStatusId,
+  Creator,
+  Envelope,
+  Identifier,
+  JsonObject,
+  LifecycleStatusId,
+  NamedId,
+  OpenUnion,
+  Optional,
+  Status,
+  UploadKind,
+} from './spec/wire-values.ts';
 export type { LogFields, Logger, LogLevel } from './util/log.ts';
 export type { Backoff } from './util/retry.ts';
 export { parseTimestamp } from './util/timestamps.ts';

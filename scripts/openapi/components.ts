@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type * as z from 'zod/mini';
-import type { ResourceSchema } from '../../src/client/schemas/common.ts';
+import type { ResourceSchema } from '../../src/client/schemas/shared-schemas.ts';
 import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES } from '../../src/spec/limits.ts';
 import { type AssumptionName, assumed } from '../assumptions.ts';
 import type { DocComments } from './doc-comments.ts';

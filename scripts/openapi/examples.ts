@@ -2,7 +2,8 @@ import { runInThisContext } from 'node:vm';
 import { AudienceClient } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { isOperationName, type OperationName, operations } from '../../src/spec/operations.ts';
-import { isObject, type JsonObject } from '../../src/util/json.ts';
+import type { JsonObject } from '../../src/spec/wire-values.ts';
+import { isObject } from '../../src/util/json.ts';
 import type { OperationDetails } from './operation-details.ts';
 
 /** A request of the client and the response of the sandbox. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import type { Context } from './context.ts';
 import { messageOf } from './error-texts.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 import type { BodyFlag } from './resource-table.ts';
@@ -7,9 +8,12 @@ import type { BodyFlag } from './resource-table.ts';
 /** A JSON object to send. */
 export type Body = Readonly<Record<string, unknown>>;
 
+/** Standard input, and the signal that ends its reading. */
+type Input = Pick<Context, 'stdin' | 'signal'>;
+
 /** Returns the bytes of standard input; none if it is a terminal. */
-export async function readStdinBytes(signal: AbortSignal): Promise<Buffer> {
-  const { stdin } = process;
+export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Buffer> {
+  const stdin = open();
   if (stdin.isTTY) return Buffer.alloc(0);
   const stop = (): void => void stdin.destroy(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
@@ -21,24 +25,33 @@ export async function readStdinBytes(signal: AbortSignal): Promise<Buffer> {
 }
 
 /** Returns standard input as a string; empty if it is a terminal. */
-export const readStdin = async (signal: AbortSignal): Promise<string> =>
-  (await readStdinBytes(signal)).toString('utf8');
+export const readStdin = async (input: Input): Promise<string> => (await readStdinBytes(input)).toString('utf8');
 
 /**
  * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.
  *
  * @throws {CommandError} if the file cannot be read, or for text that is not JSON.
  */
-export async function readData(data: string, signal: AbortSignal): Promise<unknown> {
-  const path = data.startsWith('@') ? data.slice(1) : undefined;
-  const isStdin = data === '-' || path === '-';
-  const text = isStdin ? await readStdin(signal) : path === undefined ? data : await readText(path);
-  if (isStdin && text.trim() === '')
+export async function readData(data: string, input: Input): Promise<unknown> {
+  if (/^@?-$/.test(data)) {
+    const text = await readStdin(input);
+    if (text.trim() !== '') return parseJson(text, 'Standard input');
     throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
+  }
+  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJson(data, '--data');
+}
+
+/**
+ * Returns the JSON value of a file.
+ *
+ * @throws {CommandError} if the file cannot be read, or is not JSON.
+ */
+export const readJsonFile = async (path: string): Promise<unknown> => parseJson(await readText(path), path);
+
+function parseJson(text: string, source: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    const source = isStdin ? 'Standard input' : path === undefined ? '--data' : path;
     // The message of the parser quotes the input, which may contain secrets.
     const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
     throw usageError(`${source} must be JSON: it has an error${position}.`);
@@ -61,15 +74,15 @@ export async function readText(path: string): Promise<string> {
 export async function readBody(
   rows: readonly BodyFlag[],
   flags: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  input: Input,
 ): Promise<Body> {
   const values = rows.flatMap((row) => {
     const value = flags[attributeOf(row)];
     return value === undefined ? [] : [{ row, value }];
   });
   const { data } = flags;
-  const isPiped = values.length === 0 && data === undefined && !process.stdin.isTTY;
-  const base = typeof data === 'string' || isPiped ? await readData(String(data ?? '-'), signal) : {};
+  const isPiped = values.length === 0 && data === undefined && !input.stdin().isTTY;
+  const base = typeof data === 'string' || isPiped ? await readData(String(data ?? '-'), input) : {};
   if (typeof base !== 'object' || base === null || Array.isArray(base))
     throw usageError('The body must be a JSON object.');
   const body = values.reduce<Body>(

@@ -11,10 +11,10 @@ import { isRunning } from './running-sandboxes.ts';
  * Returns the file that keeps what a check has created and not deleted yet: one for each address and token, because
  * another account can neither see nor delete it.
  */
-export function journalPath(baseUrl: string, token: string): string {
+export function journalPath(env: NodeJS.ProcessEnv, baseUrl: string, token: string): string {
   const account = `${baseUrl.replace(/\/+$/, '')}\n${token}`;
   const hash = createHash('sha256').update(account).digest('hex').slice(0, 16);
-  return join(configFolder(), 'checks', `${hash}.json`);
+  return join(configFolder(env), 'checks', `${hash}.json`);
 }
 
 /** Returns a journal in a file that only its owner can read. */

@@ -22,7 +22,7 @@ const WITH_FILE: readonly string[] = ['cohorts import'];
  * Adds `completion <shell>`, which prints the script for a shell, and `complete`, which that script calls. Profiles,
  * kinds and files are those at the time of the completion.
  */
-export function addCompletion(program: Command): void {
+export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   const root = tab(program, { completionCommandName: 'completion' });
   program
     .hook('preAction', (_, command) => printForBash(command, WRITABLE.begin))
@@ -31,12 +31,12 @@ export function addCompletion(program: Command): void {
     for (const word of words()) offer(word, '');
   };
   const profile = root.options.get('profile');
-  if (profile) profile.handler = complete(profileNames);
+  if (profile) profile.handler = complete(() => profileNames(env));
   const check = root.commands.get('check')?.options;
   for (const file of [root.options.get('contract'), check?.get('out'), check?.get('against')])
     if (file) file.handler = complete(() => pathsLike(process.argv.at(-1) ?? ''));
   const chosen = root.commands.get('profiles use')?.arguments.get('name');
-  if (chosen) chosen.handler = complete(profileNames);
+  if (chosen) chosen.handler = complete(() => profileNames(env));
   // Flags of every command can be passed after its name, too.
   for (const { options } of root.commands.values()) {
     for (const [name, option] of root.options) if (!options.has(name)) options.set(name, option);

@@ -1,7 +1,7 @@
 import { AudienceClient, type ClientOptions } from '../index.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
 import { NAME } from './command-name.ts';
-import type { Account, GlobalFlags } from './context.ts';
+import type { Account, Context, GlobalFlags } from './context.ts';
 import { readContract } from './contract-file.ts';
 import { dryRunOptions, EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
 import { SIGN_IN } from './error-texts.ts';
@@ -24,10 +24,11 @@ export function createClient(account: Account, flags: GlobalFlags, output: Outpu
 }
 
 /** Returns a client for the service's MCP endpoint, with AUDIENCE_MCP_TOKEN or the OAuth tokens of a profile. */
-export async function createMcpClient(flags: GlobalFlags, output: Output): Promise<AudienceClient> {
-  const env = environmentOf(flags);
-  const name = profileName(flags.profile);
-  const store = await openOAuthStore(name);
+export async function createMcpClient(context: Context): Promise<AudienceClient> {
+  const { flags, output } = context;
+  const env = environmentOf(context);
+  const name = profileName(context.env, flags.profile);
+  const store = await openOAuthStore(context.env, name);
   const { AUDIENCE_MCP_TOKEN: token } = env;
   const owner = token ? env.AUDIENCE_BASE_URL : await store.address();
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL || owner;
@@ -37,10 +38,10 @@ export async function createMcpClient(flags: GlobalFlags, output: Output): Promi
     throw new CommandError(message, { code: 'not-logged-in' });
   }
   checkAddress(baseUrl, flags.allowInsecure);
-  const source = token ? 'AUDIENCE_MCP_TOKEN' : oauthPath(name);
+  const source = token ? 'AUDIENCE_MCP_TOKEN' : oauthPath(context.env, name);
   if (owner && !isSameAddress(owner, baseUrl)) throw foreignToken(`The token of ${source}`, owner, baseUrl);
   output.token = { source, advice: SIGN_IN };
-  const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(flags) };
+  const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(flags, context.env) };
   if (flags.dryRun) return new AudienceClient({ ...options, mcpToken: HIDDEN });
   if (token) {
     checkToken(token, source);

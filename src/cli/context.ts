@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream';
 import type { AudienceClient, ClientOptions } from '../index.ts';
 import { NAME } from './command-name.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Output, TokenOrigin } from './output.ts';
+import type { Output, OutputProcess, TokenOrigin } from './output.ts';
 import { shellWord } from './terminal.ts';
 
 /** Flags that every command takes. */
@@ -37,8 +38,21 @@ export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure
   readonly endsWithCommand?: boolean;
 }
 
+/** Standard input of a command. */
+export type Stdin = Readable & { readonly isTTY?: boolean };
+
+/** The parts of its process that a command uses. */
+export interface CommandProcess extends OutputProcess {
+  /** Aborted by the first Ctrl-C; the reason is a {@link CommandError}. */
+  readonly signal: AbortSignal;
+  /** Opens and returns standard input. */
+  stdin(): Stdin;
+  /** Ends the process of a command that does not react to its deadline. */
+  exit(code: ExitCode): void;
+}
+
 /** Environment of a running command. */
-export interface Context {
+export interface Context extends Pick<CommandProcess, 'env' | 'stdin'> {
   readonly output: Output;
   readonly flags: GlobalFlags;
   /** Aborted by the first Ctrl-C, and at the deadline; the reason is a {@link CommandError}. */

@@ -1,5 +1,5 @@
 import { AudienceClient, type ServiceContract } from '../index.ts';
-import { readData } from './body-input.ts';
+import { readJsonFile } from './body-input.ts';
 import type { GlobalFlags } from './context.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
 import { messageOf } from './error-texts.ts';
@@ -10,10 +10,13 @@ import { usageError } from './exit-codes.ts';
  *
  * @throws {CommandError} if the file cannot be read, or is not valid: the message names the place.
  */
-export async function readContract({ contract, profile }: GlobalFlags): Promise<ServiceContract | undefined> {
-  const path = contract ?? (profile === undefined ? process.env.AUDIENCE_CONTRACT : undefined);
+export async function readContract(
+  { contract, profile }: GlobalFlags,
+  env: NodeJS.ProcessEnv,
+): Promise<ServiceContract | undefined> {
+  const path = contract ?? (profile === undefined ? env.AUDIENCE_CONTRACT : undefined);
   if (!path) return undefined;
-  const value = await readData(`@${path}`, new AbortController().signal);
+  const value = await readJsonFile(path);
   try {
     // The client checks it.
     const read = value as ServiceContract;

@@ -1,42 +1,34 @@
-import type { ServiceContract } from '../index.ts';
 import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
 import { NAME } from './command-name.ts';
-import type { Account, GlobalFlags } from './context.ts';
+import type { Account, Context } from './context.ts';
 import { readContract } from './contract-file.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from './dry-run.ts';
 import { CommandError, usageError } from './exit-codes.ts';
-import type { Output } from './output.ts';
 import { DEFAULT_PROFILE, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
 import { findSandbox } from './running-sandboxes.ts';
 import { commandToken } from './token-command.ts';
-
-/** Duration of a job of a sandbox in this process. */
-const SANDBOX_JOB_MS = 3_000;
 
 /**
  * Returns the account of a command. Flags take precedence over the environment, and the environment over profiles. A
  * token is used with the address only that it was set with.
  *
+ * @returns `undefined` with `--sandbox` if no sandbox is running.
  * @throws {CommandError} if no address or no token is set, or they do not belong together.
  */
-export async function findAccount(flags: GlobalFlags, output: Output, signal: AbortSignal): Promise<Account> {
-  const contract = await readContract(flags);
-  const account = await findLogin(flags, output, signal, contract);
-  return contract ? { ...account, contract } : account;
+export async function findAccount(context: Context): Promise<Account | undefined> {
+  const contract = await readContract(context.flags, context.env);
+  const account = await (context.flags.sandbox ? sandboxAccount(context) : loginAccount(context));
+  return account && contract ? { ...account, contract } : account;
 }
 
-async function findLogin(
-  flags: GlobalFlags,
-  output: Output,
-  signal: AbortSignal,
-  contract: ServiceContract | undefined,
-): Promise<Account> {
-  if (flags.sandbox) return sandboxAccount(flags, output, contract);
-  const env = environmentOf(flags);
+/** Returns the account of flags, environment or profile. */
+async function loginAccount(context: Context): Promise<Account> {
+  const { flags } = context;
+  const env = environmentOf(context);
   const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
   if (address) checkAddress(address, flags.allowInsecure);
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
-  if (!command && !env.AUDIENCE_TOKEN) return profileAccount(flags, address, output);
+  if (!command && !env.AUDIENCE_TOKEN) return profileAccount(context, address);
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
   if (!address)
     throw usageError(`The address is missing that ${source} belongs to: pass --base-url, or set AUDIENCE_BASE_URL.`);
@@ -44,7 +36,7 @@ async function findLogin(
     throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
   if (command) {
     const advice = 'The command must print another one.';
-    return { baseUrl: address, token: commandToken(command, signal), source, advice };
+    return { baseUrl: address, token: commandToken(command, context), source, advice };
   }
   const { AUDIENCE_TOKEN: token = '' } = env;
   checkToken(token, source);
@@ -53,13 +45,13 @@ async function findLogin(
 }
 
 /** Returns the environment that applies: none if a profile is chosen by flag, which takes precedence over it. */
-export const environmentOf = ({ profile }: GlobalFlags): NodeJS.ProcessEnv =>
-  profile === undefined ? process.env : {};
+export const environmentOf = ({ flags, env }: Pick<Context, 'flags' | 'env'>): NodeJS.ProcessEnv =>
+  flags.profile === undefined ? env : {};
 
 /** Returns the account that `login` has kept. */
-async function profileAccount(flags: GlobalFlags, address: string | undefined, output: Output): Promise<Account> {
-  const name = profileName(flags.profile);
-  const profile = await (await openProfile(name)).read();
+async function profileAccount({ flags, output, env }: Context, address: string | undefined): Promise<Account> {
+  const name = profileName(env, flags.profile);
+  const profile = await (await openProfile(env, name)).read();
   if (!profile && flags.dryRun) {
     if (!address) output.note(`No address is set: ${EXAMPLE_ADDRESS} stands for it.`);
     return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
@@ -73,9 +65,9 @@ async function profileAccount(flags: GlobalFlags, address: string | undefined, o
   if (address && !isSameAddress(address, baseUrl))
     throw foreignToken(`The token of profile "${name}"`, baseUrl, address);
   checkAddress(baseUrl, flags.allowInsecure);
-  checkToken(token, profilePath(name));
+  checkToken(token, profilePath(env, name));
   const advice = `Log in again with \`${login}\`.`;
-  return { baseUrl, token, source: profilePath(name), advice, profile: name, email, expiresAt, contract };
+  return { baseUrl, token, source: profilePath(env, name), advice, profile: name, email, expiresAt, contract };
 }
 
 /** Returns the error of a token that was set with another address. */
@@ -84,30 +76,14 @@ export const foreignToken = (token: string, owner: string, address: string): Com
     code: 'token-of-other-address',
   });
 
-/** Returns the account of a sandbox that runs already, or of a new one in this process. */
-async function sandboxAccount(
-  flags: GlobalFlags,
-  output: Output,
-  contract: ServiceContract | undefined,
-): Promise<Account> {
-  const running = await findSandbox({ baseUrl: flags.baseUrl });
+/** Returns the account of the sandbox that is running. */
+async function sandboxAccount({ flags, output, env }: Context): Promise<Account | undefined> {
+  const running = await findSandbox(env, { baseUrl: flags.baseUrl });
   if (running) {
     output.note(`Using the sandbox at ${running.url}.`);
     // It may be known by a name of this machine.
     const { url: baseUrl, token, contract } = running;
     return { baseUrl, token, contract, source: 'sandbox', advice: '', allowInsecure: true };
   }
-  if (flags.dryRun) return { baseUrl: 'http://localhost', token: HIDDEN, source: 'sandbox', advice: '' };
-  output.note(`Using a new sandbox, which ends with this command. \`${NAME} sandbox\` runs one that stays.`);
-  const { createSandbox } = await import('../sandbox/index.ts');
-  const sandbox = createSandbox({ jobs: { duration: SANDBOX_JOB_MS }, contract });
-  const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
-  return {
-    baseUrl: 'http://localhost',
-    token,
-    source: 'sandbox',
-    advice: '',
-    fetch: sandbox.fetch,
-    endsWithCommand: true,
-  };
+  return flags.dryRun ? { baseUrl: 'http://localhost', token: HIDDEN, source: 'sandbox', advice: '' } : undefined;
 }

@@ -3,7 +3,7 @@ import type { Progress } from '../spec/job-status.ts';
 import { labelOf } from './ids.ts';
 import type { Output } from './output.ts';
 import { errorRecord } from './report-error.ts';
-import { formatElapsed, isLive, paint, printable, type Style, truncated, widthOf } from './terminal.ts';
+import { formatElapsed, isLive, printable, type Style, truncated, widthOf } from './terminal.ts';
 
 /** State of a job that is waited for: that of the job, or why its wait has ended. */
 type JobPhase = Progress | 'pending' | 'timed-out' | 'error';
@@ -78,7 +78,8 @@ const STYLES: Readonly<Record<JobPhase, Style>> = {
 };
 
 /** One line for each job, redrawn; of more jobs than the terminal has lines, those that have not ended come first. */
-async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Output): Promise<JobProgress> {
+async function redrawnLines(views: readonly JobView[], output: Output): Promise<JobProgress> {
+  const { stdout, stderr } = output;
   const { createLogUpdate } = await import('log-update');
   const { default: stringWidth } = await import('string-width');
   // It only writes to the stream and reads its size.
@@ -88,7 +89,7 @@ async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Outpu
   const isRunning = ({ phase }: JobView): boolean => phase === 'pending' || phase === 'running';
   const lineOf = (view: JobView): string => {
     const line = `${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`;
-    return paint(STYLES[view.phase], truncated(line, widthOf(stderr) - 1, stringWidth), stderr);
+    return output.paint(STYLES[view.phase], truncated(line, widthOf(stderr) - 1, stringWidth), stderr);
   };
   const redraw = (): void => {
     const running = views.filter(isRunning);
@@ -97,7 +98,7 @@ async function redrawnLines(views: readonly JobView[], { stdout, stderr }: Outpu
       views.length <= maximum ? views : [...running, ...views.filter((view) => !isRunning(view))].slice(0, maximum);
     const ended = views.length - running.length;
     const total = `${ended} of ${views.length} ended, ${formatElapsed(performance.now() - startedAt)}`;
-    draw([...visible.map(lineOf), paint('dim', total, stderr)].join('\n'));
+    draw([...visible.map(lineOf), output.paint('dim', total, stderr)].join('\n'));
   };
   const timer = setInterval(redraw, REDRAW_MS);
   redraw();

@@ -8,11 +8,11 @@ import { configFolder } from './profiles.ts';
  *
  * @throws {FileError} if it cannot be kept.
  */
-export async function webhookSecret(flag: string | undefined): Promise<string> {
-  const chosen = flag || process.env.AUDIENCE_WEBHOOK_SECRET;
+export async function webhookSecret(env: NodeJS.ProcessEnv, flag: string | undefined): Promise<string> {
+  const chosen = flag || env.AUDIENCE_WEBHOOK_SECRET;
   if (chosen) return chosen;
   const { fileTokenStore } = await import('../node/index.ts');
-  const store = fileTokenStore(join(configFolder(), 'webhook-secret.json'));
+  const store = fileTokenStore(join(configFolder(env), 'webhook-secret.json'));
   const existing = await store.load();
   if (existing) return existing.token;
   return store.withLock(async () => {

@@ -1,5 +1,6 @@
+import { styleText } from 'node:util';
 import type { OperationName } from '../spec/operations.ts';
-import { jsonText, paint, printable, type TextStream, truncated, widthOf } from './terminal.ts';
+import { hasColors, jsonText, printable, type Style, type TextStream, truncated, widthOf } from './terminal.ts';
 
 /** How the results of a command are printed. */
 export interface OutputFormat {
@@ -29,10 +30,11 @@ export interface TokenOrigin {
   readonly advice: string;
 }
 
-/** Streams of a command. */
-export interface Streams {
+/** Streams and environment of the process that runs a command. */
+export interface OutputProcess {
   readonly stdout: TextStream;
   readonly stderr: TextStream;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /**
@@ -49,13 +51,15 @@ export class Output {
   /** Called for each poll of a wait that has failed; set by a command that does not wait for the next one. */
   onPollFailed: ((error: unknown) => void) | undefined;
   readonly #fields: readonly string[] | undefined;
+  readonly #env: NodeJS.ProcessEnv;
 
-  constructor({ stdout, stderr }: Streams, { json, fields, quiet = false }: OutputFormat) {
+  constructor({ stdout, stderr, env }: OutputProcess, { json, fields, quiet = false }: OutputFormat) {
     this.stdout = stdout;
     this.stderr = stderr;
     this.isJson = json;
     this.isQuiet = quiet;
     this.#fields = fields;
+    this.#env = env;
   }
 
   /** Prints one object: a field in each line; with `--fields` outside a terminal, their values in one line. */
@@ -142,8 +146,13 @@ export class Output {
     if (this.isQuiet) return;
     if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);
     else if (level === 'warning')
-      this.stderr.write(`${paint('yellow', 'warning:', this.stderr)} ${printable(message)}\n`);
+      this.stderr.write(`${this.paint('yellow', 'warning:', this.stderr)} ${printable(message)}\n`);
     else this.note(message);
+  }
+
+  /** Returns a string in a style, if a stream of this output shows colours. */
+  paint(style: Style, text: string, stream: TextStream): string {
+    return hasColors(stream, this.#env) ? styleText(style, text, { validateStream: false }) : text;
   }
 
   async #table(
@@ -169,7 +178,7 @@ export class Output {
         })
         .join(GAP)
         .trimEnd();
-    if (header) await this.line(paint('dim', align(header), this.stdout));
+    if (header) await this.line(this.paint('dim', align(header), this.stdout));
     for (const row of rows) await this.line(align(row));
   }
 }

@@ -15,17 +15,17 @@ export const DEFAULT_PROFILE = 'default';
  *
  * @throws {CommandError} if the user has no home folder.
  */
-export function configFolder(): string {
-  const { AUDIENCE_CONFIG_DIR, XDG_CONFIG_HOME, APPDATA } = process.env;
+export function configFolder(env: NodeJS.ProcessEnv): string {
+  const { AUDIENCE_CONFIG_DIR, XDG_CONFIG_HOME, APPDATA } = env;
   if (AUDIENCE_CONFIG_DIR) return AUDIENCE_CONFIG_DIR;
   const parent = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME;
-  return join(parent || join(homeFolder(), '.config'), 'audience-activation');
+  return join(parent || join(homeFolder(env), '.config'), 'audience-activation');
 }
 
-function homeFolder(): string {
+function homeFolder({ HOME }: NodeJS.ProcessEnv): string {
   let cause: unknown;
   try {
-    const home = homedir();
+    const home = HOME ?? homedir();
     if (home) return home;
   } catch (error) {
     cause = error;
@@ -35,37 +35,40 @@ function homeFolder(): string {
 }
 
 /** Returns the file with the name of the profile that is used by default. */
-const chosenPath = (): string => join(configFolder(), 'profile');
+const chosenPath = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'profile');
 
-function chosenProfile(): string | undefined {
+function chosenProfile(env: NodeJS.ProcessEnv): string | undefined {
   try {
-    return readFileSync(chosenPath(), 'utf8').trim();
+    return readFileSync(chosenPath(env), 'utf8').trim();
   } catch {
     return undefined;
   }
 }
 
 /** Makes a profile the default one. */
-export const chooseProfile = (name: string): Promise<void> => writeFile(chosenPath(), `${name}\n`, { mode: 0o600 });
+export const chooseProfile = (env: NodeJS.ProcessEnv, name: string): Promise<void> =>
+  writeFile(chosenPath(env), `${name}\n`, { mode: 0o600 });
 
 /** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, of `profiles use`, or `default`. */
-export function profileName(flag: string | undefined): string {
-  const name = flag ?? (process.env.AUDIENCE_PROFILE || chosenProfile() || DEFAULT_PROFILE);
+export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): string {
+  const name = flag ?? (env.AUDIENCE_PROFILE || chosenProfile(env) || DEFAULT_PROFILE);
   if (/^[\w-][\w.-]*$/.test(name)) return name;
   throw usageError(`A profile's name consists of letters, digits, ".", "_" and "-": "${name}" does not.`);
 }
 
 /** Returns the file of a profile: its API token, with the address and the account that it belongs to. */
-export const profilePath = (name: string): string => join(configFolder(), 'profiles', `${name}.json`);
+export const profilePath = (env: NodeJS.ProcessEnv, name: string): string =>
+  join(configFolder(env), 'profiles', `${name}.json`);
 
 /** Returns the file with the OAuth tokens of a profile. */
-export const oauthPath = (name: string): string => join(configFolder(), 'oauth', `${name}.json`);
+export const oauthPath = (env: NodeJS.ProcessEnv, name: string): string =>
+  join(configFolder(env), 'oauth', `${name}.json`);
 
 /** Returns the names of all profiles, sorted. Never throws: completion uses it. */
-export function profileNames(): string[] {
+export function profileNames(env: NodeJS.ProcessEnv): string[] {
   const namesIn = (folder: string): string[] => {
     try {
-      return readdirSync(join(configFolder(), folder)).flatMap(
+      return readdirSync(join(configFolder(env), folder)).flatMap(
         (file) => /^([\w-][\w.-]*)\.json$/.exec(file)?.[1] ?? [],
       );
     } catch {
@@ -112,10 +115,10 @@ async function checkPrivate(path: string): Promise<void> {
 }
 
 /** Opens the file of a profile. */
-export async function openProfile(name: string) {
+export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   // Imported only here, because scripts with a token in the environment have no use for it.
   const { fileTokenStore } = await import('../node/index.ts');
-  const path = profilePath(name);
+  const path = profilePath(env, name);
   const store = fileTokenStore(path);
   return {
     withLock: store.withLock,
@@ -144,12 +147,13 @@ export async function openProfile(name: string) {
 
 /** Opens the OAuth tokens of a profile: a store for the OAuth client that also keeps the address they belong to. */
 export async function openOAuthStore(
+  env: NodeJS.ProcessEnv,
   name: string,
   baseUrl?: string,
 ): Promise<TokenStore & { address(): Promise<string | undefined> }> {
   const { fileTokenStore } = await import('../node/index.ts');
-  const store = fileTokenStore(oauthPath(name));
-  await checkPrivate(oauthPath(name));
+  const store = fileTokenStore(oauthPath(env, name));
+  await checkPrivate(oauthPath(env, name));
   const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
   return {
     load: store.load,

@@ -60,7 +60,7 @@ export function createProgram(name: string, action: Action): Command {
     .argument('[command...]', 'command, such as audiences create; or environment, exit-codes')
     .action((names: readonly string[]) => {
       const [, topic] = Object.entries(HELP_TOPICS).find(([topic]) => topic === names.join(' ')) ?? [];
-      if (topic) process.stdout.write(`${textOfTopic(topic)}\n`);
+      if (topic) program.configureOutput().writeOut?.(`${textOfTopic(topic)}\n`);
       else findCommand(program, names).help();
     });
   return program;

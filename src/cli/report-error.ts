@@ -1,7 +1,7 @@
 import { messageOf } from './error-texts.ts';
 import { COMMAND_ERRORS, type ExitCode, exitCodeOf, isDryRun } from './exit-codes.ts';
 import type { Output } from './output.ts';
-import { jsonText, paint, printable, shellWord } from './terminal.ts';
+import { jsonText, printable, shellWord } from './terminal.ts';
 
 /** Fields of errors that `--json` prints besides `code` and `message`. None of them holds a token or a body. */
 const FIELDS: readonly string[] = [
@@ -45,7 +45,7 @@ export function reportError(error: unknown, output: Output, subject?: string): E
   if (isJson) stderr.write(`${jsonText(errorRecord(error, output))}\n`);
   else {
     for (const line of linesOf(ownError(error), output, subject))
-      stderr.write(`${line.replace(/^error:/, paint('red', 'error:', stderr))}\n`);
+      stderr.write(`${line.replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
   }
   return exitCodeOf(error);
 }

@@ -20,15 +20,16 @@ export interface RunningSandbox {
 /** Time for a sandbox to answer before it counts as gone. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-const folder = (): string => join(configFolder(), 'sandboxes');
+const folderOf = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'sandboxes');
 
 /**
  * Makes a sandbox known to the other commands of this user, by a file that only the user can read. Returns a function
  * that removes it.
  */
-export async function announce(sandbox: RunningSandbox): Promise<() => Promise<void>> {
-  const path = join(folder(), `${process.pid}.json`);
-  await mkdir(folder(), { recursive: true, mode: 0o700 });
+export async function announce(env: NodeJS.ProcessEnv, sandbox: RunningSandbox): Promise<() => Promise<void>> {
+  const folder = folderOf(env);
+  const path = join(folder, `${process.pid}.json`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   // Renamed when it is complete, so that no other command reads a part.
   await writeFile(`${path}.part`, JSON.stringify(sandbox), { mode: 0o600 });
   await rename(`${path}.part`, path);
@@ -47,18 +48,18 @@ export interface SandboxChoice {
  * @returns `undefined` if no sandbox is running.
  * @throws {CommandError} `sandbox-not-found` if the chosen one is not.
  */
-export async function findSandbox(choice: SandboxChoice): Promise<RunningSandbox | undefined> {
-  const { AUDIENCE_BASE_URL: address } = process.env;
+export async function findSandbox(env: NodeJS.ProcessEnv, choice: SandboxChoice): Promise<RunningSandbox | undefined> {
+  const { AUDIENCE_BASE_URL: address } = env;
   const isChosen = choice.baseUrl !== undefined || choice.port !== undefined;
-  if (isChosen) return (await searchSandbox(choice)) ?? notFound(choice);
+  if (isChosen) return (await searchSandbox(env, choice)) ?? notFound(choice);
   // The variable may also name the service itself.
-  const preferred = address ? await searchSandbox({ baseUrl: address }) : undefined;
-  return preferred ?? searchSandbox({});
+  const preferred = address ? await searchSandbox(env, { baseUrl: address }) : undefined;
+  return preferred ?? searchSandbox(env, {});
 }
 
 /** Returns the same as {@link findSandbox}. Throws `sandbox-not-found` if no sandbox is running. */
-export const requireSandbox = async (choice: SandboxChoice): Promise<RunningSandbox> =>
-  (await findSandbox(choice)) ?? notFound(choice);
+export const requireSandbox = async (env: NodeJS.ProcessEnv, choice: SandboxChoice): Promise<RunningSandbox> =>
+  (await findSandbox(env, choice)) ?? notFound(choice);
 
 function notFound({ baseUrl, port }: SandboxChoice): never {
   // The entire address may contain a password.
@@ -69,8 +70,11 @@ function notFound({ baseUrl, port }: SandboxChoice): never {
 }
 
 /** Returns the latest sandbox of those that match and respond. Removes the files of those that were killed. */
-async function searchSandbox({ baseUrl, port }: SandboxChoice): Promise<RunningSandbox | undefined> {
-  for (const { path, pid } of await filesOfSandboxes()) {
+async function searchSandbox(
+  env: NodeJS.ProcessEnv,
+  { baseUrl, port }: SandboxChoice,
+): Promise<RunningSandbox | undefined> {
+  for (const { path, pid } of await filesOfSandboxes(env)) {
     const sandbox = await readRun(path);
     const matches =
       sandbox &&
@@ -89,11 +93,14 @@ function isAt({ url }: RunningSandbox, address: string): boolean {
 }
 
 /** Returns the files of sandboxes, the latest first; none without a configuration folder. */
-async function filesOfSandboxes(): Promise<readonly { readonly path: string; readonly pid: number }[]> {
+async function filesOfSandboxes(
+  env: NodeJS.ProcessEnv,
+): Promise<readonly { readonly path: string; readonly pid: number }[]> {
   try {
-    const names = (await readdir(folder())).filter((name) => /^\d+\.json$/.test(name));
+    const folder = folderOf(env);
+    const names = (await readdir(folder)).filter((name) => /^\d+\.json$/.test(name));
     const files = names.map(async (name) => {
-      const path = join(folder(), name);
+      const path = join(folder, name);
       const { mtimeMs = 0 } = (await stat(path).catch(() => undefined)) ?? {};
       return { path, pid: Number.parseInt(name, 10), mtimeMs };
     });

@@ -50,7 +50,7 @@ export class StateWriter {
     this.#onError = onError;
   }
 
-  /** Has the state written soon. */
+  /** Schedules a write of the state. */
   changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

@@ -1,5 +1,3 @@
-import { styleText } from 'node:util';
-
 /** A stream of the command: standard output or standard error. */
 export type TextStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
 
@@ -10,15 +8,11 @@ export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 const DEFAULT_WIDTH = 80;
 
 /** Returns whether a stream shows colours, by NO_COLOR, CLICOLOR_FORCE and CLICOLOR (no-color.org, bixense.com/clicolors). */
-function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.ProcessEnv = process.env): boolean {
+export function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.ProcessEnv): boolean {
   if (env.NO_COLOR) return false;
   if (env.CLICOLOR_FORCE && env.CLICOLOR_FORCE !== '0') return true;
   return stream.isTTY === true && env.CLICOLOR !== '0' && env.TERM !== 'dumb';
 }
-
-/** Returns a string in a style, if the stream shows colours. */
-export const paint = (style: Style, text: string, stream: TextStream): string =>
-  hasColors(stream) ? styleText(style, text, { validateStream: false }) : text;
 
 /**
  * Replaces the characters of a string that a terminal would interpret, or that would break a line; not those that join

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { TokenSource } from '../index.ts';
 import { isUsableToken } from './account-input.ts';
+import type { Context } from './context.ts';
 import { CommandError } from './exit-codes.ts';
 
 /** Maximum duration of a token command. */
@@ -14,12 +15,15 @@ const MAX_LINE_LENGTH = 65_536;
 /** Time in which the output of a command arrives that has ended. */
 const DRAIN_MS = 250;
 
+/** Environment of a token command, and the signal that ends it. */
+type TokenContext = Pick<Context, 'env' | 'signal'>;
+
 /** Creates a token source that runs a command for the token, once, and again if the service refuses the token. */
-export function commandToken(command: string, signal: AbortSignal): TokenSource {
+export function commandToken(command: string, context: TokenContext): TokenSource {
   let current: Promise<string> | undefined;
   return {
     async get({ rejected }) {
-      if (!current || (rejected !== undefined && (await current) === rejected)) current = runForToken(command, signal);
+      if (!current || (rejected !== undefined && (await current) === rejected)) current = runForToken(command, context);
       return current;
     },
   };
@@ -30,8 +34,8 @@ export function commandToken(command: string, signal: AbortSignal): TokenSource 
  *
  * @throws {CommandError} `token-command-failed`
  */
-export async function runForToken(command: string, signal: AbortSignal): Promise<string> {
-  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
+export async function runForToken(command: string, { env, signal }: TokenContext): Promise<string> {
+  const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const { stdout } = child;
   const late = new AbortController();
   const timers = [setTimeout(() => late.abort(), TOKEN_COMMAND_MS)];

@@ -1,10 +1,10 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import type { ServiceContract } from '../spec/contract.ts';
 import type { RateLimits } from '../spec/limits.ts';
+import type { Optional } from '../spec/wire-values.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
 import { messageOf } from '../util/callbacks.ts';
 import { checkHeaders, checkSendable, lowerCased } from '../util/input-checks.ts';
-import type { Optional } from '../util/input-types.ts';
 import { createLogger, isLogger, LOG_LEVELS, type Logger, type LogLevel } from '../util/log.ts';
 import {
   anyOption,
@@ -22,24 +22,17 @@ import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
 import { VERSION } from '../version.ts';
-import type { Credentials, TokenInput, TokenSource } from './auth/index.ts';
+import type { Credentials, TokenInput, TokenSource } from './auth/token-source.ts';
 import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
-import {
-  customFetch,
-  DEFAULTS,
-  debugLog,
-  type Fetch,
-  type FetchOptions,
-  type Hooks,
-  OWN_FETCH_OPTIONS,
-  PAGE_NUMBERS,
-  platformFetch,
-  type Settings,
-} from './http/index.ts';
+import { debugLog } from './http/call-observer.ts';
+import { DEFAULTS, PAGE_NUMBERS, type Settings } from './http/request-options.ts';
+import { customFetch, type Fetch, type FetchOptions, OWN_FETCH_OPTIONS, platformFetch } from './http/send.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
-import type { Scheduler } from './polling/index.ts';
-import type { RateLimiter, SharedHold } from './rate-limit/index.ts';
-import { mergeRateLimits } from './rate-limit/index.ts';
+import type { Scheduler } from './polling/scheduler.ts';
+import type { Hooks } from './polling/wait-events.ts';
+import type { SharedHold } from './rate-limit/build-budget.ts';
+import type { RateLimiter } from './rate-limit/rate-limiter.ts';
+import { mergeRateLimits } from './rate-limit/rate-limits.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
@@ -249,7 +242,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
   const withHeaders = redactor.with(secretHeaders(options.headers));
   const logLevel = options.logLevel ?? environmentLevel() ?? 'warn';
   const logger = createLogger(options.logger ?? console, logLevel, withHeaders);
-  const sets = [options.telemetry ?? {}, options, logLevel === 'debug' ? debugLog(logger) : {}];
+  const sets: readonly Hooks[] = [options.telemetry ?? {}, options, logLevel === 'debug' ? debugLog(logger) : {}];
   return {
     baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false),
     timeout: options.timeout ?? DEFAULTS.timeout,

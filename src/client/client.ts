@@ -12,28 +12,29 @@ import {
 } from './client-options.ts';
 import { readTokens } from './client-tokens.ts';
 import { createTransport } from './create-transport.ts';
-import type { ApiPromise, CreateOptions } from './http/index.ts';
-import { Transport } from './http/index.ts';
+import type { CreateOptions } from './http/request-options.ts';
+import type { ApiPromise } from './http/transport.ts';
+import { Transport } from './http/transport.ts';
 import { mergeOverrides } from './operation-overrides.ts';
-import { Scheduler } from './polling/index.ts';
+import { Scheduler } from './polling/scheduler.ts';
+import { audienceJobs } from './resources/audiences.ts';
 import {
   Activations,
   Audiences,
   Auth,
-  audienceJobs,
   Cohorts,
   Estimates,
   Lookalikes,
   Mcp,
   Projects,
   Reference,
-  Reservations,
   Schedules,
   Uploads,
   UsageReports,
   Waits,
   Webhooks,
-} from './resources/index.ts';
+} from './resources/namespaces.ts';
+import { Reservations } from './resources/uploads.ts';
 import { decodeWith, type StandardSchema } from './schemas/standard-schema.ts';
 
 /** Options of {@link AudienceClient.request}. */

@@ -1,6 +1,7 @@
 import type { Paging, ServiceContract } from '../spec/contract.ts';
 import type { OperationOverride } from '../spec/operations.ts';
-import { isObject, type JsonObject } from '../util/json.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
+import { isObject } from '../util/json.ts';
 
 type Paths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 

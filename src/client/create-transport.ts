@@ -1,9 +1,13 @@
 import { Redactor } from '../util/redact.ts';
-import { clientTokens, type TokenContext } from './auth/index.ts';
+import { clientTokens, type TokenContext } from './auth/token-source.ts';
 import { type ClientOptions, resolveOptions } from './client-options.ts';
-import { BACKGROUND, ClientState, Transport } from './http/index.ts';
-import { BuildBudgetGate, createRateLimiter } from './rate-limit/index.ts';
-import { issueToken, readUsage } from './resources/index.ts';
+import { ClientState } from './http/client-state.ts';
+import { BACKGROUND } from './http/request-options.ts';
+import { Transport } from './http/transport.ts';
+import { BuildBudgetGate } from './rate-limit/build-budget.ts';
+import { createRateLimiter } from './rate-limit/rate-limiter.ts';
+import { issueToken } from './resources/auth.ts';
+import { readUsage } from './resources/usage.ts';
 
 /**
  * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the

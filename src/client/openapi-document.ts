@@ -1,7 +1,8 @@
 import type { Paging, ServiceContract } from '../spec/contract.ts';
 import document from '../spec/generated/openapi.json' with { type: 'json' };
 import type { OperationName, ResolvedOperation } from '../spec/operations.ts';
-import { isObject, type JsonObject } from '../util/json.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
+import { isObject } from '../util/json.ts';
 import { anyOption, optionChecker, stringOption } from '../util/options.ts';
 import { contractParts, pagedParameters, placedResponses } from './contract-document.ts';
 import { contractOption, pagingOf } from './contract-option.ts';

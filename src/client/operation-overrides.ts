@@ -12,8 +12,8 @@ import {
 import { isObject } from '../util/json.ts';
 import { anyOption, optionChecker } from '../util/options.ts';
 import { isEnvelopePath } from './contract-option.ts';
-import type { Settings } from './http/index.ts';
-import { isBucket } from './rate-limit/index.ts';
+import type { Settings } from './http/request-options.ts';
+import { isBucket } from './rate-limit/rate-limits.ts';
 
 /** Overrides by the name of their operation; a string such as `'GET /path/{id}'` sets method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;

@@ -1,7 +1,8 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
-import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from './auth/index.ts';
-import { memoryTokenStore, storedTokenSource } from './auth/index.ts';
+import { storedTokenSource } from './auth/stored-token-source.ts';
+import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from './auth/token-source.ts';
+import { memoryTokenStore } from './auth/token-source.ts';
 import { createStandaloneContext } from './create-transport.ts';
 
 /** Options of {@link apiToken} and {@link mcpToken}. */

@@ -1,5 +1,5 @@
-import type { BuildBudget } from '../client/schemas/usage-report.ts';
 import type { Bucket } from '../spec/limits.ts';
+import type { BuildBudget } from '../spec/usage-report.ts';
 import { AudienceError } from './audience-error.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { ApiErrorDetails, FieldErrors } from './error-details.ts';

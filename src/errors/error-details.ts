@@ -1,10 +1,10 @@
-import type { Activation } from '../client/schemas/activation.ts';
-import type { Audience } from '../client/schemas/audience.ts';
-import type { Cohort } from '../client/schemas/cohort.ts';
-import type { Estimate } from '../client/schemas/open-resources.ts';
-import type { BuildBudget } from '../client/schemas/usage-report.ts';
+import type { Activation } from '../spec/activation.ts';
+import type { Audience } from '../spec/audience.ts';
+import type { Cohort } from '../spec/cohort.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
+import type { Estimate } from '../spec/open-resources.ts';
+import type { BuildBudget } from '../spec/usage-report.ts';
 
 /**
  * Outcome of a failed create request:

@@ -1,4 +1,4 @@
-import type { Activation } from '../client/schemas/activation.ts';
+import type { Activation } from '../spec/activation.ts';
 import type { JobKind } from '../spec/job-status.ts';
 import { AudienceError } from './audience-error.ts';
 import type { JobErrorDetails, JobResources, JobState } from './error-details.ts';

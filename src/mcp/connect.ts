@@ -1,5 +1,4 @@
-import type { Transport } from '../client/http/index.ts';
-import type { ClientOptions } from '../client/index.ts';
+import type { ClientOptions, Transport } from '../client/index.ts';
 import { createTransport, readTokens } from '../client/index.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';

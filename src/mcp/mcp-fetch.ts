@@ -1,4 +1,4 @@
-import type { PreparedRequest, Settings, Transport } from '../client/http/index.ts';
+import type { PreparedRequest, Settings, Transport } from '../client/index.ts';
 import {
   AttemptTimeout,
   acquirePermit,
@@ -9,7 +9,7 @@ import {
   readResponse,
   sendAttempt,
   statusFailure,
-} from '../client/http/index.ts';
+} from '../client/index.ts';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
 import type { Redactor } from '../util/redact.ts';

@@ -1,4 +1,4 @@
-import type { TokenInput } from '../client/auth/index.ts';
+import type { TokenInput } from '../client/index.ts';
 import { CLIENT_OPTIONS, type ClientOptions } from '../client/index.ts';
 import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { JournalError } from '../errors/journal-errors.ts';
-import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
+import { isObject, parseJson } from '../util/json.ts';
 
 /** State of a key in a journal. */
 export interface JournalEntry {

@@ -6,9 +6,10 @@ import { ConfigurationError, check, withDetails } from '../errors/audience-error
 import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
 import { IDEMPOTENCY_WINDOW } from '../spec/limits.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
 import { AbortScope } from '../util/abort.ts';
 import { createMutex } from '../util/concurrency.ts';
-import { isObject, type JsonObject } from '../util/json.ts';
+import { isObject } from '../util/json.ts';
 import { withFileLock } from './file-lock.ts';
 import { filePath, PRIVATE_FILE, syncFolder, writing } from './file-system.ts';
 import { entryAfter, type JournalContent, type JournalEntry, type JournalLine, readJournal } from './journal-lines.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { StoredToken, TokenStore } from '../client/auth/index.ts';
-import { readStoredToken } from '../client/auth/index.ts';
+import type { StoredToken, TokenStore } from '../client/index.ts';
+import { readStoredToken } from '../client/index.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { withFileLock } from './file-lock.ts';
 import {

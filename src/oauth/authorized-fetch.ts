@@ -1,5 +1,5 @@
-import { isUsableToken, type TokenSource } from '../client/auth/index.ts';
-import type { Fetch } from '../client/http/index.ts';
+import type { Fetch } from '../client/index.ts';
+import { isUsableToken, type TokenSource } from '../client/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { TokenStore } from '../client/auth/index.ts';
-import { readStoredToken } from '../client/auth/index.ts';
+import type { TokenStore } from '../client/index.ts';
+import { readStoredToken } from '../client/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { indexedDbStorage, type TextStorage } from './text-storage.ts';
 

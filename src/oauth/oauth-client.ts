@@ -1,4 +1,4 @@
-import { platformFetch } from '../client/http/index.ts';
+import { platformFetch } from '../client/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { operations } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';

@@ -9,14 +9,15 @@ import {
   readResponse,
   retryDelay,
   statusFailureOf,
-} from '../client/http/index.ts';
+} from '../client/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
 import type { CallDetails } from '../errors/error-details.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
-import { isObject, type JsonObject, parseJson } from '../util/json.ts';
+import { isObject, parseJson } from '../util/json.ts';
 import { isThisMachine } from '../util/loopback.ts';
 import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';

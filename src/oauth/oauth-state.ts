@@ -1,8 +1,9 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import * as z from 'zod/mini';
-import { isUsableToken } from '../client/auth/index.ts';
+import { isUsableToken } from '../client/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
-import { isObject, type JsonObject } from '../util/json.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
+import { isObject } from '../util/json.ts';
 import { LAST_MOMENT } from '../util/retry-after.ts';
 
 /** A client that is registered with one authorization server. */

@@ -1,6 +1,5 @@
-import type { TokenSource, TokenStore } from '../client/auth/index.ts';
-import type { Fetch, RequestOptions } from '../client/http/index.ts';
-import type { Optional } from '../util/input-types.ts';
+import type { Fetch, RequestOptions, TokenSource, TokenStore } from '../client/index.ts';
+import type { Optional } from '../spec/wire-values.ts';
 import type { Logger, LogLevel } from '../util/log.ts';
 import type { Backoff } from '../util/retry.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredToken, TokenStore } from '../client/auth/index.ts';
+import type { StoredToken, TokenStore } from '../client/index.ts';
 import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
 import { isObject } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';

@@ -20,7 +20,7 @@ import type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
-} from '../client/http/index.ts';
+} from '../client/index.ts';
 import { errorType, nameOf, seconds, serverAttributes, templateOf, urlOf } from './attributes.ts';
 import type { Targets } from './targets.ts';
 

@@ -1,5 +1,5 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import type { Hooks } from '../client/http/index.ts';
+import type { Hooks } from '../client/index.ts';
 import { check } from '../errors/audience-error.ts';
 import { VERSION } from '../version.ts';
 import type { DeliveryHooks } from '../webhooks/index.ts';

@@ -1,10 +1,4 @@
-import {
-  isNewer,
-  type JobSubscription,
-  type JobUpdate,
-  type Scheduler,
-  type WaitObserver,
-} from '../client/polling/index.ts';
+import { isNewer, type JobSubscription, type JobUpdate, type Scheduler, type WaitObserver } from '../client/index.ts';
 import { ApiError } from '../errors/api-errors.ts';
 import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { startTimer } from '../util/abort.ts';

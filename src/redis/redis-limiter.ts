@@ -1,7 +1,7 @@
-import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../client/rate-limit/index.ts';
+import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../client/index.ts';
 import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
+import type { Optional } from '../spec/wire-values.ts';
 import { safely } from '../util/callbacks.ts';
-import type { Optional } from '../util/input-types.ts';
 import type { Logger } from '../util/log.ts';
 import { anyOption, integer, nestedOptions, optionChecker, optionOf } from '../util/options.ts';
 import { type RedisClient, scriptRunner } from './commands.ts';

@@ -1,5 +1,5 @@
-import type { StoredToken, TokenStore } from '../client/auth/index.ts';
-import { readStoredToken } from '../client/auth/index.ts';
+import type { StoredToken, TokenStore } from '../client/index.ts';
+import { readStoredToken } from '../client/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';

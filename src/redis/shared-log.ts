@@ -1,4 +1,4 @@
-import type { PermitLog } from '../client/rate-limit/index.ts';
+import type { PermitLog } from '../client/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
@@ -159,9 +159,13 @@ export class SharedLog implements PermitLog {
 
   #run(count: number, pause: number): Promise<unknown> {
     const { run, key, limit, window } = this.#options;
-    const late = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
+    const timeoutError = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
     // A log that was not used for a window expires, and nothing is lost by that.
     const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
-    return withTimeout(run(RESERVE, key, [limit, window, count, Math.ceil(pause), granted]), REPLY_TIMEOUT_MS, late);
+    return withTimeout(
+      run(RESERVE, key, [limit, window, count, Math.ceil(pause), granted]),
+      REPLY_TIMEOUT_MS,
+      timeoutError,
+    );
   }
 }

@@ -1,4 +1,4 @@
-import type { UpdateSource } from '../client/polling/index.ts';
+import type { UpdateSource } from '../client/index.ts';
 import { NotFoundError, PermissionError } from '../errors/api-errors.ts';
 import type { JobKind, JobResource, Progress } from '../spec/job-status.ts';
 import { isObject, parseJson } from '../util/json.ts';

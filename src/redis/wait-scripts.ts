@@ -1,4 +1,4 @@
-import { PROBE_INTERVAL_MS } from '../client/rate-limit/index.ts';
+import { PROBE_INTERVAL_MS } from '../client/index.ts';
 import type { Script } from './commands.ts';
 
 /** How long a process leads without renewing its lease. Milliseconds. */

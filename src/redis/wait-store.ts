@@ -1,4 +1,4 @@
-import type { SharedHold } from '../client/rate-limit/index.ts';
+import type { SharedHold } from '../client/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import type { JobName, SharedState } from './shared-state.ts';

@@ -101,7 +101,7 @@ export class Clock<Task> {
     for (const { time, order, task } of tasks) this.schedule(time, task, order);
   }
 
-  /** Has a task run once its time has come. */
+  /** Schedules a task for its time. */
   schedule(time: number, task: Task, order = this.nextOrder()): void {
     if (this.#isStopped) return;
     const scheduled = { time, order, task };

@@ -5,8 +5,8 @@ type Part = string | 'segment' | 'anything';
 const MAX_PATTERN = 500;
 
 /**
- * Returns a function that compares paths with a pattern, in which `{id}` stands for one segment and `*` for anything. It takes
- * the length of the path times that of the pattern at most, whatever both are: a regular expression with several `*` may take forever.
+ * Returns a function that compares paths with a pattern, in which `{id}` stands for one segment and `*` for anything. Runs
+ * in O(path × pattern): a regular expression with several `*` may backtrack without end.
  */
 export function createPathMatcher(pattern: string): (path: string) => boolean {
   if (pattern.length > MAX_PATTERN)

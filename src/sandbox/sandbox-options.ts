@@ -1,5 +1,5 @@
 import type { ServiceContract } from '../spec/contract.ts';
-import type { Optional } from '../util/input-types.ts';
+import type { Optional } from '../spec/wire-values.ts';
 import { type ClockMode, checkMode, MAX_TIMER_MS } from './clock.ts';
 import { checkContract } from './contract-check.ts';
 import type { FaultRule } from './faults.ts';

@@ -1,10 +1,10 @@
-import type { Activation } from '../client/schemas/activation.ts';
-import type { Audience } from '../client/schemas/audience.ts';
-import type { Cohort } from '../client/schemas/cohort.ts';
-import type { Estimate, Project, Schedule } from '../client/schemas/open-resources.ts';
-import type { BuildBudget } from '../client/schemas/usage-report.ts';
-import type { WebhookEndpoint } from '../client/schemas/webhook-endpoint.ts';
+import type { Activation } from '../spec/activation.ts';
+import type { Audience } from '../spec/audience.ts';
+import type { Cohort } from '../spec/cohort.ts';
+import type { Estimate, Project, Schedule } from '../spec/open-resources.ts';
 import { type NamespaceWith, operations } from '../spec/operations.ts';
+import type { BuildBudget } from '../spec/usage-report.ts';
+import type { WebhookEndpoint } from '../spec/webhook-endpoint.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
 /** Kinds of bearer tokens that the credential exchange issues. */

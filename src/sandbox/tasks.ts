@@ -1,7 +1,7 @@
-import type { Activation } from '../client/schemas/activation.ts';
-import type { Audience } from '../client/schemas/audience.ts';
-import type { Cohort } from '../client/schemas/cohort.ts';
-import type { Estimate } from '../client/schemas/open-resources.ts';
+import type { Activation } from '../spec/activation.ts';
+import type { Audience } from '../spec/audience.ts';
+import type { Cohort } from '../spec/cohort.ts';
+import type { Estimate } from '../spec/open-resources.ts';
 import type { RunningJob } from './jobs.ts';
 import { completeActivation, showActivation } from './routes/activation-routes.ts';
 import { completeAudience, showAudience } from './routes/audience-routes.ts';

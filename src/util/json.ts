@@ -1,5 +1,4 @@
-/** A JSON object whose fields are not checked yet. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import type { JsonObject } from '../spec/wire-values.ts';
 
 /** Returns whether a parsed JSON value is an object: not an array, not `null`. */
 export function isObject(value: unknown): value is JsonObject {

@@ -1,6 +1,6 @@
-import type { Activation } from '../client/schemas/activation.ts';
-import type { Audience } from '../client/schemas/audience.ts';
-import type { Cohort } from '../client/schemas/cohort.ts';
+import type { Activation } from '../spec/activation.ts';
+import type { Audience } from '../spec/audience.ts';
+import type { Cohort } from '../spec/cohort.ts';
 import { isObject } from '../util/json.ts';
 import { isOlder } from '../util/timestamps.ts';
 

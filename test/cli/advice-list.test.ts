@@ -18,7 +18,7 @@ describe('the list of advice of the command', () => {
     for (const [, code = ''] of codes.matchAll(/`([a-z-]+)`/g)) {
       if (code !== 'unknown') expect(CODES).toMatch(new RegExp(`^ {2}'?${code}'?: EXIT\\.`, 'm'));
     }
-    const [title = '', file = 'advice.process.test.ts'] = test.split(' › ').reverse();
+    const [title = '', file = 'advice.test.ts'] = test.split(' › ').reverse();
     expect(readFileSync(`test/cli/${file}`, 'utf8')).toContain(`'${title}'`);
   });
 });

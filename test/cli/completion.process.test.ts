@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { startScene } from '../support/command.ts';
+import { startScene } from './support/run-process.ts';
 
 /** Returns the words that the command offers for the last of some words. */
 async function offered(words: readonly string[], files: Readonly<Record<string, string>> = {}) {

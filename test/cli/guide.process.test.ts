@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { signWebhook } from '../../src/webhooks/index.ts';
-import { observe, type Scene, startScene } from '../support/command.ts';
 import { tableAfter } from '../support/documentation.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from '../support/file-server.ts';
+import { observe, type Scene, startScene } from './support/run-process.ts';
 
 const GUIDE = readFileSync('docs/cli.md', 'utf8');
 

@@ -1,10 +1,11 @@
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { NO_LIMITS } from '../support/journal.ts';
 import { checkKilledBatches } from '../support/killed-batches.ts';
 import { amount } from '../support/seeded.ts';
+import { type Scene, startScene } from './support/run-process.ts';
+import { linesOf } from './support/scene.ts';
 
 /** Starts a sandbox without limits, with a file of rows. */
 async function startRows(content: string, name = 'rows.jsonl', options = {}): Promise<Scene> {

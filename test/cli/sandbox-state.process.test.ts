@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
-import { linesOf, type Scene, startScene } from '../support/command.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { amount } from '../support/seeded.ts';
 import { quick } from '../support/server.ts';
+import { type Scene, startScene } from './support/run-process.ts';
+import { linesOf } from './support/scene.ts';
 
 /** Runs `sandbox --json` until it is ready; returns what it has printed first. */
 async function start(scene: Scene, ...args: string[]) {
@@ -19,119 +20,44 @@ async function start(scene: Scene, ...args: string[]) {
   return { ...running, banner, client: new AudienceClient({ baseUrl: url, token, ...quick }) };
 }
 
-describe('sandbox --state', () => {
-  it('keeps accounts, tokens, resources and running jobs over a killed process', async () => {
-    const scene = await startScene();
-    const file = join(scene.folder, 'state.json');
-    const first = await start(scene, '--state', file, '--webhook', 'http://127.0.0.1:1/hook', '--duration', '1h');
-    const { id } = await first.client.audiences.create({ name: 'Kept' });
-    await expect.poll(async () => (await readFile(file, 'utf8')).includes('Kept')).toBe(true);
-    // Actions of the operator are written as requests are.
-    const { id: finished } = await first.client.audiences.create({ name: 'Finished' });
-    expect(await scene.run(['sandbox', 'finish', `audience:${finished}`, '422'])).toMatchObject({ code: 0 });
-    await expect.poll(async () => (await readFile(file, 'utf8')).includes('422')).toBe(true);
-    first.child.kill('SIGKILL');
-    await first.ended;
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+it('a sandbox with --state keeps accounts, tokens, resources and running jobs over a killed process', async () => {
+  const scene = await startScene();
+  const file = join(scene.folder, 'state.json');
+  const first = await start(scene, '--state', file, '--webhook', 'http://127.0.0.1:1/hook', '--duration', '1h');
+  const { id } = await first.client.audiences.create({ name: 'Kept' });
+  await expect.poll(async () => (await readFile(file, 'utf8')).includes('Kept')).toBe(true);
+  // Actions of the operator are written as requests are.
+  const { id: finished } = await first.client.audiences.create({ name: 'Finished' });
+  expect(await scene.run(['sandbox', 'finish', `audience:${finished}`, '422'])).toMatchObject({ code: 0 });
+  await expect.poll(async () => (await readFile(file, 'utf8')).includes('422')).toBe(true);
+  first.child.kill('SIGKILL');
+  await first.ended;
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
 
-    const second = await start(scene, '--state', file, '--webhook', 'http://127.0.0.1:1/hook');
-    expect(second.banner).toMatchObject({ token: first.banner.token, webhookSecret: first.banner.webhookSecret });
-    expect(await second.client.audiences.get(id)).toMatchObject({ name: 'Kept', status: { id: 100 } });
-    expect(await second.client.webhooks.list()).toHaveLength(1);
-    second.child.kill('SIGINT');
-    expect(await second.ended).toMatchObject({ code: 0, err: '' });
-    expect((await readdir(scene.folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
-  }, 60_000);
+  const second = await start(scene, '--state', file, '--webhook', 'http://127.0.0.1:1/hook');
+  expect(second.banner).toMatchObject({ token: first.banner.token, webhookSecret: first.banner.webhookSecret });
+  expect(await second.client.audiences.get(id)).toMatchObject({ name: 'Kept', status: { id: 100 } });
+  expect(await second.client.webhooks.list()).toHaveLength(1);
+  second.child.kill('SIGINT');
+  expect(await second.ended).toMatchObject({ code: 0, err: '' });
+  expect((await readdir(scene.folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+}, 60_000);
 
-  it('issues another token if the one of the file was revoked', async () => {
-    const scene = await startScene();
-    const file = join(scene.folder, 'state.json');
-    const first = await start(scene, '--state', file);
-    await first.client.auth.revokeApiTokens({ email: 'dev@example.com', password: 'sandbox' });
-    first.child.kill('SIGINT');
-    await first.ended;
-    const second = await start(scene, '--state', file);
-    expect(second.banner.token).not.toBe(first.banner.token);
-    expect(await second.client.webhooks.list()).toEqual([]);
-    second.child.kill('SIGINT');
-    await second.ended;
-  }, 60_000);
-
-  it.each([
-    ['cut', '{"version":1,"seed":1,"da', /is not a complete state of a sandbox, and was not changed/],
-    ['of a newer version', '{"version":2,"seed":1,"data":[]}', /of version 2, which only a newer/],
-    ['of another seed', '{"version":1,"seed":7,"data":[]}', /was saved with the seed 7, not 1/],
-  ])('refuses a file that is %s, and leaves it as it is', async (_, text, message) => {
-    const scene = await startScene();
-    const file = join(scene.folder, 'state.json');
-    await writeFile(file, text);
-    const { code, err } = await scene.run(['sandbox', '--state', file, '--seed', '1']);
-    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
-    expect(await readFile(file, 'utf8')).toBe(text);
-  });
-
-  it('refuses a file whose folder does not exist', async () => {
-    const scene = await startScene();
-    const { code, err } = await scene.run(['sandbox', '--state', join(scene.folder, 'missing', 'x.json')]);
-    expect([code, err]).toEqual([2, expect.stringContaining('The state cannot be written: ')]);
-  });
-
-  it('reports that the state cannot be written, and keeps the file', async () => {
-    const scene = await startScene();
-    const file = join(scene.folder, 'state.json');
-    const running = await start(scene, '--state', file);
-    const before = await readFile(file, 'utf8');
-    // The temporary file cannot be created.
-    await mkdir(`${file}.part`);
-    await running.client.audiences.create({ name: 'x' });
-    await expect.poll(() => running.printed.err).toContain('The state could not be written');
-    running.child.kill('SIGINT');
-    expect(await running.ended).toMatchObject({ code: 1 });
-    expect(await readFile(file, 'utf8')).toBe(before);
-  }, 60_000);
-});
-
-describe('sandbox --export and --import', () => {
-  it('write the state at the end, and begin with it', async () => {
-    const scene = await startScene();
-    const file = join(scene.folder, 'exported.json');
-    const first = await start(scene, '--export', file);
-    const { id } = await first.client.audiences.create({ name: 'Exported' });
-    first.child.kill('SIGINT');
-    expect(await first.ended).toMatchObject({ code: 0 });
-    const exported = await readFile(file, 'utf8');
-
-    const state = join(scene.folder, 'state.json');
-    const second = await start(scene, '--import', file, '--state', state);
-    expect((await second.client.audiences.get(id)).name).toBe('Exported');
-    second.child.kill('SIGINT');
-    await second.ended;
-    expect(await readFile(file, 'utf8')).toBe(exported);
-
-    const refused = await scene.run(['sandbox', '--import', file, '--state', state]);
-    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('holds a state already') });
-    const missing = await scene.run(['sandbox', '--import', join(scene.folder, 'missing.json')]);
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
-  }, 60_000);
-});
-
-describe('a state file', () => {
-  it('is complete whenever its writer is killed', async () => {
-    const file = join(await temporaryDirectory(), 'state.json');
-    const program = fileURLToPath(new URL('../support/state-writer.ts', import.meta.url));
-    let versions = 0;
-    for (let round = 0; round < amount(30, 100); round++) {
-      const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
-      const ended = once(child, 'exit');
-      // Its first write has ended; the next ones are under way.
-      await once(child.stdout, 'data');
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
-      child.kill('SIGKILL');
-      await ended;
-      const { token, data } = JSON.parse(await readFile(file, 'utf8'));
-      expect(data).toHaveLength(20_000);
-      if (token !== '1') versions++;
-    }
-    expect(versions).toBeGreaterThan(0);
-  }, 120_000);
-});
+it('a state file is complete whenever its writer is killed', async () => {
+  const file = join(await temporaryDirectory(), 'state.json');
+  const program = fileURLToPath(new URL('../support/state-writer.ts', import.meta.url));
+  let versions = 0;
+  for (let round = 0; round < amount(30, 100); round++) {
+    const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    // Its first write has ended; the next ones are under way.
+    await once(child.stdout, 'data');
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
+    child.kill('SIGKILL');
+    await ended;
+    const { token, data } = JSON.parse(await readFile(file, 'utf8'));
+    expect(data).toHaveLength(20_000);
+    if (token !== '1') versions++;
+  }
+  expect(versions).toBeGreaterThan(0);
+}, 120_000);

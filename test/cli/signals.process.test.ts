@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { linesOf, observe, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { COMMAND, observe, type Scene, startScene } from './support/run-process.ts';
+import { linesOf } from './support/scene.ts';
 
-const COMMAND = `"${process.execPath}" "${join(process.cwd(), 'dist/cli.js')}"`;
+const SHELL_COMMAND = `"${process.execPath}" "${COMMAND}"`;
 
 /** Runs a script by a shell in its own process group, as a terminal does. */
 function startShell(shell: string, script: string, { env, folder }: Scene) {
@@ -19,6 +19,7 @@ async function runningAudience({ json }: Scene): Promise<number> {
   return Number((await json(['audiences', 'create', '--name', 'x']))[0]?.id);
 }
 
+const CREATE = ['audiences', 'create', '--name', 'x'] as const;
 const RUNNING = { jobs: { duration: 3_600_000 } };
 
 /** Debian's sh is dash. A machine may lack zsh, CI may not. */
@@ -26,9 +27,12 @@ const SHELLS = ['bash', 'sh', ...(process.env.CI === 'true' || existsSync('/usr/
 
 describe.each(SHELLS)('Ctrl-C in %s', (shell) => {
   it.each([
-    ['loop', (id: number) => `for round in 1 2 3; do echo "round $round"; ${COMMAND} wait ${id}; done; echo after`],
-    ['pipeline', (id: number) => `while echo round 1; do ${COMMAND} wait ${id} --json | cat; done; echo after`],
-    ['condition', (id: number) => `echo round 1; ${COMMAND} wait ${id} || echo failed; echo after`],
+    [
+      'loop',
+      (id: number) => `for round in 1 2 3; do echo "round $round"; ${SHELL_COMMAND} wait ${id}; done; echo after`,
+    ],
+    ['pipeline', (id: number) => `while echo round 1; do ${SHELL_COMMAND} wait ${id} --json | cat; done; echo after`],
+    ['condition', (id: number) => `echo round 1; ${SHELL_COMMAND} wait ${id} || echo failed; echo after`],
   ])('ends the %s around a wait', async (_, scriptOf) => {
     const scene = await startScene(RUNNING);
     const id = await runningAudience(scene);
@@ -48,7 +52,7 @@ it.each([
   const scene = await startScene(RUNNING);
   const id = await runningAudience(scene);
   // Without job control, shells start background processes that ignore SIGINT.
-  const script = `set -m; ${COMMAND} wait ${id} --json & echo "pid $!"; wait $!; echo "status $?"`;
+  const script = `set -m; ${SHELL_COMMAND} wait ${id} --json & echo "pid $!"; wait $!; echo "status $?"`;
   const { printed, ended } = startShell('bash', script, scene);
   await expect.poll(() => printed.out).toContain('"running"');
   process.kill(Number(/pid (\d+)/.exec(printed.out)?.[1]), signal);
@@ -107,4 +111,48 @@ describe('an interrupted create', () => {
     expect(err).toContain('error: Interrupted.\n');
     expect(err).not.toContain('may have been created');
   });
+});
+
+it('an interrupted create prints its key; a retry under that key creates one resource in all', async () => {
+  const { start, run, sandbox } = await startScene({ faults: [{ on: 'audiences.create', cut: 'after', times: 1 }] });
+  const lost = start(CREATE);
+  await expect.poll(() => sandbox.log.length).toBeGreaterThan(0);
+  lost.child.kill('SIGINT');
+  const { code, err } = await lost.ended;
+  const key = /--idempotency-key (\S+)/.exec(err)?.[1] ?? '';
+  expect({ code, key }).toEqual({ code: 'SIGINT', key: expect.stringMatching(/^[\w-]{20,}$/) });
+  expect((await run([...CREATE, '--idempotency-key', key])).code).toBe(0);
+  expect((await run(['audiences', 'list'])).out.trim().split('\n')).toHaveLength(1);
+});
+
+it('Ctrl-C prints the command that resumes a wait, and ends the process by its signal', async () => {
+  const scene = await startScene(RUNNING);
+  const ids = [await runningAudience(scene), await runningAudience(scene)];
+  const waiting = scene.start(['wait', '--timeout', '2h', ...ids.map(String)]);
+  await expect.poll(() => waiting.printed.err.match(/100 Queued/g)).toHaveLength(2);
+  waiting.child.kill('SIGINT');
+  const { code, err } = await waiting.ended;
+  const resume = `audience-activation wait ${ids.map((id) => `audience:${id}`).join(' ')} --timeout 7200s`;
+  expect({ code, err: err.split('\n').slice(2) }).toEqual({
+    code: 'SIGINT',
+    err: ['error: Interrupted.', `  To continue: ${resume}`, ''],
+  });
+  const json = scene.start(['wait', String(ids[0]), '--json']);
+  await expect.poll(() => json.printed.out).toContain('"running"');
+  json.child.kill('SIGTERM');
+  const ended = await json.ended;
+  expect(ended.code).toBe('SIGTERM');
+  expect(JSON.parse(ended.err)).toMatchObject({
+    code: 'interrupted',
+    exitCode: 143,
+    resume: `audience-activation wait audience:${ids[0]}`,
+  });
+});
+
+it('Ctrl-C also ends a token command that still runs', async () => {
+  const { start } = await startScene();
+  const waiting = start(['wait', '12', '--token-command', 'trap "" TERM; echo waiting >&2; sleep 60']);
+  await expect.poll(() => waiting.printed.err).toContain('waiting');
+  waiting.child.kill('SIGINT');
+  await expect.poll(() => waiting.child.signalCode).toBe('SIGINT');
 });

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.ts';
-import { startScene } from '../support/command.ts';
+import { COMMAND, observe, startScene } from './support/run-process.ts';
+import { linesOf } from './support/scene.ts';
 
 describe('start of the command', () => {
   it('keeps compiled code in the cache folder of the user', async () => {
@@ -13,7 +16,7 @@ describe('start of the command', () => {
     expect(readdirSync(cache, { recursive: true }).length).toBeGreaterThan(1);
   });
 
-  it('keeps it where XDG_CACHE_HOME says', async () => {
+  it('keeps compiled code where XDG_CACHE_HOME says', async () => {
     const { run, folder } = await startScene();
     await run(['--help'], { env: { XDG_CACHE_HOME: join(folder, 'elsewhere') } });
     expect(existsSync(join(folder, 'elsewhere/audience-activation'))).toBe(true);
@@ -35,4 +38,45 @@ describe('start of the command', () => {
     expect({ code, out, err }).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
     expect(existsSync(join(folder, '.cache'))).toBe(false);
   });
+});
+
+it('wrong usage ends with the command for help, by the name that was called', async () => {
+  const { folder, env, run } = await startScene();
+  await symlink(COMMAND, join(folder, 'aud'));
+  const aud = (...args: string[]) =>
+    observe(spawn(process.execPath, [join(folder, 'aud'), ...args], { cwd: folder, env })).ended;
+  expect(await aud('audiences', 'create', '--nam')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^error: unknown option '--nam'\n.*\n {2}Help: aud audiences create --help\n$/s),
+  });
+  expect((await aud('audiences', 'get', 'x')).err).toContain('\n  Help: aud audiences get --help\n');
+  expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
+  expect((await aud('list', 'audiences')).err).toMatch(/^error: .*'list'\n\(Did you mean audiences list\?\)\n/);
+  expect((await aud('cancel', 'lookalike', '5')).err).toContain('(Did you mean lookalikes cancel?)');
+  const json = await run(['audiences', 'get', 'x', '--json']);
+  expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
+});
+
+it('an older Node is refused in a sentence', async () => {
+  const { run } = await startScene();
+  const pretend = `Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.11.0'}})`;
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${pretend}` };
+  expect(await run(['--help'], { env })).toEqual({
+    code: 1,
+    out: '',
+    err: 'error: This command needs Node 22.12 or later, and this is Node 22.11.0.\n',
+  });
+});
+
+it('help and version need no account, and load neither the client nor the sandbox', async () => {
+  const { run } = await startScene();
+  const bare = { env: { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined } };
+  expect(await run(['--version'], bare)).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
+  const traced = { env: { ...bare.env, NODE_DEBUG: 'esm' } };
+  for (const args of [['--help'], ['wait', '--help'], ['help', 'audiences', 'create'], ['audiences', 'create', '-h']]) {
+    const { code, out, err } = await run(args, traced);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Usage: audience-activation') });
+    expect(err).toContain('cli.js');
+    expect(err).not.toMatch(/dist\/(?:index|sandbox|node)\.js/);
+  }
 });

@@ -4,8 +4,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { observe, type Scene, startScene } from '../support/command.ts';
 import { serve } from '../support/file-server.ts';
+import { observe, type Scene, startScene } from './support/run-process.ts';
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 

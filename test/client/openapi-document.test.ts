@@ -3,7 +3,8 @@ import { assumptionTexts } from '../../scripts/assumptions.ts';
 import { AudienceClient, ConfigurationError, openApiDocument, operations } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import file from '../../src/spec/generated/openapi.json' with { type: 'json' };
-import { isObject, type JsonObject } from '../../src/util/json.ts';
+import type { JsonObject } from '../../src/spec/wire-values.ts';
+import { isObject } from '../../src/util/json.ts';
 import { deliveryViolations, type Exchange, requestViolations, responseViolations } from '../support/contract.ts';
 
 describe('openApiDocument', () => {

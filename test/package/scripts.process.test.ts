@@ -41,62 +41,68 @@ describe('findImportProblems', () => {
 
   it('finds imports upward and sideways, also of types', () => {
     const problems = findImportProblems([
-      file('http/a.ts', "import type { B } from '../resources/index.ts';"),
-      file('storage/s.ts', "export * from '../polling/index.ts';"),
-      file('polling/p.ts', "import { client } from '../redis/index.ts';"),
+      file('client/http/a.ts', "import type { B } from '../resources/b.ts';"),
+      file('client/storage/s.ts', "export * from '../polling/p.ts';"),
+      file('client/polling/p.ts', "import { client } from '../../redis/index.ts';"),
+      file('errors/e.ts', "import type { T } from '../client/index.ts';"),
     ]);
     expect(problems).toEqual([
-      'http/a.ts imports upward: resources/index.ts',
-      'storage/s.ts imports sideways: polling/index.ts',
-      'polling/p.ts imports an entry point: redis/index.ts',
+      'client/http/a.ts imports upward: client/resources/b.ts',
+      'client/storage/s.ts imports sideways: client/polling/p.ts',
+      'client/polling/p.ts imports upward: redis/index.ts',
+      'errors/e.ts imports upward: client/index.ts',
     ]);
   });
 
-  it('finds imports past the index of a folder', () => {
-    expect(findImportProblems([file('client/a.ts', "import { b } from '../http/b.ts';")])).toEqual([
-      'client/a.ts imports past http/index.ts: http/b.ts',
+  it('finds imports past the index of the client, which its own files may bypass', () => {
+    const problems = findImportProblems([
+      file('oauth/a.ts', "import type { Fetch } from '../client/http/send.ts';"),
+      file('oauth/b.ts', "import type { Fetch } from '../client/index.ts';"),
+      file('client/c.ts', "import { send } from './http/send.ts';"),
+      file('index.ts', "export type { Fetch } from './client/http/send.ts';"),
     ]);
+    expect(problems).toEqual(['oauth/a.ts imports past client/index.ts: client/http/send.ts']);
   });
 
   it('finds circular imports', () => {
     const problems = findImportProblems([
-      file('http/a.ts', "import { b } from './b.ts';"),
-      file('http/b.ts', "import { c, type D } from './c.ts';"),
-      file('http/c.ts', "export { a } from './a.ts';"),
+      file('client/http/a.ts', "import { b } from './b.ts';"),
+      file('client/http/b.ts', "import { c, type D } from './c.ts';"),
+      file('client/http/c.ts', "export { a } from './a.ts';"),
     ]);
-    expect(problems).toEqual(['circle: http/a.ts → http/b.ts → http/c.ts → http/a.ts']);
+    expect(problems).toEqual(['circle: client/http/a.ts → client/http/b.ts → client/http/c.ts → client/http/a.ts']);
   });
 
-  it('permits types of wire objects everywhere, and no code of them', () => {
-    const problems = findImportProblems([
-      file('errors/a.ts', "import type { T } from '../schemas/t.ts';"),
-      file('errors/b.ts', "import { schema, type T } from '../schemas/t.ts';"),
-    ]);
-    expect(problems).toEqual(['errors/b.ts imports upward: schemas/t.ts']);
-  });
-
-  it('finds code of the client in the sandbox', () => {
+  it('finds code of the client in the sandbox, which may use facts and types', () => {
     const problems = findImportProblems([
       file(
         'sandbox/x.ts',
-        "import { sign } from '../http/sign.ts';\nimport type { T } from '../schemas/t.ts';\nimport { operations } from '../spec/operations.ts';",
+        "import { sign } from '../client/index.ts';\nimport type { T } from '../client/index.ts';\nimport { operations } from '../spec/operations.ts';",
       ),
     ]);
-    expect(problems.filter((problem) => !problem.includes('past'))).toEqual([
-      'sandbox/x.ts imports code of the client: http/sign.ts',
+    expect(problems).toEqual(['sandbox/x.ts imports code of the client: client/index.ts']);
+  });
+
+  it('finds errors in the command, whose classes would exist twice', () => {
+    const problems = findImportProblems([
+      file(
+        'cli/x.ts',
+        "import { ApiError } from '../errors/api-errors.ts';\nimport { isObject } from '../util/json.ts';",
+      ),
     ]);
+    expect(problems).toEqual(['cli/x.ts imports past the entries: errors/api-errors.ts']);
   });
 
   it('finds files without a layer, without a folder, and with the same name', () => {
     const problems = findImportProblems([
       file('attic/x.ts', "import '../util/y.ts';"),
       file('loose.ts', ''),
-      file('http/x.ts', ''),
+      file('client/http/x.ts', ''),
     ]);
     expect(problems).toEqual([
       'loose.ts is in no folder',
       'attic/x.ts is in no layer: add its folder to scripts/imports.ts',
-      'same name: attic/x.ts, http/x.ts',
+      'same name: attic/x.ts, client/http/x.ts',
     ]);
   });
 });

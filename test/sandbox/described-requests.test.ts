@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, openApiDocument } from '../../src/index.ts';
-import { isObject, type JsonObject } from '../../src/util/json.ts';
+import type { JsonObject } from '../../src/spec/wire-values.ts';
+import { isObject } from '../../src/util/json.ts';
 import { arbitraryOf, type KnownValues } from '../support/arbitrary-of-schema.ts';
 import { requestViolations, responseViolations, streamViolations } from '../support/contract.ts';
 import { credentials } from '../support/sandbox.ts';

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { isObject, type JsonObject } from '../../src/util/json.ts';
+import type { JsonObject } from '../../src/spec/wire-values.ts';
+import { isObject } from '../../src/util/json.ts';
 
 /** Strings by format. */
 const FORMATS: Readonly<Record<string, Arbitrary<string>>> = {

@@ -1,7 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { openApiDocument } from '../../src/index.ts';
-import { isObject, type JsonObject, parseJson } from '../../src/util/json.ts';
+import type { JsonObject } from '../../src/spec/wire-values.ts';
+import { isObject, parseJson } from '../../src/util/json.ts';
 
 /** A request and its response, as they were on the wire. */
 export interface Exchange {

@@ -1,45 +1,38 @@
 /** Schemas and the public interfaces written by hand say the same; checked with the sources, not the package. */
 import type * as z from 'zod/mini';
-import type { Credentials } from '../../src/client/auth/index.ts';
-import type { ListParams, UsageParams } from '../../src/client/resources/index.ts';
-import type {
-  Activation,
-  ActivationCreate,
-  activationCreateSchema,
-  activationSchema,
-} from '../../src/client/schemas/activation.ts';
-import type {
-  Audience,
-  AudienceCreate,
-  audienceCreateSchema,
-  audienceSchema,
-} from '../../src/client/schemas/audience.ts';
-import type { Cohort, CohortCreate, cohortCreateSchema, cohortSchema } from '../../src/client/schemas/cohort.ts';
+import type { Credentials } from '../../src/client/auth/token-source.ts';
+import type { ListParams, UsageParams } from '../../src/client/resources/namespaces.ts';
+import type { activationCreateSchema, activationSchema } from '../../src/client/schemas/activation-schema.ts';
+import type { audienceCreateSchema, audienceSchema } from '../../src/client/schemas/audience-schema.ts';
+import type { cohortCreateSchema, cohortSchema } from '../../src/client/schemas/cohort-schema.ts';
 import type { credentialsSchema } from '../../src/client/schemas/credentials.ts';
 import type {
-  Estimate,
   estimateSchema,
   identifiedSchema,
-  LookalikeCreate,
   lookalikeCreateSchema,
+  projectCreateSchema,
+  scheduleCreateSchema,
+} from '../../src/client/schemas/open-resource-schemas.ts';
+import type { listQuerySchema, usageQuerySchema } from '../../src/client/schemas/queries.ts';
+import type { reservationSchema, uploadRequestSchema } from '../../src/client/schemas/upload-schemas.ts';
+import type { usageSchema } from '../../src/client/schemas/usage-schema.ts';
+import type { webhookEndpointSchema } from '../../src/client/schemas/webhook-endpoint-schema.ts';
+import type { JobResources } from '../../src/errors/error-details.ts';
+import type { Activation, ActivationCreate } from '../../src/spec/activation.ts';
+import type { Audience, AudienceCreate } from '../../src/spec/audience.ts';
+import type { Cohort, CohortCreate } from '../../src/spec/cohort.ts';
+import type { JobKind } from '../../src/spec/job-status.ts';
+import type {
+  Estimate,
+  LookalikeCreate,
   Project,
   ProjectCreate,
-  projectCreateSchema,
   Schedule,
   ScheduleCreate,
-  scheduleCreateSchema,
-} from '../../src/client/schemas/open-resources.ts';
-import type { listQuerySchema, usageQuerySchema } from '../../src/client/schemas/queries.ts';
-import type {
-  reservationSchema,
-  UploadRequest,
-  UploadReservation,
-  uploadRequestSchema,
-} from '../../src/client/schemas/upload-reservation.ts';
-import type { Usage, usageSchema } from '../../src/client/schemas/usage-report.ts';
-import type { WebhookEndpoint, webhookEndpointSchema } from '../../src/client/schemas/webhook-endpoint.ts';
-import type { JobResources } from '../../src/errors/error-details.ts';
-import type { JobKind } from '../../src/spec/job-status.ts';
+} from '../../src/spec/open-resources.ts';
+import type { UploadRequest, UploadReservation } from '../../src/spec/upload-reservation.ts';
+import type { Usage } from '../../src/spec/usage-report.ts';
+import type { WebhookEndpoint } from '../../src/spec/webhook-endpoint.ts';
 
 /**
  * The named fields of a type: unknown further fields, known literals and `readonly` aside, and whether they are required:

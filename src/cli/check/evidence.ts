@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, parseJson, stringsOf } from '../../util/json.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
+import { isObject, parseJson, stringsOf } from '../../util/json.ts';
 
 /** Id of a resource. The client has integers; another one is found, and reported. */
 export type Id = number | string;

@@ -1,11 +1,14 @@
-import type { DecodeContext } from '../../client/http/index.ts';
-import { activationResource } from '../../client/schemas/activation.ts';
-import { audienceResource } from '../../client/schemas/audience.ts';
-import { cohortResource } from '../../client/schemas/cohort.ts';
-import type { ResourceSchema } from '../../client/schemas/common.ts';
-import { decodeList, decodeOne } from '../../client/schemas/decode.ts';
-import { projectResource, scheduleResource } from '../../client/schemas/open-resources.ts';
-import { webhookEndpointResource } from '../../client/schemas/webhook-endpoint.ts';
+import type { DecodeContext, ResourceSchema } from '../../client/index.ts';
+import {
+  activationResource,
+  audienceResource,
+  cohortResource,
+  decodeList,
+  decodeOne,
+  projectResource,
+  scheduleResource,
+  webhookEndpointResource,
+} from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
 import type { Findings, NAMESPACES } from './findings.ts';
 

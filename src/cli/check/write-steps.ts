@@ -1,7 +1,8 @@
-import { readConflict } from '../../client/http/conflict.ts';
+import { readConflict } from '../../client/index.ts';
 import { progressOf } from '../../spec/job-status.ts';
 import { operations } from '../../spec/operations.ts';
-import { isObject, type JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
+import { isObject } from '../../util/json.ts';
 import { findPath, madeUpName, NO_ID, read, reasonOf, type Session } from './check-session.ts';
 import {
   envelopeOf,

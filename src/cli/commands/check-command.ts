@@ -16,13 +16,13 @@ import {
 import { fileJournal, journalPath, reserveJournal } from '../check-journal.ts';
 import { plannedRequests } from '../check-plan.ts';
 import { NAME } from '../command-name.ts';
-import type { Account, Context, GlobalFlags } from '../context.ts';
+import type { Account, Context } from '../context.ts';
 import { readContract } from '../contract-file.ts';
 import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { askConfirmation } from '../prompts.ts';
-import { jsonText, paint, widthOf } from '../terminal.ts';
+import { jsonText, widthOf } from '../terminal.ts';
 
 interface CheckFlags {
   readonly write?: boolean;
@@ -49,7 +49,7 @@ const EFFECTS: Readonly<Record<CheckLevel, string>> = {
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
   const { output } = context;
   const level = flags.build ? 'build' : flags.write ? 'write' : 'read';
-  const earlier = flags.against === undefined ? undefined : await readEarlier(context.flags, flags.against);
+  const earlier = flags.against === undefined ? undefined : await readEarlier(context, flags.against);
   if (flags.plan) return printPlan(output, level);
   if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
   const write = flags.out === undefined ? undefined : await openSettings(flags.out);
@@ -91,7 +91,7 @@ async function runCheck(
   const { baseUrl, fetch, allowInsecure = context.flags.allowInsecure } = account;
   const token = await tokenOf(account, signal);
   // A sandbox in this process ends with it.
-  const path = fetch ? undefined : journalPath(baseUrl, token);
+  const path = fetch ? undefined : journalPath(context.env, baseUrl, token);
   const journal = path === undefined ? memoryJournal() : fileJournal(path);
   const release = path === undefined || level === 'read' ? undefined : await reserveJournal(path);
   try {
@@ -121,10 +121,11 @@ const knownExitCode = (code: number): ExitCode =>
   Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
 
 /** Asks before a check that writes. */
-async function confirmWrites({ output, signal }: Context, level: CheckLevel): Promise<void> {
+async function confirmWrites(context: Context, level: CheckLevel): Promise<void> {
   const message = `The check ${EFFECTS[level]}. Continue?`;
-  if (!process.stdin.isTTY || !output.stderr.isTTY) throw usageError(`Pass --yes: the check ${EFFECTS[level]}.`);
-  if (!(await askConfirmation({ output, signal }, message)))
+  if (!context.stdin().isTTY || !context.output.stderr.isTTY)
+    throw usageError(`Pass --yes: the check ${EFFECTS[level]}.`);
+  if (!(await askConfirmation(context, message)))
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
 
@@ -151,7 +152,7 @@ const REPORT_WIDTH = 80;
 async function printReport(output: Output, report: CheckReport, { all, out }: CheckFlags): Promise<void> {
   const { stdout } = output;
   const width = Math.max(40, stdout.isTTY ? widthOf(stdout) : REPORT_WIDTH);
-  const style = { width, isAll: all, file: out, emphasize: (text: string) => paint('bold', text, stdout) };
+  const style = { width, isAll: all, file: out, emphasize: (text: string) => output.paint('bold', text, stdout) };
   for (const line of linesOf(report, style)) await output.line(line);
 }
 
@@ -167,8 +168,8 @@ async function printPlan(output: Output, level: CheckLevel): Promise<ExitCode> {
 }
 
 /** Reads the file that an earlier check has written. */
-async function readEarlier(flags: GlobalFlags, path: string): Promise<ServiceContract> {
-  const contract = await readContract({ ...flags, contract: path });
+async function readEarlier({ flags, env }: Context, path: string): Promise<ServiceContract> {
+  const contract = await readContract({ ...flags, contract: path }, env);
   if (contract?.checked) return contract;
   throw usageError(`${path} was not written by \`check --out\`: it does not say what was checked.`);
 }

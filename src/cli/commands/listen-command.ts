@@ -45,7 +45,7 @@ const DISCOVERED_ROWS = 100;
 export async function listen(context: Context, flags: ListenFlags): Promise<ExitCode> {
   const { output, signal } = context;
   const { forwardTo, jobs = [], all } = flags;
-  const secret = await webhookSecret(flags.secret);
+  const secret = await webhookSecret(context.env, flags.secret);
   if (flags.printSecret) {
     await output.line(secret);
     return EXIT.done;

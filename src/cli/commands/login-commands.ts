@@ -22,16 +22,16 @@ interface LoginFlags extends GlobalFlags {
 
 /** `login`: issues an API token, and keeps it in the profile; with `--oauth`, signs in with the browser. */
 export async function login(context: Context, flags: LoginFlags): Promise<ExitCode> {
-  const { output } = context;
-  const name = profileName(flags.profile);
-  const file = await openProfile(name);
+  const { output, env } = context;
+  const name = profileName(env, flags.profile);
+  const file = await openProfile(env, name);
   const existing = await file.read();
-  const baseUrl = (await addressOf(flags)) ?? existing?.baseUrl ?? (await askFor(context, 'Address'));
+  const baseUrl = (await addressOf(context)) ?? existing?.baseUrl ?? (await askFor(context, 'Address'));
   checkAddress(baseUrl, flags.allowInsecure);
   if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
-  warnOfEnvironment(output, name);
+  warnOfEnvironment(context, name);
   const contract =
-    (await readContract(flags)) ??
+    (await readContract(flags, env)) ??
     (existing && isSameAddress(existing.baseUrl, baseUrl) ? existing.contract : undefined);
   const isKept = async (profile: Profile | undefined, email = profile?.email): Promise<boolean> =>
     !flags.force &&
@@ -67,7 +67,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   });
   output.note(`Logged in as ${credentials.email} at ${baseUrl}.`);
   output.note(
-    `The token is kept in ${profilePath(name)}, readable only by you (mode 0600), until ${profile?.expiresAt}.`,
+    `The token is kept in ${profilePath(env, name)}, readable only by you (mode 0600), until ${profile?.expiresAt}.`,
   );
   if (existing?.email !== undefined && existing.email !== credentials.email)
     output.note(`It replaces the token of ${existing.email}. To keep both: --profile <name>`);
@@ -76,10 +76,10 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
 }
 
 /** Prints a profile for programs; people read it in the notes. */
-async function printProfile({ output }: Context, name: string, profile: Profile | undefined): Promise<void> {
+async function printProfile({ output, env }: Context, name: string, profile: Profile | undefined): Promise<void> {
   if (!output.isJson) return;
   const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};
-  await output.object({ profile: name, base_url, email, expires_at, path: profilePath(name) }, { isDone: true });
+  await output.object({ profile: name, base_url, email, expires_at, path: profilePath(env, name) }, { isDone: true });
 }
 
 async function issueToken(
@@ -107,14 +107,18 @@ async function isValid({ baseUrl, token, contract }: Profile, { flags, output, s
   }
 }
 
-async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, baseUrl: string): Promise<ExitCode> {
-  const name = profileName(flags.profile);
-  const owner = await (await openOAuthStore(name)).address();
+async function loginWithBrowser(
+  { output, signal, env }: Context,
+  flags: LoginFlags,
+  baseUrl: string,
+): Promise<ExitCode> {
+  const name = profileName(env, flags.profile);
+  const owner = await (await openOAuthStore(env, name)).address();
   if (owner && !isSameAddress(owner, baseUrl))
     throw usageError(
       `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout\`.`,
     );
-  const store = await openOAuthStore(name, baseUrl);
+  const store = await openOAuthStore(env, name, baseUrl);
   const { allowInsecure, requestTimeout: timeout } = flags;
   const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
   const onUrl = (url: string): void => {
@@ -124,7 +128,7 @@ async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, 
     output.log('info', url);
   };
   await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
-  const path = oauthPath(name);
+  const path = oauthPath(env, name);
   output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
   output.note(`They are valid for the service's MCP endpoint: \`${NAME} request POST /api/v2/mcp --data …\``);
   if (output.isJson) await output.object({ profile: name, base_url: baseUrl, path }, { isDone: true });
@@ -132,11 +136,11 @@ async function loginWithBrowser({ output, signal }: Context, flags: LoginFlags, 
 }
 
 /** `logout`: removes the tokens of a profile from this machine; OAuth tokens are revoked, too. */
-export async function logout({ output, signal }: Context, flags: GlobalFlags): Promise<ExitCode> {
-  const name = profileName(flags.profile);
-  const file = await openProfile(name);
+export async function logout({ output, signal, env }: Context, flags: GlobalFlags): Promise<ExitCode> {
+  const name = profileName(env, flags.profile);
+  const file = await openProfile(env, name);
   const profile = await file.read();
-  const store = await openOAuthStore(name);
+  const store = await openOAuthStore(env, name);
   const baseUrl = await store.address();
   if (baseUrl) {
     const { allowInsecure, requestTimeout: timeout } = flags;
@@ -168,14 +172,14 @@ interface RevokeFlags extends GlobalFlags {
 
 /** `tokens revoke`: revokes every API token of an account, or with `--mcp` every MCP token. */
 export async function revokeTokens(context: Context, flags: RevokeFlags): Promise<ExitCode> {
-  const { output, signal } = context;
-  const file = await openProfile(profileName(flags.profile));
+  const { output, signal, env } = context;
+  const file = await openProfile(env, profileName(env, flags.profile));
   const profile = await file.read();
-  const baseUrl = (await addressOf(flags)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
+  const baseUrl = (await addressOf(context)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
   if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
   checkAddress(baseUrl, flags.allowInsecure);
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
-  const contract = (await readContract(flags)) ?? profile?.contract;
+  const contract = (await readContract(flags, env)) ?? profile?.contract;
   await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });
   const { revoked } = flags.mcp
     ? await client.auth.revokeMcpTokens(credentials, { signal })

@@ -34,7 +34,7 @@ export const create =
     const { output, signal } = context;
     const row = rowOf(name);
     if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
-    const body = await readBody(row.body, flags, signal);
+    const body = await readBody(row.body, flags, context);
     await output.checkFields(undefined, { operation: `${name}.create` });
     const client = await context.connect();
     const resources: Creatable = client[name];

@@ -50,8 +50,8 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   if (file === '-' && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   const path = flags.journal ?? `${file}.journal`;
-  const activate = await activationOf(flags, signal);
-  const rows = parseRows(file === '-' ? await readStdin(signal) : await readText(file));
+  const activate = await activationOf(flags, context);
+  const rows = parseRows(file === '-' ? await readStdin(context) : await readText(file));
   await output.checkFields(FIELDS, {});
   const client = await context.connect();
   const refused = await checkBodies(client, rows, activate, output);
@@ -89,9 +89,9 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
 }
 
 /** Returns the fields of each activation; `undefined` if audiences are only built. */
-async function activationOf({ activate, download }: RunFlags, signal: AbortSignal): Promise<JsonObject | undefined> {
+async function activationOf({ activate, download }: RunFlags, context: Context): Promise<JsonObject | undefined> {
   if (activate === undefined) return download === undefined ? undefined : {};
-  const fields = await readData(activate, signal);
+  const fields = await readData(activate, context);
   const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields);
   if (!isObject || 'audience_id' in fields)
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');

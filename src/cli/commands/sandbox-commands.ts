@@ -44,7 +44,7 @@ interface ServerFlags {
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
 export async function runSandbox(
-  { output, signal, flags: globalFlags }: Context,
+  { output, signal, env, flags: globalFlags }: Context,
   flags: ServerFlags,
   [subcommand]: readonly string[],
 ): Promise<ExitCode> {
@@ -52,7 +52,7 @@ export async function runSandbox(
     throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
   const { host, name, email, password, webhook, port, storagePort, consolePort, console } = flags;
   const saved = await readSaved(flags);
-  const contract = await readContract(globalFlags);
+  const contract = await readContract(globalFlags, env);
   let onChange = (): void => {};
   const sandbox = checked(() =>
     createSandbox({ ...optionsOf(flags, output), contract, state: saved, onChange: () => onChange() }),
@@ -80,7 +80,7 @@ export async function runSandbox(
     await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox));
   onChange = () => writer?.changed();
   const remove =
-    consoleUrl === undefined ? undefined : await announce({ url, consoleUrl, token, contract }).catch(unfindable);
+    consoleUrl === undefined ? undefined : await announce(env, { url, consoleUrl, token, contract }).catch(unfindable);
   const webhookSecret = endpoint?.secret;
   const survives = flags.state === undefined ? 'until Ctrl-C' : `kept in ${flags.state}`;
   if (output.isJson) {
@@ -189,12 +189,12 @@ function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): stri
 
 /** Calls an endpoint of the running sandbox, and prints what it responds. */
 async function operateRunning(
-  { output, signal }: Context,
+  { output, signal, env }: Context,
   choice: SandboxChoice,
   ...[method, path, body]: [method: 'GET' | 'POST' | 'DELETE', path: string, body?: object]
 ): Promise<ExitCode> {
   const { typescript, notice, ...result } = Object(
-    await operate(await requireSandbox(choice), method, path, body, signal),
+    await operate(await requireSandbox(env, choice), method, path, body, signal),
   );
   if (typeof notice === 'string') output.note(printable(notice));
   await output.object(result, { isDone: method !== 'GET' });
@@ -260,8 +260,8 @@ const FAULT_COLUMNS: readonly string[] = [
 ];
 
 /** `sandbox fault list`: prints the faults that can still strike. */
-export async function listFaults({ output, signal }: Context, flags: SandboxChoice): Promise<ExitCode> {
-  const faults = await operate(await requireSandbox(flags), 'GET', '/api/faults', undefined, signal);
+export async function listFaults({ output, signal, env }: Context, flags: SandboxChoice): Promise<ExitCode> {
+  const faults = await operate(await requireSandbox(env, flags), 'GET', '/api/faults', undefined, signal);
   const rows: readonly object[] = Array.isArray(faults) ? faults : [];
   const count = await output.list(rows, FAULT_COLUMNS, { isDone: true });
   if (count === 0) output.note('No faults.');

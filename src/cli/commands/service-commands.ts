@@ -40,16 +40,17 @@ interface RequestFlags {
 
 /** `request`: calls any path of the service, and prints the payload as JSON; a list with `--json`, a row in each line. */
 export async function request(
-  { output, flags, signal, connect, connectMcp }: Context,
+  context: Context,
   { data, query, idempotencyKey }: RequestFlags,
   [method = '', path = '']: readonly string[],
 ): Promise<ExitCode> {
+  const { output, flags, signal, connect, connectMcp } = context;
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
   if (verb === 'GET' && idempotencyKey !== undefined)
     throw usageError('--idempotency-key is for creates: a GET is sent without one.');
   const [pathname = '', search] = path.split(/\?(.*)/s);
-  const body = data === undefined ? undefined : await readData(data, signal);
+  const body = data === undefined ? undefined : await readData(data, context);
   const isMcp = verb === operations['mcp.send'].method && pathname === operations['mcp.send'].path;
   const client = await (isMcp ? connectMcp() : connect());
   const parameters = { ...queryOf(search), ...query };

@@ -21,9 +21,9 @@ const FIELDS = { kind: '', id: 0, phase: '', status: null, name: null, resource:
 
 /** `wait`: waits for any number of jobs, and prints how each has ended. */
 export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
-  const { output, signal } = context;
+  const { output } = context;
   if (flags.any && flags.failFast) throw usageError('--any and --fail-fast exclude each other.');
-  const targets = await readTargets(args, flags.kind, signal);
+  const targets = await readTargets(args, flags.kind, context);
   if (targets.length === 0) {
     output.log('info', 'No jobs to wait for: standard input is empty.');
     return EXIT.done;
@@ -43,11 +43,11 @@ export async function wait(context: Context, flags: WaitFlags, args: readonly st
 }
 
 /** Returns the jobs of the arguments, each once; without arguments, or for `-`, those on standard input. */
-async function readTargets(args: readonly string[], kind: string, signal: AbortSignal): Promise<WaitTarget[]> {
+async function readTargets(args: readonly string[], kind: string, context: Context): Promise<WaitTarget[]> {
   const isPiped = args.length === 0 || args.includes('-');
-  const piped = isPiped ? (await readStdin(signal)).split(/[\s,]+/).filter((text) => text !== '') : [];
+  const piped = isPiped ? (await readStdin(context)).split(/[\s,]+/).filter((text) => text !== '') : [];
   const texts = [...args.filter((text) => text !== '-'), ...piped];
-  if (texts.length === 0 && process.stdin.isTTY)
+  if (texts.length === 0 && context.stdin().isTTY)
     throw usageError('Name the jobs to wait for, such as audience:12 cohort:7, or pipe them in.');
   const targets = texts.map((text) => parseTarget(text, kind));
   return [...new Map(targets.map((target) => [labelOf(target), target])).values()];

@@ -16,15 +16,20 @@ interface TriggerFlags {
 
 /** `trigger`: sends one signed event with example data, in which `--data` replaces fields. */
 export async function trigger(
-  { output, signal, flags: { dryRun } }: Context,
+  context: Context,
   flags: TriggerFlags,
   [type = '']: readonly string[],
 ): Promise<ExitCode> {
+  const {
+    output,
+    signal,
+    flags: { dryRun },
+  } = context;
   const eventType = EVENT_TYPES.find((eventType) => eventType === type);
   if (!eventType) throw usageError(`The event must be one of ${EVENT_TYPES.join(', ')}, not "${type}".`);
   const url = receiverUrl(flags.forwardTo);
-  const custom = flags.data === undefined ? {} : await readData(flags.data, signal);
-  const secret = dryRun ? HIDDEN : await webhookSecret(flags.secret);
+  const custom = flags.data === undefined ? {} : await readData(flags.data, context);
+  const secret = dryRun ? HIDDEN : await webhookSecret(context.env, flags.secret);
   const event = createEvent(eventType, { ...sampleData(eventType), ...Object(custom) }, flags.companyId);
   let result: number | string = '';
   const deliver = createSender({
@@ -51,17 +56,17 @@ interface VerifyFlags {
 }
 
 /** `webhooks verify`: checks the signature of a delivery on standard input, and says why it fails. */
-export async function verify({ output, signal }: Context, flags: VerifyFlags): Promise<ExitCode> {
-  const { AUDIENCE_WEBHOOK_SECRET } = process.env;
+export async function verify(context: Context, flags: VerifyFlags): Promise<ExitCode> {
+  const { AUDIENCE_WEBHOOK_SECRET } = context.env;
   const secrets = flags.secret ?? (AUDIENCE_WEBHOOK_SECRET ? [AUDIENCE_WEBHOOK_SECRET] : []);
   if (secrets.length === 0) throw usageError('Pass --secret, or set AUDIENCE_WEBHOOK_SECRET.');
-  if (process.stdin.isTTY) throw usageError('Pass the body on standard input: … < body.json');
-  const body = await readStdinBytes(signal);
+  if (context.stdin().isTTY) throw usageError('Pass the body on standard input: … < body.json');
+  const body = await readStdinBytes(context);
   const header = flags.header.replace(/^[\w-]+:\s*/, '').trim();
   const tolerance = flags.tolerance === undefined ? undefined : flags.tolerance / 1_000;
   try {
     const { id, type, created_at } = await verifyWebhook(body, header, secrets, { tolerance });
-    await output.object({ valid: true, id, type, created_at });
+    await context.output.object({ valid: true, id, type, created_at });
     return EXIT.done;
   } catch (error) {
     if (!WebhookVerificationError.isInstance(error) || error.reason !== 'no-match') throw error;

@@ -1,11 +1,13 @@
 import { BuildBudgetError, RateLimitError } from '../../errors/api-errors.ts';
 import { AudienceError } from '../../errors/audience-error.ts';
+import type { Envelope } from '../../spec/wire-values.ts';
 import { AbortScope, abortable } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
-import { fingerprint, isUsableToken } from '../auth/index.ts';
-import type { AcquireOptions, BuildPermit } from '../rate-limit/index.ts';
+import { fingerprint, isUsableToken } from '../auth/token-source.ts';
+import type { BuildPermit } from '../rate-limit/build-budget.ts';
+import type { AcquireOptions } from '../rate-limit/rate-limiter.ts';
 import type { CallRecord } from './call-record.ts';
-import { type Envelope, readEnvelope } from './envelope.ts';
+import { readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
 import { BACKGROUND } from './request-options.ts';

@@ -1,7 +1,7 @@
 import { abortable } from '../../util/abort.ts';
 import type { Logger } from '../../util/log.ts';
 import { emit, runAround, runHook } from '../../util/run-hooks.ts';
-import type { CallAdditions, EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
+import type { CallAdditions, CallHooks, EndEvent, RequestEvent, ResponseEvent, RetryEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
 import { type Fetch, wrappedFetch } from './send.ts';
 
@@ -121,7 +121,7 @@ export class CallObserver {
 }
 
 /** Hooks that write the debug log. */
-export function debugLog(logger: Logger): Hooks {
+export function debugLog(logger: Logger): CallHooks {
   return {
     onResponse: ({ rateLimit, ...fields }) =>
       logger.debug(`${fields.method} ${fields.path} → ${fields.status}`, fields),

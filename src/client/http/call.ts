@@ -7,7 +7,7 @@ import { AbortScope, abortable } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import { checkNumbers, checkOptionNames, InvalidInputError, refusePromises } from '../../util/input-checks.ts';
 import { withRetries } from '../../util/retry.ts';
-import { isUsableToken } from '../auth/index.ts';
+import { isUsableToken } from '../auth/token-source.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
 import { type CallObserver, logRetry } from './call-observer.ts';
 import type { CallRecord } from './call-record.ts';

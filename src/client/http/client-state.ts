@@ -1,7 +1,8 @@
 import { AudienceError, check } from '../../errors/audience-error.ts';
 import type { Redactor } from '../../util/redact.ts';
-import type { ClientTokens, TokenContext } from '../auth/index.ts';
-import type { BuildBudgetGate, ClientLimiter } from '../rate-limit/index.ts';
+import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
+import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
+import type { ClientLimiter } from '../rate-limit/rate-limiter.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
 export class ClientState {

@@ -1,16 +1,5 @@
+import type { Envelope } from '../../spec/wire-values.ts';
 import { isObject } from '../../util/json.ts';
-
-/** The envelope of a successful response (specification, "Response envelope"). */
-export interface Envelope {
-  /** A response with the status `error` rejects the call with an `ApiError` instead. */
-  readonly status: 'success';
-  /** Mirrors the HTTP status. */
-  readonly code: number;
-  /** Human-readable; log it, but branch on `status` and `code`. */
-  readonly message: string;
-  /** The payload; absent where there is none. */
-  readonly data?: unknown;
-}
 
 /** The content of a 2xx body: an envelope, a refusal (`status: error`), or the reason why it is neither. */
 export type EnvelopeReading =

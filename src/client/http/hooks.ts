@@ -1,6 +1,5 @@
-import type { JobKind } from '../../spec/job-status.ts';
 import type { Bucket, RateLimit } from '../../spec/limits.ts';
-import type { BuildBudget } from '../schemas/usage-report.ts';
+import type { BuildBudget } from '../../spec/usage-report.ts';
 import type { Fetch } from './send.ts';
 
 /** Additions of `around` to the requests of a call. */
@@ -106,70 +105,8 @@ export interface EndEvent extends RequestEvent {
   readonly backoff: number;
 }
 
-/** A wait or a watch, as hooks see it. */
-export interface WaitInfo {
-  /** The same in all events of one wait; unique in the process. */
-  readonly waitId: string;
-  /** Kind of the job that is awaited. */
-  readonly kind: JobKind;
-  /** Id of the resource. */
-  readonly id: number;
-}
-
-/** An event of a wait or a watch. `started` and `ended` happen exactly once each. */
-export type WaitEvent = WaitInfo & WaitStep;
-
-/** A step of a wait or a watch. */
-export type WaitStep =
-  | {
-      /** The first event of every wait. */
-      readonly type: 'started';
-    }
-  | {
-      /** A poll has shown the state of the job. */
-      readonly type: 'polled';
-      /** `poll`: a request for the resource; `list`: a page of the list. */
-      readonly source: 'poll' | 'list';
-      /** Status id of the job. */
-      readonly status: number;
-      /** `callId` of the request, unless another process sent it. */
-      readonly callId?: string;
-    }
-  | {
-      /** The job has another status than before. */
-      readonly type: 'changed';
-      /** `poll`: a request for the resource; `list`: a page of the list; `webhook`: an event. */
-      readonly source: 'poll' | 'list' | 'webhook';
-      /** The new status id. */
-      readonly status: number;
-      /** The previous status id; not set for the first one that is known. */
-      readonly from?: number;
-    }
-  | WaitEnd;
-
-/** The end of a wait or a watch. */
-export interface WaitEnd {
-  /** The last event of every wait. */
-  readonly type: 'ended';
-  /** How the job has ended or, if it has not: `timeout`, `aborted` by the caller, or `failure` of the polls. */
-  readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
-  /** The last known status id, if any. */
-  readonly status?: number;
-  /** How the end of the job was learned; not set if it has not ended. */
-  readonly source?: 'poll' | 'list' | 'webhook';
-  /** Milliseconds since the wait began. */
-  readonly duration: number;
-  /**
-   * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts full seconds,
-   * by this machine's clock, but at most since the job was last seen running, or since the wait began.
-   */
-  readonly lateness?: number;
-  /** Why the wait has failed although the job has not. */
-  readonly error?: unknown;
-}
-
-/** Callbacks that observe calls and waits. If one throws or rejects, this is logged and does not affect the call. */
-export interface Hooks {
+/** Callbacks that observe calls. If one throws or rejects, this is logged and does not affect the call. */
+export interface CallHooks {
   /** Called before each attempt is sent, once it has its permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /** Called with each complete response, also one with an error status; not for an attempt without one. */
@@ -197,8 +134,6 @@ export interface Hooks {
    * to be as documented.
    */
   readonly onEnd?: ((event: EndEvent) => void) | undefined;
-  /** Called with each step of a wait or a watch. */
-  readonly onWait?: ((event: WaitEvent) => void) | undefined;
   /** Called with the build budget whenever a usage report shows it. */
   readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**

@@ -1,5 +1,6 @@
 import type { ResolvedOperation } from '../../spec/operations.ts';
-import { isObject, type JsonObject, parseJson } from '../../util/json.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
+import { isObject, parseJson } from '../../util/json.ts';
 import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
 import type { ReceivedResponse } from './send.ts';
 

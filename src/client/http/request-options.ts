@@ -2,11 +2,11 @@ import type { Paging } from '../../spec/contract.ts';
 import type { Statuses } from '../../spec/job-status.ts';
 import type { RateLimits } from '../../spec/limits.ts';
 import type { OperationName, Query, ResolvedOperation } from '../../spec/operations.ts';
-import type { JsonObject } from '../../util/json.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
 import type { Logger } from '../../util/log.ts';
 import type { Redactor } from '../../util/redact.ts';
 import type { Backoff } from '../../util/retry.ts';
-import type { Hooks } from './hooks.ts';
+import type { CallHooks } from './hooks.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
 /** Options of one call. The defaults are those of the client. */
@@ -132,7 +132,7 @@ export interface Settings {
   /** Removes the secrets of the client, and those among its headers, from texts. */
   readonly redactor: Redactor;
   /** Sets with at least one hook; those of the `telemetry` option come first. */
-  readonly hooks: readonly Hooks[];
+  readonly hooks: readonly CallHooks[];
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
   /** Maximum bytes of a response after decompression. */

@@ -3,13 +3,14 @@ import { AudienceError, withDetails } from '../../errors/audience-error.ts';
 import { ResponseError } from '../../errors/call-errors.ts';
 import type { CreateOutcome } from '../../errors/error-details.ts';
 import type { OperationName, OperationOverride, ResolvedOperation } from '../../spec/operations.ts';
+import type { Envelope } from '../../spec/wire-values.ts';
 import { atCallSite } from '../../util/call-site.ts';
 import { valueAt } from '../../util/json.ts';
+import type { Decode, DecodeContext } from '../schemas/decode.ts';
 import type { SuccessResponse } from './attempt.ts';
 import { execute } from './call.ts';
 import { type CallInput, CallRecord } from './call-record.ts';
 import type { ClientState } from './client-state.ts';
-import type { Envelope } from './envelope.ts';
 import type { Settings } from './request-options.ts';
 import { responseError } from './response-errors.ts';
 
@@ -17,9 +18,6 @@ import { responseError } from './response-errors.ts';
 export interface TransportInput<T> extends CallInput {
   readonly decode: Decode<T>;
 }
-
-/** Turns the envelope's `data` into the payload. */
-export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T>;
 
 /** A call in progress, and how its payload is decoded. */
 export interface PendingCall<T> {
@@ -145,7 +143,7 @@ function unreadResponse({ status, headers, text, response }: SuccessResponse): R
 }
 
 async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Promise<T> {
-  const context = new DecodeContext(call, await response);
+  const context = new ResponseContext(call, await response);
   try {
     const adapt = call.operation.override?.data;
     const { envelope } = context;
@@ -160,7 +158,7 @@ async function decodePayload<T>({ call, response, decode }: PendingCall<T>): Pro
 /** Applies the user's `data` override: a function, or a path. */
 async function adaptData(
   adapt: Exclude<OperationOverride['data'], undefined>,
-  context: DecodeContext,
+  context: ResponseContext,
 ): Promise<unknown> {
   const { envelope } = context;
   if (typeof adapt === 'string') {
@@ -179,7 +177,7 @@ async function adaptData(
 const MAX_LOGGED_FIELDS = 10;
 
 /** Errors and log lines about the payload of one response. */
-export class DecodeContext {
+class ResponseContext implements DecodeContext {
   readonly envelope: Envelope;
   readonly validation: 'lenient' | 'strict';
   readonly #call: CallRecord;

@@ -1,7 +1,7 @@
 import { RateLimitError } from '../../errors/api-errors.ts';
 import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
-import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/index.ts';
+import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
 import {
   hasEnded,
   isNewer,
@@ -148,7 +148,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
     this.#options.scheduler.wake();
   }
 
-  /** Has a job polled as soon as possible, however recent its last poll is. */
+  /** Schedules a poll of a job as soon as possible, however recent its last poll is. */
   refresh(job: Job<T>): void {
     this.#observer?.onRefresh(job.source.kind, job.id);
     if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
@@ -351,7 +351,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
     else sweeps.listed.add(job);
   }
 
-  /** Has jobs that the list does not show polled separately. */
+  /** Schedules separate polls of jobs that the list does not show. */
   #pollAlone(jobs: readonly Job<T>[]): void {
     for (const job of jobs) {
       if (!this.#jobs.has(job.id)) continue;

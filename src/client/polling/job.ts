@@ -1,6 +1,7 @@
 import type { JobKind, JobResource, Progress } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
-import type { CallOptions, Settings } from '../http/index.ts';
+import type { CallOptions } from '../http/request-options.ts';
+import type { WaitSettings } from './wait-events.ts';
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
@@ -46,7 +47,7 @@ export interface JobSource<T extends JobResource> {
   /** Creates the error for an invalid id; nothing is sent. */
   invalidId(problem: string): Error;
   /** Settings of the namespace whose waits await the job. */
-  readonly settings: Settings;
+  readonly settings: WaitSettings;
 }
 
 /** Minimum time from the start of a job's last read to a requested refresh. */

@@ -14,7 +14,8 @@ import {
   stringOption,
 } from '../../util/options.ts';
 import { isOlder } from '../../util/timestamps.ts';
-import type { ClientState, RequestOptions } from '../http/index.ts';
+import type { ClientState } from '../http/client-state.ts';
+import type { RequestOptions } from '../http/request-options.ts';
 import type { JobSource, Subscriber, UpdateSource } from './job.ts';
 import type { JobGroup } from './job-group.ts';
 import { StatusChanges } from './status-changes.ts';

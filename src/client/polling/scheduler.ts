@@ -45,7 +45,7 @@ export interface PollGroup {
 
 /** How the jobs of one kind are polled. */
 export interface JobTarget {
-  /** Has a job polled until the subscriber is unsubscribed. */
+  /** Schedules polls of a job until the subscriber is unsubscribed. */
   subscribe(id: number, subscriber: Subscriber<JobResource>): JobSubscription;
   /** Returns the resource in the data of an event, if they are complete. */
   decode(data: unknown): JobResource | undefined;
@@ -55,7 +55,7 @@ export interface JobTarget {
 
 /** A subscription to the states of one job. */
 export interface JobSubscription {
-  /** Has the job polled as soon as possible. */
+  /** Schedules a poll of the job as soon as possible. */
   refresh(): void;
   unsubscribe(): void;
 }

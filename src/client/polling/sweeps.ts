@@ -214,7 +214,7 @@ export class Sweeps<T extends JobResource> {
     return outcome && { page, outcome };
   }
 
-  /** Has the page of a job read soon; `false` if no page shows it. */
+  /** Schedules a read of the page that shows a job; `false` if no page does. */
   request({ page }: Job<T>): boolean {
     if (page === undefined || !this.#pages.has(page)) return false;
     this.#requested.add(page);

@@ -3,14 +3,14 @@ import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isReason } from '../../util/call-site.ts';
 import { emit } from '../../util/run-hooks.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
-import type { Settings, WaitEnd, WaitStep } from '../http/index.ts';
 import type { JobUpdate } from './job.ts';
+import type { WaitEnd, WaitSettings, WaitStep } from './wait-events.ts';
 
 let waits = 0;
 
 /** Passes the steps of one wait or watch to the hooks. */
 export class WaitReport {
-  readonly #settings: Settings;
+  readonly #settings: WaitSettings;
   readonly #wait: { readonly waitId: string; readonly kind: JobKind; readonly id: number };
   readonly #startedAt = performance.now();
   /** Since when the job may have ended, as far as is known. */
@@ -19,7 +19,7 @@ export class WaitReport {
   #hasEnded = false;
 
   /** Reports that a wait begins. */
-  constructor(settings: Settings, kind: JobKind, id: number) {
+  constructor(settings: WaitSettings, kind: JobKind, id: number) {
     this.#settings = settings;
     this.#wait = { waitId: `wait_${++waits}`, kind, id };
     this.#emit({ type: 'started' });

@@ -1,9 +1,10 @@
 import { LONGEST_RATE_INTERVAL } from '../../spec/limits.ts';
+import type { BuildBudget } from '../../spec/usage-report.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
 import { abortable, sleep } from '../../util/abort.ts';
 import { createMutex, singleFlight } from '../../util/concurrency.ts';
-import { isObject, type JsonObject } from '../../util/json.ts';
+import { isObject } from '../../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../../util/retry-after.ts';
-import type { BuildBudget } from '../schemas/usage-report.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
 
 /** A 429 of a create because the build budget is used up. */

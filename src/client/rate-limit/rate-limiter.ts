@@ -1,6 +1,6 @@
 import type { Bucket, RateLimit, RateLimits } from '../../spec/limits.ts';
+import type { Optional } from '../../spec/wire-values.ts';
 import { onAbort, startTimer } from '../../util/abort.ts';
-import type { Optional } from '../../util/input-types.ts';
 import { mergeRateLimits } from './rate-limits.ts';
 
 /** The queue of a rate bucket that a request waits in. */

@@ -1,12 +1,14 @@
 import { ResponseError } from '../../errors/call-errors.ts';
 import { ResultsNotReadyError } from '../../errors/job-errors.ts';
+import type { Activation } from '../../spec/activation.ts';
 import { progressOf, statusText } from '../../spec/job-status.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { isObject, jsonTypeOf } from '../../util/json.ts';
-import type { RequestOptions, Settings, Transport } from '../http/index.ts';
-import { jobError } from '../polling/index.ts';
-import type { Activation } from '../schemas/activation.ts';
-import { openDownload, type TransferOptions } from '../storage/index.ts';
+import type { RequestOptions, Settings } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import { jobError } from '../polling/wait-errors.ts';
+import { openDownload } from '../storage/download.ts';
+import type { TransferOptions } from '../storage/transfer.ts';
 
 /** A result file of a completed activation. */
 export interface ActivationResult {

@@ -1,17 +1,14 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
+import type { Activation, ActivationCreate } from '../../spec/activation.ts';
 import { type IdLike, idOf, progressOf, type Statuses } from '../../spec/job-status.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../../util/call-site.ts';
 import { checkOptionNames } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
-import { REQUEST_OPTIONS, type RequestOptions, type Transport } from '../http/index.ts';
-import type { Scheduler } from '../polling/index.ts';
-import {
-  type Activation,
-  type ActivationCreate,
-  activationCreateSchema,
-  activationResource,
-} from '../schemas/activation.ts';
-import { checkTransferOptions } from '../storage/index.ts';
+import { REQUEST_OPTIONS, type RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { activationCreateSchema, activationResource } from '../schemas/activation-schema.ts';
+import { checkTransferOptions } from '../storage/transfer.ts';
 import {
   type ActivationResult,
   type Download,

@@ -1,8 +1,10 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
+import type { Audience, AudienceCreate } from '../../spec/audience.ts';
 import { WEB_VISITATION_LOOKBACK_DAYS } from '../../spec/limits.ts';
-import type { Transport } from '../http/index.ts';
-import type { JobGroup, Scheduler } from '../polling/index.ts';
-import { type Audience, type AudienceCreate, audienceCreateSchema, audienceResource } from '../schemas/audience.ts';
+import type { Transport } from '../http/transport.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { audienceCreateSchema, audienceResource } from '../schemas/audience-schema.ts';
 import { ListedJobNamespace } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
 

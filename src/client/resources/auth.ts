@@ -1,10 +1,12 @@
 import type { OperationName } from '../../spec/operations.ts';
 import { refusePromises } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
-import type { Credentials, StoredToken, TokenOperation } from '../auth/index.ts';
-import type { ApiPromise, Decode, DecodeContext, RequestOptions, Transport, TransportInput } from '../http/index.ts';
+import type { Credentials, StoredToken, TokenOperation } from '../auth/token-source.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { ApiPromise, Transport, TransportInput } from '../http/transport.ts';
 import { credentialsSchema } from '../schemas/credentials.ts';
-import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import type { Decode, DecodeContext } from '../schemas/decode.ts';
+import { warnOfMisspeltFields } from './misspelt-fields.ts';
 
 /** A new login token. */
 export interface IssuedToken {

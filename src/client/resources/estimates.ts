@@ -1,7 +1,9 @@
-import type { Transport } from '../http/index.ts';
-import type { Scheduler } from '../polling/index.ts';
-import { type AudienceCreate, audienceCreateSchema } from '../schemas/audience.ts';
-import { type Estimate, estimateResource } from '../schemas/open-resources.ts';
+import type { AudienceCreate } from '../../spec/audience.ts';
+import type { Estimate } from '../../spec/open-resources.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { audienceCreateSchema } from '../schemas/audience-schema.ts';
+import { estimateResource } from '../schemas/open-resource-schemas.ts';
 import { datasetErrors } from './audiences.ts';
 import { JobNamespace } from './resource.ts';
 

@@ -1,8 +1,8 @@
+import type { Audience } from '../../spec/audience.ts';
 import { COMPLETED, statusText } from '../../spec/job-status.ts';
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from '../../spec/limits.ts';
+import type { Identifier, OpenUnion } from '../../spec/wire-values.ts';
 import { isObject } from '../../util/json.ts';
-import type { Audience } from '../schemas/audience.ts';
-import type { Identifier, OpenUnion } from '../schemas/common.ts';
 
 /** A reason that blocks or limits an activation. */
 export interface ActivationRemark {

@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
 import { promiseProblem } from '../../util/input-checks.ts';
-import { isObject, type JsonObject } from '../../util/json.ts';
+import { isObject } from '../../util/json.ts';
 
 /** Returns a body with the fields of `extraBody` added. */
 export const withExtraBody = (body: unknown, extraBody: JsonObject): unknown => ({ ...Object(body), ...extraBody });

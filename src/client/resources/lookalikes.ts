@@ -1,10 +1,14 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
+import type { Audience } from '../../spec/audience.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../../spec/limits.ts';
-import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
-import type { JobGroup, Scheduler } from '../polling/index.ts';
-import { type Audience, audienceResource } from '../schemas/audience.ts';
+import type { LookalikeCreate } from '../../spec/open-resources.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { JobGroup } from '../polling/job-group.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import { audienceResource } from '../schemas/audience-schema.ts';
 import { decodeNothing } from '../schemas/decode.ts';
-import { type LookalikeCreate, lookalikeCreateSchema } from '../schemas/open-resources.ts';
+import { lookalikeCreateSchema } from '../schemas/open-resource-schemas.ts';
 import { JobNamespace } from './resource.ts';
 
 /** Returns an error for a `config.target_size` out of range (specification, "Rules known for creates", rule 5). */

@@ -1,6 +1,5 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
 import { isObject } from '../../util/json.ts';
-import type { ApiPromise, Decode, RequestOptions, Transport } from '../http/index.ts';
 import {
   isJsonRpcId,
   isJsonRpcResponse,
@@ -8,7 +7,10 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-} from '../http/index.ts';
+} from '../http/json-rpc.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { Decode } from '../schemas/decode.ts';
 
 /** Methods that change nothing at the service, so that retries are safe; the effect of `tools/call` is not known. */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;

@@ -2,14 +2,16 @@ import { NotFoundError } from '../../errors/api-errors.ts';
 import { check } from '../../errors/audience-error.ts';
 import type { Paging } from '../../spec/contract.ts';
 import type { OperationName, PathParams } from '../../spec/operations.ts';
+import type { Envelope } from '../../spec/wire-values.ts';
 import { checkOptionNames, refusePromises } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
-import type { Envelope, RequestOptions, Transport } from '../http/index.ts';
-import { ApiPromise } from '../http/index.ts';
-import type { ResourceSchema } from '../schemas/common.ts';
-import { decodeList } from '../schemas/decode.ts';
-import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import { ApiPromise } from '../http/transport.ts';
+import { type DecodeContext, decodeList } from '../schemas/decode.ts';
 import { listQuerySchema } from '../schemas/queries.ts';
+import type { ResourceSchema } from '../schemas/shared-schemas.ts';
+import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startOf } from './paging.ts';
 
 /** Query of a list: paging by `page` and `per_page` (assumed). */
@@ -97,11 +99,23 @@ export interface ListPlan<T> {
 /** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
 type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
 
-/** The pages before a page, as its end is judged by them. */
-interface EarlierPages {
-  /** Rows of the longest one. */
+/** What the pages of a list have in common. */
+interface List<T> {
+  readonly transport: Transport;
+  readonly plan: ListPlan<T>;
+  readonly params: ListParams | undefined;
+  readonly options: RequestOptions | undefined;
+}
+
+/** A page to fetch, and the pages before it, as its end is judged by them. */
+interface PageTask {
+  readonly query: PageQuery;
+  readonly start: PageStart;
+  /** Keys of the rows of the pages before it. */
+  readonly seen: Set<unknown>;
+  /** Rows of the longest page before it. */
   readonly longest: number;
-  /** Number of the latest ones that had only rows seen before. */
+  /** Number of the latest pages before it that had only rows seen before. */
   readonly repeats: number;
 }
 
@@ -118,56 +132,68 @@ export function listPages<T>(
   params: ListParams | undefined,
   options: RequestOptions | undefined,
 ): PagePromise<T> {
-  const keyOf = plan.hasNoIds ? contentOf : idOf;
-  const decodeRows = decodeList(plan.schema);
   const { paging } = transport.settings;
   const cap = largestPage(plan.cap, paging);
-  const fetchPage = (query: PageQuery, start: PageStart, seen: Set<unknown>, earlier: EarlierPages): PagePromise<T> =>
-    new PagePromise(
-      transport.start<Page<T>>(plan.operation, {
-        ...(plan.path && { params: plan.path }),
-        ...(options && { options }),
-        query: queryOf(query, start, paging),
-        validate: () => {
-          refusePromises('params', params);
-          warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
-          return pageErrors(query, cap, start);
-        },
-        decode: async (data, context) => {
-          const { envelope } = context;
-          const rows = await decodeRows(data, context);
-          const items = rows.filter((row) => isNew(keyOf(row), seen));
-          const repeats = items.length > 0 ? 0 : earlier.repeats + (rows.length > 0 ? 1 : 0);
-          const next = nextStart(start, rows.length, paging, envelope);
-          const isEnd = next === undefined || isShort(rows.length, query, earlier.longest, paging);
-          if (!isEnd && repeats === MAX_REPEATED_PAGES) {
-            const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
-            if (rows.length >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
-            context.warn(plan.operation, paging.param, problem);
-          }
-          // A page without rows may have a cursor that leads on; a repeated one would never end.
-          const isFollowed =
-            rows.length > 0 ? repeats < MAX_REPEATED_PAGES : paging.style === 'cursor' && isNew(`cursor ${next}`, seen);
-          const isLast = isEnd || !isFollowed;
-          const nextQuery = { ...query, page: query.page + 1 };
-          const fetchNext: FetchNext<T> = (seenBefore = seen) => {
-            for (const row of items) seenBefore.add(keyOf(row));
-            const longest = Math.max(earlier.longest, rows.length);
-            return fetchPage(nextQuery, next, seenBefore, { longest, repeats }).catch((error) => {
-              // A page with fewer rows than requested may have been the last one: some services have no page after it.
-              if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
-              return new ListPage([], nextQuery, { ...envelope, data: [] });
-            });
-          };
-          return new ListPage(items, query, envelope, isLast ? undefined : fetchNext);
-        },
-      }),
-    );
   const { page = 1, per_page = Math.min(plan.size ?? cap, cap), ...rest } = params ?? {};
-  return fetchPage({ ...rest, page, per_page }, startOf(page, per_page, paging), new Set(), {
-    longest: 0,
-    repeats: 0,
+  const query = { ...rest, page, per_page };
+  const start = startOf(page, per_page, paging);
+  return fetchPage({ transport, plan, params, options }, { query, start, seen: new Set(), longest: 0, repeats: 0 });
+}
+
+function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
+  const { transport, plan, params, options } = list;
+  const { query, start } = task;
+  const { paging } = transport.settings;
+  const decodeRows = decodeList(plan.schema);
+  return new PagePromise(
+    transport.start<Page<T>>(plan.operation, {
+      ...(plan.path && { params: plan.path }),
+      ...(options && { options }),
+      query: queryOf(query, start, paging),
+      validate: () => {
+        refusePromises('params', params);
+        warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
+        return pageErrors(query, largestPage(plan.cap, paging), start);
+      },
+      decode: async (data, context) => pageOf(list, task, await decodeRows(data, context), context),
+    }),
+  );
+}
+
+/** Returns the page that has `rows`, without those seen before; unless it is the last one, it can fetch the next. */
+function pageOf<T>(list: List<T>, task: PageTask, rows: readonly T[], context: DecodeContext): ListPage<T> {
+  const { query, seen } = task;
+  const { envelope } = context;
+  const keyOf = list.plan.hasNoIds ? contentOf : idOf;
+  const items = rows.filter((row) => isNew(keyOf(row), seen));
+  const repeats = items.length > 0 ? 0 : task.repeats + (rows.length > 0 ? 1 : 0);
+  const start = nextStart(task.start, rows.length, list.transport.settings.paging, envelope);
+  if (isLastPage(list, { ...task, start, repeats }, rows.length, context)) return new ListPage(items, query, envelope);
+  const longest = Math.max(task.longest, rows.length);
+  const nextQuery = { ...query, page: query.page + 1 };
+  return new ListPage(items, query, envelope, (seenBefore = seen) => {
+    for (const row of items) seenBefore.add(keyOf(row));
+    return fetchPage(list, { query: nextQuery, start, seen: seenBefore, longest, repeats }).catch((error) => {
+      // A page with fewer rows than requested may have been the last one: some services have no page after it.
+      if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
+      return new ListPage<T>([], nextQuery, { ...envelope, data: [] });
+    });
   });
+}
+
+/** Returns whether a page is the last one. Fails, or warns, if the parameter that names the page seems to be ignored. */
+function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: DecodeContext): boolean {
+  const { query, start, seen, longest, repeats } = task;
+  const { paging } = list.transport.settings;
+  if (start === undefined || isShort(rows, query, longest, paging)) return true;
+  if (repeats === MAX_REPEATED_PAGES) {
+    const problem = `seems to be ignored: page ${query.page} repeats earlier rows. If rows are missing, set \`contract.paging\``;
+    if (rows >= query.per_page) throw context.fail(`\`${paging.param}\` ${problem}`);
+    context.warn(list.plan.operation, paging.param, problem);
+  }
+  if (rows > 0) return repeats >= MAX_REPEATED_PAGES;
+  // A page without rows may have a cursor that leads on; a repeated one would never end.
+  return paging.style !== 'cursor' || !isNew(`cursor ${start}`, seen);
 }
 
 /** Numbers of rows to which services commonly reduce a page. */

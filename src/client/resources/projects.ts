@@ -1,5 +1,6 @@
-import type { Transport } from '../http/index.ts';
-import { type Project, type ProjectCreate, projectCreateSchema, projectResource } from '../schemas/open-resources.ts';
+import type { Project, ProjectCreate } from '../../spec/open-resources.ts';
+import type { Transport } from '../http/transport.ts';
+import { projectCreateSchema, projectResource } from '../schemas/open-resource-schemas.ts';
 import { ListedNamespace } from './resource.ts';
 
 /** Projects, which organize work. */

@@ -1,7 +1,8 @@
 import { APPS_PAGE_SIZE, REFERENCE_PAGE_CAP } from '../../spec/limits.ts';
-import type { JsonObject } from '../../util/json.ts';
-import type { RequestOptions, Transport } from '../http/index.ts';
-import { referenceRow } from '../schemas/open-resources.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { Transport } from '../http/transport.ts';
+import { referenceRow } from '../schemas/open-resource-schemas.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 
 /** Groups of reference tables (specification, "Pagination"). */

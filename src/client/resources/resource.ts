@@ -7,21 +7,23 @@ import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { NamespaceWith } from '../../spec/operations.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { safely } from '../../util/callbacks.ts';
-import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
-import { localValidationError } from '../http/index.ts';
-import type { JobSource, Scheduler } from '../polling/index.ts';
+import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
+import { localValidationError } from '../http/response-errors.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { JobSource } from '../polling/job.ts';
+import { JobGroup } from '../polling/job-group.ts';
 import {
   checkWaitOptions,
   DEFAULT_WAIT_TIMEOUT_MS,
-  JobGroup,
   Poller,
   type WaitOptions,
   type WatchOptions,
-} from '../polling/index.ts';
-import type { ResourceSchema } from '../schemas/common.ts';
+} from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
-import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
+import type { ResourceSchema } from '../schemas/shared-schemas.ts';
 import { extraBodyErrors, withExtraBody } from './extra-body.ts';
+import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 

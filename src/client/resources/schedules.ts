@@ -1,10 +1,6 @@
-import type { Transport } from '../http/index.ts';
-import {
-  type Schedule,
-  type ScheduleCreate,
-  scheduleCreateSchema,
-  scheduleResource,
-} from '../schemas/open-resources.ts';
+import type { Schedule, ScheduleCreate } from '../../spec/open-resources.ts';
+import type { Transport } from '../http/transport.ts';
+import { scheduleCreateSchema, scheduleResource } from '../schemas/open-resource-schemas.ts';
 import { ListedNamespace } from './resource.ts';
 
 /** Schedules, which replay work; their replays cost no build budget. */

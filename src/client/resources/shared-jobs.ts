@@ -1,11 +1,13 @@
 import type { JobResource } from '../../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
-import type { DecodeContext, Transport } from '../http/index.ts';
-import type { JobRow, Scheduler } from '../polling/index.ts';
-import { JobGroup } from '../polling/index.ts';
-import type { ResourceSchema } from '../schemas/common.ts';
+import type { Transport } from '../http/transport.ts';
+import type { JobRow } from '../polling/job.ts';
+import { JobGroup } from '../polling/job-group.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
+import type { DecodeContext } from '../schemas/decode.ts';
 import { decodeComplete } from '../schemas/decode.ts';
+import type { ResourceSchema } from '../schemas/shared-schemas.ts';
 import { largestPage, nextStart, type PageStart, queryOf, startOf } from './paging.ts';
 
 /** Namespaces whose lists show the resources of jobs. */

@@ -1,30 +1,19 @@
 import type { FieldErrors, Upload } from '../../errors/error-details.ts';
 import { CLAIM_WINDOW, UPLOAD_SIZES } from '../../spec/limits.ts';
+import type { UploadRequest, UploadReservation } from '../../spec/upload-reservation.ts';
+import type { JsonObject, UploadKind } from '../../spec/wire-values.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { checkStorageHeaders, InvalidInputError, promiseProblem } from '../../util/input-checks.ts';
-import type { JsonObject } from '../../util/json.ts';
-import type { ApiPromise, CreateOptions, RequestOptions, Transport } from '../http/index.ts';
-import { localValidationError, messageOfFields } from '../http/index.ts';
-import type { UploadKind } from '../schemas/common.ts';
+import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
+import { localValidationError, messageOfFields } from '../http/response-errors.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import { decodeOne } from '../schemas/decode.ts';
-import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
-import {
-  reservationSchema,
-  type UploadRequest,
-  type UploadReservation,
-  uploadRequestSchema,
-  uploadReservationResource,
-} from '../schemas/upload-reservation.ts';
-import {
-  checkTransferOptions,
-  isStream,
-  type TransferMethod,
-  type UploadData,
-  type UploadOptions,
-  UploadSource,
-  uploadFile,
-} from '../storage/index.ts';
+import { reservationSchema, uploadRequestSchema, uploadReservationResource } from '../schemas/upload-schemas.ts';
+import { checkTransferOptions, type TransferMethod } from '../storage/transfer.ts';
+import { type UploadOptions, uploadFile } from '../storage/upload.ts';
+import { isStream, type UploadData, UploadSource } from '../storage/upload-source.ts';
 import { extraBodyErrors, withExtraBody } from './extra-body.ts';
+import { warnOfMisspeltFields } from './misspelt-fields.ts';
 
 /** Options of {@link Uploads.reserve}. */
 export type ReserveOptions = RequestOptions & Pick<CreateOptions, 'extraBody'>;

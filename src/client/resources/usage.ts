@@ -1,13 +1,16 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
 import { EARLIEST_USAGE_MONTH } from '../../spec/limits.ts';
+import type { BuildBudget, Usage } from '../../spec/usage-report.ts';
 import { refusePromises } from '../../util/input-checks.ts';
 import { isObject, jsonTypeOf } from '../../util/json.ts';
 import { emit } from '../../util/run-hooks.ts';
-import type { ApiPromise, CallOptions, DecodeContext, RequestOptions, Transport } from '../http/index.ts';
+import type { CallOptions, RequestOptions } from '../http/request-options.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
+import type { DecodeContext } from '../schemas/decode.ts';
 import { decodeOne } from '../schemas/decode.ts';
-import { warnOfMisspeltFields } from '../schemas/misspelt-fields.ts';
 import { usageQuerySchema } from '../schemas/queries.ts';
-import { type BuildBudget, type Usage, usageResource } from '../schemas/usage-report.ts';
+import { usageResource } from '../schemas/usage-schema.ts';
+import { warnOfMisspeltFields } from './misspelt-fields.ts';
 
 /** Query of a usage report. */
 export interface UsageParams {

@@ -2,7 +2,8 @@ import { ConfigurationError } from '../../errors/audience-error.ts';
 import type { JobResources } from '../../errors/error-details.ts';
 import type { JobKind } from '../../spec/job-status.ts';
 import { isObject } from '../../util/json.ts';
-import type { Scheduler, WaitOptions } from '../polling/index.ts';
+import type { WaitOptions } from '../polling/poller.ts';
+import type { Scheduler } from '../polling/scheduler.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
 export interface WaitTarget<K extends JobKind = JobKind> {

@@ -1,6 +1,8 @@
-import type { ApiPromise, RequestOptions, Transport } from '../http/index.ts';
+import type { WebhookEndpoint } from '../../spec/webhook-endpoint.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { ApiPromise, Transport } from '../http/transport.ts';
 import { decodeList } from '../schemas/decode.ts';
-import { type WebhookEndpoint, webhookEndpointResource } from '../schemas/webhook-endpoint.ts';
+import { webhookEndpointResource } from '../schemas/webhook-endpoint-schema.ts';
 
 /** Webhook endpoints; they are registered in the console, the API only lists them. */
 export class Webhooks {

@@ -1,7 +1,23 @@
 import type * as z from 'zod/mini';
-import { isObject, type JsonObject, jsonTypeOf, normalizeFlags, valueAt } from '../../util/json.ts';
-import type { Decode, DecodeContext } from '../http/index.ts';
-import type { ResourceSchema } from './common.ts';
+import type { Envelope, JsonObject } from '../../spec/wire-values.ts';
+import { isObject, jsonTypeOf, normalizeFlags, valueAt } from '../../util/json.ts';
+
+import type { ResourceSchema } from './shared-schemas.ts';
+
+/** Turns the envelope's `data` into the payload. */
+export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T>;
+
+/** The call whose response a decoder reads, as far as decoders need it. */
+export interface DecodeContext {
+  /** The envelope, for operations whose payload is more than its `data`. */
+  readonly envelope: Envelope;
+  /** `strict` fails on each field that is not as documented. */
+  readonly validation: 'lenient' | 'strict';
+  /** Returns the error for a payload that is not as documented and cannot be used. */
+  fail(problem: string): Error;
+  /** Logs, once per field and kind of resource, that a field is not as expected. */
+  warn(kind: string, field: string, problem: string): void;
+}
 
 /** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);

@@ -1,4 +1,4 @@
-import type { Decode } from '../http/index.ts';
+import type { Decode } from './decode.ts';
 
 /** The part of the Standard Schema interface (version 1) needed to check a value; zod's schemas implement it. */
 export interface StandardSchema<T> {

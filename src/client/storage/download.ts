@@ -2,8 +2,8 @@ import { ResponseError } from '../../errors/call-errors.ts';
 import { abortable, onAbort } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
 import { isServerRuntime } from '../../util/runtime.ts';
-import type { Transport } from '../http/index.ts';
-import { AttemptFailure } from '../http/index.ts';
+import { AttemptFailure } from '../http/response-errors.ts';
+import type { Transport } from '../http/transport.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
@@ -45,6 +45,12 @@ const showsEncoding = ({ type, headers }: Response): boolean =>
   isServerRuntime ||
   type === 'basic' ||
   /\*|content-encoding/i.test(headers.get('access-control-expose-headers') ?? '');
+
+/** Returns the strong `ETag` of a file, or else the time of its last change. */
+function versionOf(headers: Headers): string | null {
+  const tag = headers.get('etag');
+  return (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
+}
 
 /**
  * Returns the fewest bytes that a complete file can have if `length` counts its bytes as sent, maybe encoded. Encoders enlarge
@@ -145,7 +151,10 @@ class Download {
         this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
     );
     // An accepted 416 means that all bytes have arrived: only the end of the last response was lost.
-    if (response.ok) this.#checkVersion(response);
+    if (response.ok) {
+      if (this.#loaded === 0) this.#beginFile(response);
+      else this.#checkSameFile(response);
+    }
     const reader = response.ok && response.body ? response.body.getReader() : NO_BODY;
     this.#reader = reader;
     // End a pending read even if a custom `fetch` ignores the signal.
@@ -153,24 +162,23 @@ class Download {
     transfer.rest();
   }
 
-  /** Records length and version of the file; checks that a later response continues the same file at the next byte. */
-  #checkVersion(response: Response): void {
+  /** Records length and version of the file, by which a later response is known to continue it. */
+  #beginFile(response: Response): void {
     const { status, headers } = response;
+    if (status !== 200) throw this.#fileChanged(status);
     // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
     const isPlain = headers.get('content-encoding') === null && showsEncoding(response);
-    const tag = headers.get('etag');
-    const version = (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
-    if (this.#loaded === 0) {
-      if (status !== 200) throw this.#fileChanged(status);
-      const length = headers.get('content-length');
-      this.#total = isPlain && length !== null ? Number(length) : undefined;
-      this.#fewest = fewestBytes(Number(length));
-      this.#version = isPlain && isServerRuntime ? (version ?? undefined) : undefined;
-      return;
-    }
+    const length = headers.get('content-length');
+    this.#total = isPlain && length !== null ? Number(length) : undefined;
+    this.#fewest = fewestBytes(Number(length));
+    this.#version = isPlain && isServerRuntime ? (versionOf(headers) ?? undefined) : undefined;
+  }
+
+  /** Checks that a later response continues the same file at the next byte. */
+  #checkSameFile({ status, headers }: Response): void {
     const [, from, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '') ?? [];
     const total = size === '*' ? this.#total : Number(size);
-    const isSame = version === this.#version && (this.#total ?? total) === total;
+    const isSame = versionOf(headers) === this.#version && (this.#total ?? total) === total;
     if (status !== 206 || Number(from) !== this.#loaded || !isSame) throw this.#fileChanged(status);
     this.#total = total;
   }

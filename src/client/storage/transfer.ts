@@ -2,22 +2,15 @@ import { AbortScope, startTimer } from '../../util/abort.ts';
 import { checkNumbers, checkOptionNames } from '../../util/input-checks.ts';
 import type { Redactor } from '../../util/redact.ts';
 import { withRetries } from '../../util/retry.ts';
-import type { Transport } from '../http/index.ts';
-import {
-  AttemptFailure,
-  CallObserver,
-  type EndEvent,
-  type Fetch,
-  FIELD_OPTIONS,
-  KEY_OPTIONS,
-  logRetry,
-  nextCallId,
-  type RequestEvent,
-  retryDelay,
-  type Settings,
-  type Waiting,
-  waitToRetry,
-} from '../http/index.ts';
+import { CallObserver, logRetry } from '../http/call-observer.ts';
+import { nextCallId } from '../http/call-record.ts';
+import type { EndEvent, RequestEvent } from '../http/hooks.ts';
+import { FIELD_OPTIONS, KEY_OPTIONS, type Settings } from '../http/request-options.ts';
+import { AttemptFailure } from '../http/response-errors.ts';
+import { retryDelay } from '../http/retry-policy.ts';
+import type { Fetch } from '../http/send.ts';
+import type { Transport } from '../http/transport.ts';
+import { type Waiting, waitToRetry } from '../http/waiting.ts';
 import { idleFailure, lostFailure, queryRedactor, responseFailure } from './storage-errors.ts';
 
 /** Options of every transfer. */

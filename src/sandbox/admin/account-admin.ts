@@ -1,4 +1,4 @@
-import type { Optional } from '../../util/input-types.ts';
+import type { Optional } from '../../spec/wire-values.ts';
 import { isEmail } from '../routes/body-fields.ts';
 import type { Service } from '../service.ts';
 import { DAY, HOUR, type SandboxLimits } from '../service-limits.ts';

@@ -15,7 +15,7 @@ export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(so
 /** Expressions of source code, by the objects and methods that they stand for. */
 const SOURCES = new WeakMap<object, string>();
 
-/** Has an object or a method shown as an expression. */
+/** Makes an object or a method appear as an expression. */
 export function named<T extends object>(source: string, value: T): T {
   SOURCES.set(value, source);
   return value;

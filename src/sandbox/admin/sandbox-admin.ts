@@ -1,4 +1,4 @@
-import type { Optional } from '../../util/input-types.ts';
+import type { Optional } from '../../spec/wire-values.ts';
 import type { ClockMode } from '../clock.ts';
 import type { ActiveFault, FaultRule } from '../faults.ts';
 import type { JobInfo, JobKind, JobOutcome } from '../jobs.ts';

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { BuildBudget } from '../../client/schemas/usage-report.ts';
 import type { Paging } from '../../spec/contract.ts';
 import type { Bucket } from '../../spec/limits.ts';
+import type { BuildBudget } from '../../spec/usage-report.ts';
 import { formatExpiry } from '../clock.ts';
 import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';

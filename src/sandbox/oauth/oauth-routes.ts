@@ -73,7 +73,7 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
   );
 }
 
-/** Has the owner of an account log in, shows the consent page, and processes the decision made on it. */
+/** Requires a login of the owner of an account, shows the consent page, and processes the decision made on it. */
 async function authorize(service: Service, context: Context<Env>): Promise<Response> {
   const { state, sessions } = service;
   const request = readAuthorization(service, context.req.url);

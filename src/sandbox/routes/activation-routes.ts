@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
-import type { Activation } from '../../client/schemas/activation.ts';
-import type { Audience } from '../../client/schemas/audience.ts';
+import type { Activation } from '../../spec/activation.ts';
+import type { Audience } from '../../spec/audience.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
-import type { Audience, AudienceDataset } from '../../client/schemas/audience.ts';
-import type { Cohort } from '../../client/schemas/cohort.ts';
-import type { Estimate } from '../../client/schemas/open-resources.ts';
+import type { Audience, AudienceDataset } from '../../spec/audience.ts';
+import type { Cohort } from '../../spec/cohort.ts';
+import type { Estimate } from '../../spec/open-resources.ts';
 import { formatTimestamp } from '../clock.ts';
 import { type Env, requireToken } from '../http/access.ts';
 import { addRoute, paramOf } from '../http/contract-adapter.ts';

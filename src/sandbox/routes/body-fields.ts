@@ -1,4 +1,4 @@
-import type { AudienceDataset } from '../../client/schemas/audience.ts';
+import type { AudienceDataset } from '../../spec/audience.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import { DAY, LOOKBACK_DAYS } from '../service-limits.ts';
 import type { AccountRecord } from '../state.ts';

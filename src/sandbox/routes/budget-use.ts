@@ -1,4 +1,4 @@
-import type { BuildBudget } from '../../client/schemas/usage-report.ts';
+import type { BuildBudget } from '../../spec/usage-report.ts';
 import type { Company } from '../state.ts';
 
 /** Returns the milliseconds until an organization may start another build. */

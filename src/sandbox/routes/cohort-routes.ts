@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { Cohort } from '../../client/schemas/cohort.ts';
+import type { Cohort } from '../../spec/cohort.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';

@@ -1,4 +1,4 @@
-import type { Audience, Eligibility } from '../../client/schemas/audience.ts';
+import type { Audience, Eligibility } from '../../spec/audience.ts';
 import { DAY, MIN_DEVICES_TO_ACTIVATE, MIN_DEVICES_TO_ACTIVATE_LOOKALIKE, RETENTION_DAYS } from '../service-limits.ts';
 
 /** Identifiers that can be delivered (specification, "Mapping-key retention"). */

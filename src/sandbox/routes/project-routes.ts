@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { Project, Schedule } from '../../client/schemas/open-resources.ts';
+import type { Project, Schedule } from '../../spec/open-resources.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';

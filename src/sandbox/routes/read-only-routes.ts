@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { WebhookEndpoint } from '../../client/schemas/webhook-endpoint.ts';
+import type { WebhookEndpoint } from '../../spec/webhook-endpoint.ts';
 import { type Env, requireToken } from '../http/access.ts';
 import { addRoute, pageIn, paramOf } from '../http/contract-adapter.ts';
 import { failure, invalid, success } from '../http/responses.ts';

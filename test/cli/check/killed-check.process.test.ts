@@ -2,8 +2,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/index.ts';
-import { type Scene, startScene } from '../../support/command.ts';
 import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts';
+import { type Scene, startScene } from '../support/run-process.ts';
 
 /** Returns the names of all resources that a check could create. */
 async function namesOf(sandbox: Sandbox, token: string): Promise<string[]> {

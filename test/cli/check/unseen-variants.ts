@@ -1,5 +1,6 @@
 import type { OperationName } from '../../../src/spec/operations.ts';
-import { isObject, type JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '../../../src/spec/wire-values.ts';
+import { isObject } from '../../../src/util/json.ts';
 import { following, placing } from './support/contracts.ts';
 import { type Call, failure, json, page, type Surroundings, type Trait, withBody } from './support/exchange.ts';
 import { BODIES, expectAll, OPEN, ofEach, SHAPES, TRIED_CREATES, type Variant } from './support/expectations.ts';

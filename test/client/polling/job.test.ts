@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Settings } from '../../../src/client/http/index.ts';
+import type { Settings } from '../../../src/client/http/request-options.ts';
 import { isNewer, Job, type JobSource, type JobUpdate } from '../../../src/client/polling/job.ts';
 import { type JobResource, progressOf } from '../../../src/spec/job-status.ts';
 

@@ -1,7 +1,8 @@
 import type { Sandbox } from '../../../../src/sandbox/index.ts';
 import type { ServiceContract } from '../../../../src/spec/contract.ts';
 import { type OperationName, operations } from '../../../../src/spec/operations.ts';
-import { isObject, type JsonObject, parseJson } from '../../../../src/util/json.ts';
+import type { JsonObject } from '../../../../src/spec/wire-values.ts';
+import { isObject, parseJson } from '../../../../src/util/json.ts';
 import { type Answer, type Call, json, mapStrings, setAt, type Trait } from './exchange.ts';
 import { ORIGIN } from './filled-account.ts';
 import { type PagingRules, pageOf } from './paging.ts';

@@ -1,5 +1,6 @@
 import type { OperationName } from '../../../../src/spec/operations.ts';
-import { isObject, type JsonObject } from '../../../../src/util/json.ts';
+import type { JsonObject } from '../../../../src/spec/wire-values.ts';
+import { isObject } from '../../../../src/util/json.ts';
 import type { Timeline } from './timeline.ts';
 
 /** A request, as a variant service understands it. */

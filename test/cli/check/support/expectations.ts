@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Sandbox } from '../../../../src/sandbox/index.ts';
 import type { ServiceContract } from '../../../../src/spec/contract.ts';
-import type { JsonObject } from '../../../../src/util/json.ts';
+import type { JsonObject } from '../../../../src/spec/wire-values.ts';
 import { LISTED, type ServiceDefinition } from './emulation.ts';
 
 /** Levels of a check. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ServiceContract } from '../../../../src/spec/contract.ts';
-import { isObject, type JsonObject } from '../../../../src/util/json.ts';
+import type { JsonObject } from '../../../../src/spec/wire-values.ts';
+import { isObject } from '../../../../src/util/json.ts';
 import {
   EXPECTED,
   type Expectation,

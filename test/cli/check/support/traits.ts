@@ -1,5 +1,6 @@
 import type { OperationName } from '../../../../src/spec/operations.ts';
-import { isObject, type JsonObject } from '../../../../src/util/json.ts';
+import type { JsonObject } from '../../../../src/spec/wire-values.ts';
+import { isObject } from '../../../../src/util/json.ts';
 import { type Answer, type Call, failure, json, mapStrings, page, type Trait, withBody } from './exchange.ts';
 
 /** Kinds of resources, as keys of `statuses` in a contract. */

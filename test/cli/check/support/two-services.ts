@@ -1,6 +1,7 @@
 import type { Paging, ServiceContract } from '../../../../src/spec/contract.ts';
 import { type OperationName, operations } from '../../../../src/spec/operations.ts';
-import { isObject, type JsonObject, valueAt } from '../../../../src/util/json.ts';
+import type { JsonObject } from '../../../../src/spec/wire-values.ts';
+import { isObject, valueAt } from '../../../../src/util/json.ts';
 import { LISTED } from './emulation.ts';
 import { setAt } from './exchange.ts';
 import { ORIGIN } from './filled-account.ts';

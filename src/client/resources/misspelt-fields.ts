@@ -1,0 +1,89 @@
+import type * as z from 'zod/mini';
+import { type OperationName, operations } from '../../spec/operations.ts';
+import { isObject } from '../../util/json.ts';
+import type { Logger } from '../../util/log.ts';
+import { differByOneLetter, lettersOf, similarName } from '../../util/similar-names.ts';
+import { CREATE_OPTIONS } from '../http/request-options.ts';
+
+/** The parts of a transport that the check needs. */
+interface FieldLogger {
+  readonly settings: { readonly logger: Logger };
+  readonly state: { readonly loggedFields: Set<string> };
+}
+
+/**
+ * Logs, once each, the fields of a body or a query that seem to be misspelt, values that seem to be, options of the call
+ * that are in its body, and dates in the wrong order. They are sent as they are: the service may know them.
+ */
+export function warnOfMisspeltFields(
+  operation: OperationName,
+  value: unknown,
+  schema: z.ZodMiniType,
+  { settings, state: { loggedFields } }: FieldLogger,
+): void {
+  const options = operations[operation].method === 'GET' ? [] : CREATE_OPTIONS;
+  for (const { field, problem } of mistakesIn(value, schema, options)) {
+    const message = `${operation}: \`${field}\` ${problem}`;
+    if (loggedFields.has(message)) continue;
+    loggedFields.add(message);
+    settings.logger.warn(message, { operation, field });
+  }
+}
+
+/** A field that is probably not what the caller means. */
+interface Mistake {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/** Known values of fields that accept others, too. */
+const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
+  analysis_type: ['WebDomain', 'AffinityTransactions'],
+};
+
+const OPTION_IN_BODY = 'is an option of the call, not a field of the body: pass it in the second argument.';
+
+/** Yields the mistakes in a value. `options` are the names of options that may be in it by mistake. */
+function* mistakesIn(
+  value: unknown,
+  schema: z.ZodMiniType,
+  options: readonly string[],
+  path = '',
+): Generator<Mistake, void> {
+  const { innerType, element, shape } = schema._zod.def as SchemaParts;
+  if (innerType) yield* mistakesIn(value, innerType, options, path);
+  else if (element && Array.isArray(value)) for (const item of value) yield* mistakesIn(item, element, [], `${path}*.`);
+  if (!shape || !isObject(value)) return;
+  if (Date.parse(String(value.start_date)) > Date.parse(String(value.end_date)))
+    yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. It is sent as it is.` };
+  for (const [name, content] of Object.entries(value)) {
+    const field = path + name;
+    const documented = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (documented) {
+      const meant = similarValue(name, content);
+      if (meant) yield { field, problem: `is "${content}". Did you mean "${meant}"? It is sent as it is.` };
+      yield* mistakesIn(content, documented, [], `${field}.`);
+    } else if (options.some((option) => lettersOf(option) === lettersOf(name))) {
+      yield { field, problem: OPTION_IN_BODY };
+    } else {
+      const meant = similarName(name, Object.keys(shape));
+      if (meant === undefined) continue;
+      const problem = `is not a documented field. Did you mean \`${path}${meant}\`? It is sent as it is.`;
+      yield { field, problem };
+    }
+  }
+}
+
+/** Returns the known value of a field that another value differs from by case, separators or one letter. */
+function similarValue(name: string, value: unknown): string | undefined {
+  const values = Object.hasOwn(KNOWN_VALUES, name) ? KNOWN_VALUES[name] : undefined;
+  if (!values || typeof value !== 'string' || values.includes(value)) return undefined;
+  return values.find((other) => differByOneLetter(lettersOf(other), lettersOf(value)));
+}
+
+/** The parts of a schema that consists of others: of an optional or nullable one, of an array, of an object. */
+interface SchemaParts {
+  readonly innerType?: z.ZodMiniType;
+  readonly element?: z.ZodMiniType;
+  readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
+}

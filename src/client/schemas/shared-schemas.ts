@@ -1,0 +1,19 @@
+import * as z from 'zod/mini';
+
+/** How objects of one kind in responses and events are normalized and checked. */
+export interface ResourceSchema<T> {
+  /** Name of the kind, under which differing fields are logged once. */
+  readonly name: string;
+  readonly schema: z.ZodMiniType;
+  /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
+  readonly flags?: readonly string[];
+  /** Fields that must be as documented in both validation modes, besides id and status. */
+  readonly required?: readonly string[];
+  /** Never set; exists only for the type parameter. */
+  readonly type?: T;
+}
+
+/** Schemas that several objects share. */
+export const statusSchema = z.looseObject({ id: z.int(), name: z.string() });
+export const creatorSchema = z.looseObject({ name: z.string(), email: z.string() });
+export const openObject = z.looseObject({});

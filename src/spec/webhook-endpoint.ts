@@ -1,0 +1,34 @@
+import type { OpenUnion } from './wire-values.ts';
+
+/** Event types that the specification names. */
+export type EventType = OpenUnion<
+  | 'audience.completed'
+  | 'audience.failed'
+  | 'activation.completed'
+  | 'activation.failed'
+  | 'cohort.completed'
+  | 'cohort.failed'
+  | 'webhook.test'
+>;
+
+/** A webhook endpoint registered in the console (specification, "Webhook endpoint"). Timestamps are `Y-m-d H:i:s`. */
+export interface WebhookEndpoint {
+  /** Id of the endpoint, which the data of a `webhook.test` event contain. */
+  readonly id: number;
+  /** Label set in the console. */
+  readonly name: string;
+  /** Receiver URL that deliveries are POSTed to. */
+  readonly url: string;
+  /** Subscribed event types. `webhook.test` is sent regardless of them. */
+  readonly events: readonly EventType[];
+  /** Envelope version that the endpoint receives; currently `1`. */
+  readonly schema_version: number;
+  /** `false` after a manual pause or an automatic disable. */
+  readonly is_active: boolean;
+  /** When the latest delivery attempt, successful or not, finished; `null` before the first one. `Y-m-d H:i:s`. */
+  readonly last_delivery_at: string | null;
+  /** Time of registration, `Y-m-d H:i:s`. */
+  readonly created_at: string;
+  /** Time of the last change, `Y-m-d H:i:s`. */
+  readonly updated_at: string;
+}
