@@ -51,7 +51,7 @@ async function startBatches(options: SandboxOptions = {}) {
         signal: stop.signal,
         timeout: 4 * HOUR,
         budgetWait: Number.POSITIVE_INFINITY,
-        maxRetries: 40,
+        maxRetries: 80,
         onChange() {},
         onLimit: ({ code }) => limits.push(code),
         ...change,

@@ -39,7 +39,7 @@ const FIELDS = {
 const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 
 /** Retries of a create without --max-retries: an outage of about 20 minutes passes. */
-const MAX_RETRIES = 40;
+const MAX_RETRIES = 80;
 
 /** States in the order of the summary. */
 const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
