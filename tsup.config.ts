@@ -31,7 +31,7 @@ export default defineConfig([
       oauth: 'src/oauth/index.ts',
       node: 'src/node/index.ts',
       webhooks: 'src/webhooks/index.ts',
-      // No entries of the package: what they share with the index has files of its own, which bundlers can leave out.
+      // No entries of the package: what they share with the index is in separate files, which bundlers can leave out.
       client: 'src/client/client.ts',
       timestamps: 'src/util/timestamps.ts',
       'openapi-document': 'src/client/openapi-document.ts',

@@ -3,7 +3,7 @@
  * Redis, and how long the user's own reads are queued beside them: clients in one process, in virtual time, with the
  * scripts of the package in a real Redis server and the sandbox as the service.
  *
- *   npm run bench:fleet
+ *   npm run bench -- fleet
  */
 import { type Audience, AudienceClient } from 'audience-activation';
 import { redisLimiter, redisWaits } from 'audience-activation/redis';

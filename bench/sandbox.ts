@@ -2,7 +2,7 @@
  * Measures the sandbox: the time to create one; a read in process and over HTTP, compared with a bare `node:http` server
  * that returns the same bytes (medians of interleaved rounds), also while the console is open; and memory over 100,000 requests and 2,000 sandboxes.
  *
- *   npm run bench:sandbox
+ *   npm run bench -- sandbox
  */
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 /**
  * Size of minified browser bundles of this client and of others, as one file.
  *
- *   npm run bench:size
+ *   npm run bench -- size
  */
 import { sizeOfBundle, sizeOfOwnCode } from './support/bundle-size.ts';
 import { clientImports, type Import, packagesOf, webhookImports } from './support/imports.ts';

@@ -3,7 +3,7 @@
  * small read on loopback, and the time and heap of the import alone. Subtracts the values of a process that does
  * nothing. Prints medians of interleaved rounds; a ratio is the median of the ratios of each round, with its range.
  *
- *   npm run bench:startup
+ *   npm run bench -- startup
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

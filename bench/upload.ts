@@ -3,7 +3,7 @@
  * transfer runs in its own process, in interleaved rounds. Prints medians of time and CPU time, their ratios, and the
  * maximum of peak memory.
  *
- *   npm run bench:upload
+ *   npm run bench -- upload
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -2,7 +2,7 @@
  * Measures how late the end of a job is noticed, and with how many reads: 1 to 1,000 waits against the sandbox in
  * virtual time, compared with one poller per job under the same limiter, and with the theoretical bound.
  *
- *   npm run bench:waiting
+ *   npm run bench -- waiting
  */
 import { type Audience, AudienceClient, RATE_LIMITS } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';

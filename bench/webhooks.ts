@@ -2,7 +2,7 @@
  * Measures webhook verifications per CPU second, compared with stripe (sync and async) and svix: medians of interleaved
  * rounds.
  *
- *   npm run bench:webhooks
+ *   npm run bench -- webhooks
  */
 import { signWebhook, verifyWebhook } from 'audience-activation/webhooks';
 import Stripe from 'stripe';

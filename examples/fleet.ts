@@ -1,6 +1,6 @@
 /**
  * Four processes that share one token, its rate limits and their waits through Redis, against a sandbox:
- * `npm run example:fleet`.
+ * `npm run example -- fleet`.
  *
  * Starts a Redis server, unless `REDIS_URL` is set.
  */

@@ -21,6 +21,8 @@ export function apiReport(entry: string): string {
     extract(entry, folder);
     const report = readFileSync(join(folder, 'report.api.md'), 'utf8');
     const [, code = ''] = /^```ts\n(.*)^```/ms.exec(report) ?? [];
+    const [, undocumented] = /^\/\/ @public \(undocumented\)\n(export .*)$/m.exec(code) ?? [];
+    if (undocumented !== undefined) throw new Error(`${entry} exports without a doc comment: ${undocumented}`);
     const subpath = entry === 'index' ? '' : `/${entry}`;
     const text = code
       .replaceAll(/^ *\/\/ \(undocumented\)\n/gm, '')

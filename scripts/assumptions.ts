@@ -383,7 +383,7 @@ export function assumptionsPage(): string {
   return [
     '# Assumptions about the service',
     '',
-    'Written by `npm run docs:assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit.',
+    'Written by `npm run docs -- assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit.',
     '',
     'The specification of the service leaves some things open. This page lists what the package assumes',
     'instead, how to override it without a new release, and how `aud check` finds out at your service',

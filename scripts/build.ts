@@ -1,14 +1,17 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { INPUTS, jsonModule } from './build-plugins.ts';
 import { writeDeclarations } from './declarations.ts';
 import { bundledPackages, licenceTexts } from './licences.ts';
+import { writePackageTexts } from './package-texts.ts';
+import { run } from './run.ts';
 import { billOfMaterials } from './sbom.ts';
 
-/** Builds `dist`: bundles, declarations, the OpenAPI document, the schema of contracts, and the licences and the SBOM of bundled packages. */
+/**
+ * Builds what the package ships: in `dist` the bundles, declarations, the OpenAPI document, the schema of contracts, and
+ * the licences and the SBOM of bundled packages; beside it the texts for agents and the manual pages.
+ */
 rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync('tsup', ['--silent'], { stdio: 'inherit' });
-if (status !== 0) process.exit(status ?? 1);
+run('tsup', '--silent');
 
 const document = JSON.stringify(JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8')));
 writeFileSync('dist/openapi.json', document);
@@ -28,3 +31,4 @@ writeFileSync(
   `${JSON.stringify(billOfMaterials({ name, version, licence: license }, bundled), null, 2)}\n`,
 );
 for (const list of lists) rmSync(`dist/${list}`);
+writePackageTexts();

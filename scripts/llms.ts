@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 
 /** A document for agents, and what it is about. */
 interface Document {
@@ -60,7 +59,7 @@ const ADVICE = [
 ];
 
 /** Returns `llms.txt`: what the package is, and where to read more. */
-export function shortText(): string {
+export function indexText(): string {
   const links = GUIDES.map(({ path, about }) => `- [${titleOf(path)}](${path}): ${about}`);
   return [
     '# audience-activation',
@@ -69,7 +68,7 @@ export function shortText(): string {
     '',
     ...ADVICE,
     '',
-    'All guides in one file: `llms-guides.txt`; the declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. Programs to start from: `examples`. The contract for tools: `audience-activation/openapi.json`.',
+    'The declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. Programs to start from: `examples`. The contract for tools: `audience-activation/openapi.json`.',
     '',
     '## Documentation',
     '',
@@ -85,35 +84,12 @@ export function shortText(): string {
   ].join('\n');
 }
 
-/** Returns `llms-guides.txt`: the guides in one file. */
-export function guidesText(): string {
-  const documents = ['README.md', ...GUIDES.map(({ path }) => path)];
-  return [
-    '# audience-activation: the guides',
-    '',
-    `> ${SUMMARY}`,
-    '',
-    ...ADVICE,
-    '',
-    `Each part is one document of the package: ${documents.map((path) => `\`${path}\``).join(', ')}.`,
-    'In the examples, `client` is an `AudienceClient`. The declarations of all exports: `llms-api.txt`.',
-    '',
-    ...documents.flatMap((path) => [
-      '',
-      `<!-- ${path} -->`,
-      '',
-      linksFromRoot(path, readFileSync(path, 'utf8').trim()),
-      '',
-    ]),
-  ].join('\n');
-}
-
 /** Returns `llms-api.txt`: the declarations of everything that is exported. */
 export function declarationsText(): string {
   return [
     '# audience-activation: the declarations',
     '',
-    'All exports, without comments and without the bodies of errors. How they are used: `llms-guides.txt`.',
+    'All exports, without comments and without the bodies of errors. How they are used: the guides that `llms.txt` lists.',
     ...ENTRIES.flatMap((entry) => ['', declarationsOf(entry)]),
     '',
   ].join('\n');
@@ -128,7 +104,3 @@ const declarationsOf = (entry: string): string => {
   const specifier = entry === 'index' ? 'audience-activation' : `audience-activation/${entry}`;
   return `## ${specifier}\n\n\`\`\`text\n${code.trim()}\n\`\`\``;
 };
-
-/** Returns the text of a document with its relative links as they are seen from the root of the package. */
-const linksFromRoot = (path: string, text: string): string =>
-  text.replace(/\]\((?!https?:|#)([^)\s]+)\)/g, (_, target: string) => `](${posix.join(posix.dirname(path), target)})`);

@@ -1,14 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { run } from './run.ts';
 
 /**
  * Runs mutation tests of the modules that make decisions. Stryker is installed for this run only, because it is large
  * and rarely used.
  */
-function run(command: string, ...args: string[]): void {
-  const { status } = spawnSync(command, args, { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-}
-
 const VERSION = '10.1.1';
 const packages = ['core', 'vitest-runner'].map((name) => `@stryker-mutator/${name}@${VERSION}`);
 run('npm', 'install', '--no-save', '--no-audit', '--no-fund', ...packages);

@@ -1,5 +1,5 @@
 import { runInThisContext } from 'node:vm';
-import { AudienceClient } from '../../src/index.ts';
+import { AudienceClient, type Page } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { isOperationName, type OperationName, operations } from '../../src/spec/operations.ts';
 import type { JsonObject } from '../../src/spec/wire-values.ts';
@@ -13,7 +13,7 @@ export interface Exchange {
   readonly response: unknown;
 }
 
-/** The code of an example. `id` returns the id of a resource, which the example of its create has made. */
+/** The code of an example. `id` returns the id of a resource: of the one that the example of the create has made, or else of the first one listed. */
 type Example = (client: AudienceClient, id: (namespace: string) => Promise<unknown>) => Promise<unknown>;
 
 const HOUR = 3_600_000;
@@ -61,10 +61,16 @@ export async function exchangeExamples(
     // Jobs have ended when their resources are read.
     if (operations[name].method === 'GET') await sandbox.advance(HOUR);
     const call: Example = runInThisContext(`async (client, id) => ${details.get(name)?.example}`, { filename: name });
-    return call(client, async (namespace) => {
-      const created = await resultOf(`${namespace}.create`);
-      return isObject(created) ? created.id : undefined;
-    });
+    return call(client, idIn);
+  };
+  const idIn = async (namespace: string): Promise<unknown> => {
+    const [create, list] = [`${namespace}.create`, `${namespace}.list`];
+    const result = await resultOf(isOperationName(create) ? create : list);
+    const resource = isOperationName(create) ? result : (result as Page<unknown>).items[0];
+    if (isObject(resource) && resource.id !== undefined) return resource.id;
+    throw new Error(
+      `The example of ${namespace}.get has no id: there is no ${create}, and ${list} of the sandbox returns no row. Give the account of the sandbox a row, or add an @example with an id to the comment of the operation.`,
+    );
   };
   const resultOf = (name: string): Promise<unknown> => {
     if (!isOperationName(name)) throw new Error(`There is no operation ${name}.`);

@@ -14,31 +14,31 @@ const ENV = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', 
 
 /** A generator of clients. */
 interface Generator {
-  /** Package of the generator, whose executable has the same name unless `bin` is set. */
   readonly name: keyof typeof OPENAPI_TOOLS;
-  readonly bin?: string;
-  /** Program that uses what it generates. @default that of its name */
-  readonly program?: string;
+  /** Name of its executable. */
+  readonly bin: string;
+  /** Program that uses what it generates. */
+  readonly program: string;
   /** Other files to compile. */
   readonly types?: readonly string[];
   /** Arguments of its executable, once or more. */
-  readonly args: () => readonly (readonly string[])[];
-  /** Returns the content of `ORVAL_CONFIG`. `url` is the address of the service. */
-  readonly config?: (url: string) => string;
+  readonly runs: readonly (readonly string[])[];
 }
 
 /** Path of the document in a project that the package is installed in. */
 const DOCUMENT = 'node_modules/audience-activation/dist/openapi.json';
 
-/** File name of the configuration of orval, which has no flag for the address of the service. */
-const ORVAL_CONFIG = 'orval.config.mjs';
-
+/**
+ * The two generators that TypeScript projects use most, and two kinds: one writes types alone, for a small client at run
+ * time, the other a function for each operation.
+ */
 const GENERATORS: readonly Generator[] = [
   {
     name: 'openapi-typescript',
+    bin: 'openapi-typescript',
     program: 'openapi-fetch',
     types: ['types.ts'],
-    args: () => [
+    runs: [
       [DOCUMENT, '-o', 'generated/schema.d.ts'],
       // Arrays of the package are readonly.
       [DOCUMENT, '--immutable', '-o', 'generated/immutable.d.ts'],
@@ -48,22 +48,8 @@ const GENERATORS: readonly Generator[] = [
     name: '@hey-api/openapi-ts',
     bin: 'openapi-ts',
     program: 'hey-api',
-    args: () => [['-i', DOCUMENT, '-o', 'generated/hey-api', '-c', '@hey-api/client-fetch']],
+    runs: [['-i', DOCUMENT, '-o', 'generated/hey-api', '-c', '@hey-api/client-fetch']],
   },
-  { name: 'oazapfts', args: () => [['--allSchemas', DOCUMENT, 'generated/oazapfts.ts']] },
-  {
-    name: 'orval',
-    args: () => [['--config', ORVAL_CONFIG]],
-    config: (url) => {
-      const output = { target: 'generated/orval.ts', client: 'fetch', baseUrl: url };
-      return `export default ${JSON.stringify({ api: { input: DOCUMENT, output } })};`;
-    },
-  },
-  {
-    name: 'swagger-typescript-api',
-    args: () => [['generate', '-p', DOCUMENT, '-o', 'generated', '-n', 'swagger-typescript-api.ts']],
-  },
-  { name: 'typed-openapi', args: () => [[DOCUMENT, '-o', 'generated/typed-openapi.ts']] },
 ];
 
 /** Steps that check the OpenAPI document by other tools, and use the clients that they generate from it. */
@@ -119,8 +105,7 @@ function copyPrograms(cwd: string): Promise<void> {
 }
 
 /** Generates a client, compiles the program that uses it, and runs it with a sandbox. */
-async function useClient(projects: Projects, generator: Generator): Promise<void> {
-  const { name, bin = name, program = name, types = [], args, config } = generator;
+async function useClient(projects: Projects, { bin, program, types = [], runs }: Generator): Promise<void> {
   const { cwd, bin: pathOf } = await open(projects);
   const credentials = { email: 'ada@example.com', password: 'correct horse' };
   const events: unknown[] = [];
@@ -129,8 +114,7 @@ async function useClient(projects: Projects, generator: Generator): Promise<void
   const { url } = await sandbox.listen();
   await sendEvents(sandbox, url, account.token('api'));
   await mkdir(join(cwd, 'generated'), { recursive: true });
-  if (config) await writeFile(join(cwd, ORVAL_CONFIG), config(url));
-  for (const list of args()) await run(pathOf(bin), list, { cwd, env: ENV });
+  for (const list of runs) await run(pathOf(bin), list, { cwd, env: ENV });
   await copyPrograms(cwd);
   await compile(cwd, pathOf('tsc'), [`${program}.ts`, ...types]);
   const outfile = join(cwd, 'out', `${program}.mjs`);

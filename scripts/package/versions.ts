@@ -18,6 +18,7 @@ export const PEERS = {
     '@opentelemetry/sdk-trace': '2.9.0',
     ioredis: '5.0.0',
     msw: '2.0.0',
+    open: '10.0.0',
     redis: '4.0.0',
   },
   earlier: {
@@ -28,6 +29,7 @@ export const PEERS = {
     ioredis: '5.11.1',
     // Later versions of msw 2 recognize handlers as msw 3 does.
     msw: '2.12.14',
+    open: '10.2.0',
     redis: '5.12.1',
   },
   latest: {
@@ -37,6 +39,7 @@ export const PEERS = {
     '@opentelemetry/sdk-trace': '3.1.1',
     ioredis: '6.0.0',
     msw: '3.0.5',
+    open: '11.0.4',
     redis: '6.3.1',
   },
 } as const;
@@ -44,18 +47,13 @@ export const PEERS = {
 /** Tools that read OpenAPI documents, and a TypeScript that all of them accept. */
 export const OPENAPI_TOOLS = {
   '@hey-api/openapi-ts': '0.99.0',
-  '@oazapfts/runtime': '1.2.0',
   '@redocly/cli': '2.77.0',
   '@scalar/openapi-parser': '0.29.22',
   '@seriousme/openapi-schema-validator': '2.11.0',
   '@stoplight/prism-cli': '5.16.0',
   '@stoplight/spectral-cli': '6.16.3',
-  oazapfts: '7.5.0',
   'openapi-fetch': '0.17.0',
   'openapi-typescript': '7.13.0',
-  orval: '8.38.0',
-  'swagger-typescript-api': '13.13.0',
-  'typed-openapi': '2.2.7',
   typescript: '5.9.3',
 } as const;
 

@@ -13,7 +13,7 @@ const SIGN_IN_TIMEOUT_MS = 300_000;
 export interface SignInOptions {
   /** Called with the address to open. If it throws or rejects, the sign-in fails. @default prints it to stderr */
   readonly onUrl?: ((url: string) => unknown) | undefined;
-  /** Opens the address in the browser of this machine, if there is one. @default true */
+  /** Opens the address in the browser of this machine, with the optional package `open`. @default true */
   readonly open?: boolean | undefined;
   /** Milliseconds within which the user must sign in; at most ten minutes are useful. @default 300000 */
   readonly timeout?: number | undefined;
@@ -29,8 +29,9 @@ const checkOptions = optionChecker<SignInOptions>('signInWithBrowser', {
 });
 
 /**
- * Signs the user in with the browser of this machine: opens the consent page, and listens at the client's `redirectUri`
- * for the browser's redirect. If the URI has no port, it listens on a free one; for `localhost`, on 127.0.0.1 and, if
+ * Signs the user in with the browser of this machine: opens the consent page with the optional package `open`, and listens
+ * at the client's `redirectUri` for the browser's redirect. Without `open`, the user opens the address that it prints. If
+ * the URI has no port, it listens on a free one; for `localhost`, on 127.0.0.1 and, if
  * available, on ::1.
  *
  * @throws {OAuthError} when the user or the authorization server refuses, for example with `access_denied`.
@@ -112,15 +113,15 @@ function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri
 
 const printUrl = (url: string): void => console.error(`Open this address to sign in: ${url}`);
 
-/** Opens the browser, if there is one. */
+/** Opens the browser, if there is one and `open` is installed. */
 async function openBrowser(url: string): Promise<void> {
   try {
-    // Imported only here, because most programs that use this entry point never sign in.
+    // Imported inside `try`, because bundlers accept an optional package that is not installed only there.
     const { default: launch } = await import('open');
     const launcher = await launch(url);
     launcher.on('error', () => {});
   } catch {
-    // Without a browser, the user can open the address that `onUrl` got.
+    // The user can open the address that `onUrl` got.
   }
 }
 

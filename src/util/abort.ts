@@ -94,6 +94,7 @@ export class AbortScope {
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
   readonly #cleanups: (() => void)[] = [];
+  #reject: ((reason: unknown) => void) | undefined;
 
   constructor({ parents = [], ms = Number.POSITIVE_INFINITY, reason, longestStep }: AbortScopeOptions) {
     for (const parent of parents) if (parent?.aborted) this.abort(parent.reason);
@@ -110,6 +111,16 @@ export class AbortScope {
   /** Aborts the signal. The default reason is an `AbortError`, as that of `AbortController`. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
+    this.#reject?.(this.signal.reason);
+  }
+
+  /** Settles as `work` does, or rejects with the signal's reason if the scope aborts first. For one promise of a scope. */
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#reject = reject;
+    if (this.signal.aborted) reject(this.signal.reason);
+    work.then(resolve, reject);
+    return promise;
   }
 
   /** Removes the listeners on the parents and the timer. */
@@ -122,7 +133,7 @@ export class AbortScope {
 export async function withTimeout<T>(work: Promise<T>, ms: number, reason: () => unknown): Promise<T> {
   const scope = new AbortScope({ ms, reason });
   try {
-    return await abortable(work, scope.signal);
+    return await scope.race(work);
   } finally {
     scope.dispose();
   }

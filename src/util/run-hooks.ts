@@ -1,5 +1,5 @@
-import { abortable } from './abort.ts';
 import { safely } from './callbacks.ts';
+import { isObject } from './json.ts';
 
 /** Sets of hooks, and the logger for what they throw. */
 export interface HookCaller<H> {
@@ -27,8 +27,7 @@ export function emit<Name extends string, Event>(
 
 /** Returns whether every one of `names` is a function or undefined on `value`. */
 export function isHookSet(value: unknown, names: readonly string[]): boolean {
-  const isFunction = (name: string): boolean => ['function', 'undefined'].includes(typeof Object(value)[name]);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && names.every(isFunction);
+  return isObject(value) && names.every((name) => ['function', 'undefined'].includes(typeof value[name]));
 }
 
 /** Runs `next` in a context of the user's, such as that of an `AsyncLocalStorage`. */
@@ -38,12 +37,12 @@ type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Pro
 interface AroundWork<Event, Addition, R> {
   readonly event: () => Event;
   readonly work: () => Promise<R>;
-  /** Called with what a hook passes to `next`, before the work begins. */
-  readonly onAddition?: ((addition: Addition) => void) | undefined;
+  /** Begins the work, with what a hook passes to `next`. @default calls it */
+  readonly start?: ((work: () => Promise<R>, addition: Addition | undefined) => Promise<R>) | undefined;
   /** Settles at the end of what `work` begins. @default the result of `work` */
   readonly ended?: Promise<unknown> | undefined;
-  /** Ends the wait for a hook that does not call `next`. The work must follow it, too. */
-  readonly signal?: AbortSignal | undefined;
+  /** Waits for the work to begin. @default as long as the hooks take */
+  readonly untilBegun?: ((begun: Promise<void>) => Promise<void>) | undefined;
 }
 
 /**
@@ -54,15 +53,14 @@ interface AroundWork<Event, Addition, R> {
 export function runAround<Name extends string, Event, Addition, R>(
   caller: HookCaller<{ readonly [name in Name]?: Around<Event, Addition> | undefined }>,
   name: Name,
-  { event, work, onAddition, ended, signal }: AroundWork<Event, Addition, R>,
+  { event, work, ended, start = (inner) => inner(), untilBegun = (begun) => begun }: AroundWork<Event, Addition, R>,
 ): Promise<R> {
   const within = async (hook: Around<Event, Addition>, inner: () => Promise<R>): Promise<R> => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     let result: Promise<R> | undefined;
     const next = (addition?: Addition): Promise<void> => {
       if (!result) {
-        if (addition) onAddition?.(addition);
-        result = signal?.aborted ? Promise.reject(signal.reason) : inner();
+        result = start(inner, addition);
         begin();
       }
       const end = result.then(() => ended).then(() => {});
@@ -81,7 +79,7 @@ export function runAround<Name extends string, Event, Addition, R>(
         void next();
       }
     });
-    if (!result) await abortable(begun, signal);
+    if (!result) await untilBegun(begun);
     return result as unknown as Promise<R>; // set by `next`, which TypeScript does not follow
   };
   const run = caller.hooks.reduceRight<() => Promise<R>>((inner, { [name]: hook }) => {

@@ -118,9 +118,8 @@ class Receiver implements WebhookReceiver {
     const logger = options.logger ?? console;
     this.logger = {
       warn: (message) => log(() => logger.warn(`${LINE_PREFIX}${message}`)),
-      // `console` would print `undefined` for a cause that is not set.
-      error: (message, cause) =>
-        log(() => logger.error(`${LINE_PREFIX}${message}`, ...(cause === undefined ? [] : [cause]))),
+      // `console` would print `undefined` for a cause that is not passed.
+      error: (message, ...cause) => log(() => logger.error(`${LINE_PREFIX}${message}`, ...cause)),
     };
     this.#caller = { hooks: [options.telemetry ?? {}, options], logger: this.logger };
     this.#store = options.dedupe === false ? undefined : (options.dedupe ?? memoryDedupe());
@@ -167,7 +166,7 @@ class Receiver implements WebhookReceiver {
       typeof request.headers?.get === 'function',
       '`handle` takes a `Request`. For node:http, Express and Fastify, use `toNodeListener(receiver)` of audience-activation/node.',
     );
-    if (request.bodyUsed) throw new ConfigurationError('The body was already read.');
+    check(!request.bodyUsed, 'The body was already read.');
     const body = await readBody(request, maxBytes);
     if (!body) {
       report.step({ type: 'refused', reason: 'too-large' });
@@ -267,6 +266,9 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
+/** Names of the hooks of a receiver. */
+const HOOKS = ['onDelivery', 'aroundHandler'] as const satisfies readonly (keyof DeliveryHooks)[];
+
 /** Names of the options of a receiver. */
 const RECEIVER_OPTIONS: readonly string[] = [
   'secrets',
@@ -277,24 +279,21 @@ const RECEIVER_OPTIONS: readonly string[] = [
   'leaseMs',
   'logger',
   'telemetry',
-  'onDelivery',
-  'aroundHandler',
+  ...HOOKS,
   ...VERIFY_OPTIONS,
 ];
 
 /** Refuses options that would lose events, or fail only at the first delivery. */
 function checkReceiverOptions(options: ReceiverOptions): void {
   checkOptions(options, 'createWebhookReceiver', RECEIVER_OPTIONS);
-  const { secrets, on = {}, dedupe } = options;
+  const { secrets, on = {}, dedupe, telemetry = {} } = options;
   if (!Array.isArray(secrets)) checkSecrets(secrets);
   checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);
   for (const [type, handler = check] of Object.entries(on)) {
     check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);
   }
-  const names = ['onDelivery', 'aroundHandler'] as const;
-  for (const name of names) check(isHookSet(options, [name]), `\`${name}\` must be a function.`);
-  const isTelemetry = options.telemetry === undefined || isHookSet(options.telemetry, names);
-  check(isTelemetry, '`telemetry` must be `openTelemetry()`, or another object of hooks.');
+  for (const name of HOOKS) check(isHookSet(options, [name]), `\`${name}\` must be a function.`);
+  check(isHookSet(telemetry, HOOKS), '`telemetry` must be `openTelemetry()`, or another object of hooks.');
   const isStore = !dedupe || [dedupe.claim, dedupe.complete, dedupe.release].every(isFunction);
   check(isStore, '`dedupe` must be a store such as `memoryDedupe()`.');
 }

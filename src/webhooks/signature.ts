@@ -12,7 +12,8 @@ export interface SignatureHeader {
 /** Maximum length of a header in characters; two signatures take 150. */
 const MAX_HEADER_LENGTH = 4_096;
 
-const encoder = new TextEncoder();
+/** Encodes text as UTF-8. */
+export const encoder = new TextEncoder();
 
 /** Returns the error for a delivery that cannot be verified. */
 export const refused = (reason: WebhookRefusal, message: string): WebhookVerificationError =>

@@ -3,7 +3,7 @@ import { AUDIENCE_FLAGS } from '../spec/job-status.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { normalizeFlags } from '../util/json.ts';
 import { isEvent, isKnownEvent, type WebhookEvent } from './events.ts';
-import { hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
+import { encoder, hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
 /** Default name of the signature header (specification, "Signature"); an operator may use another name. */
 export const SIGNATURE_HEADER = 'Service-Signature';
@@ -89,9 +89,7 @@ export async function signWebhook(rawBody: RawBody, secret: string, options: Sig
   checkOptions(options, 'signWebhook', ['timestamp']);
   const { timestamp } = options;
   const seconds = timestamp ?? Math.floor(Date.now() / 1000);
-  if (!(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12)) {
-    throw new ConfigurationError('`timestamp` must be in Unix seconds.');
-  }
+  check(Number.isInteger(seconds) && seconds >= 0 && seconds < 1e12, '`timestamp` must be in Unix seconds.');
   const [key = ''] = checkSecrets(secret);
   return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
 }
@@ -112,7 +110,7 @@ export function checkSecrets(secrets: string | readonly string[]): readonly stri
 
 /** Returns a copy of a body's bytes, because a caller may reuse the buffer before the signature is computed. */
 function bytesOf(body: unknown): Uint8Array {
-  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (typeof body === 'string') return encoder.encode(body);
   try {
     if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
     if (body instanceof ArrayBuffer) return new Uint8Array(body).slice();

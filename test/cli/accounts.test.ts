@@ -291,6 +291,16 @@ describe('an account in an unusual environment', () => {
     expect(await scene.run(request, { env: LOGGED_OUT })).toMatchObject({ code: 7 });
   });
 
+  it('login --oauth --quiet prints the address alone, because the browser may not open', async () => {
+    const scene = await startScene();
+    const args = ['login', '--oauth', '--quiet', '--base-url', scene.url];
+    const signingIn = scene.start(args, { env: { ...LOGGED_OUT, PATH: '' } });
+    await expect.poll(() => signingIn.printed.err).toMatch(/^https?:\S+\/oauth\/authorize\S+\n$/);
+    const address = signingIn.printed.err.trim();
+    expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
+    expect(await signingIn.ended).toMatchObject({ code: 0, err: `${address}\n` });
+  });
+
   it('an MCP token reaches the MCP endpoint; without one, the command reports how to sign in', async () => {
     const scene = await startScene();
     const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

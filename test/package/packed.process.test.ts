@@ -66,7 +66,6 @@ describe('the packed tarball', () => {
       'docs',
       'examples',
       'llms-api.txt',
-      'llms-guides.txt',
       'llms.txt',
       'man',
       'package.json',
@@ -75,6 +74,24 @@ describe('the packed tarball', () => {
     const docs = [...globSync('docs/*.md'), ...globSync('docs/images/*')];
     expect(files.filter((path) => path.startsWith('docs/')).sort()).toEqual(docs.sort());
     expect(packed.unpackedSize).toBeLessThanOrEqual(4_000_000);
+  });
+
+  it('has the texts that the build writes: links of llms.txt to packed files, all declarations, the manual page', () => {
+    const home = join(project, 'node_modules', 'audience-activation');
+    const textOf = (path: string): string => readFileSync(join(home, path), 'utf8');
+    const links = [...textOf('llms.txt').matchAll(/\]\(([^)]+)\)/g)].map(([, path]) => path);
+    expect(links.length).toBeGreaterThan(20);
+    const files = packed.files.map(({ path }) => path);
+    expect(links.filter((path) => !files.includes(String(path)))).toEqual([]);
+    const { exports, man } = JSON.parse(textOf('package.json'));
+    const entries = Object.keys(exports).filter((path) => !path.endsWith('.json'));
+    const headings = entries.map((path) => `## audience-activation${path.slice(1)}`);
+    expect(
+      textOf('llms-api.txt')
+        .match(/^## .*$/gm)
+        ?.sort(),
+    ).toEqual(headings.sort());
+    expect(man.map((path: string) => textOf(path).length > 0)).toEqual([true, true]);
   });
 
   it('exports the OpenAPI document and the schema of contracts', () => {

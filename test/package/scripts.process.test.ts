@@ -1,15 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { assumptionsPage } from '../../scripts/assumptions.ts';
 import { findImportProblems } from '../../scripts/imports.ts';
 import { publicationProblems, releaseProblems } from '../../scripts/release-checks.ts';
-
-describe('docs/assumptions.md', () => {
-  it('is up to date (npm run docs:assumptions)', () => {
-    expect(readFileSync('docs/assumptions.md', 'utf8')).toBe(assumptionsPage());
-  });
-});
 
 describe('the test run', () => {
   const everySuite = { CHROMIUM_PATH: process.execPath, REDIS_SERVER_PATH: process.execPath };

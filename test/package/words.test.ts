@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { countTics } from '../../scripts/tics.ts';
 import { findWords } from '../../scripts/words.ts';
 
 const termsIn = (path: string, text: string): string[] =>
@@ -45,5 +46,26 @@ describe('the check of terms', () => {
     'The mint bucket allows ten requests.',
   ])('accepts plain English: %s', (text) => {
     expect(termsIn('a.md', text)).toEqual([]);
+  });
+});
+
+describe('the count of tics', () => {
+  const placesOf = (name: string, text: string) =>
+    countTics([{ path: 'a.md', text }]).find((count) => count.name.includes(name))?.places;
+
+  it('names the line and the text, across lines and with inline code, and reads no blocks of code', () => {
+    expect(placesOf('"that of"', 'A\n```ts\nthat of\n```\nis that\nof b.')).toEqual(['a.md:5: "that of"']);
+    expect(placesOf('its error', 'A second 401 is an `AuthenticationError`.')).toEqual([
+      'a.md:1: "is an `AuthenticationError`"',
+    ]);
+    expect(placesOf('an instrument', 'Read by [its id](by its.md).')).toEqual([]);
+  });
+
+  it('relates the number to 10,000 words', () => {
+    const files = [
+      { path: 'a.md', text: 'It; is. '.repeat(50) },
+      { path: 'b.md', text: 'word '.repeat(100) },
+    ];
+    expect(countTics(files).map(({ rate }) => rate)[0]).toBe(2_500);
   });
 });

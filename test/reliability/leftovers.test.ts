@@ -76,6 +76,30 @@ describe('nothing is left', () => {
     await expectNoTimer();
   });
 
+  it('on the client by a token source and a limiter that listen to their signals', async () => {
+    const { client: plain, connect, account } = await startProxied(undefined);
+    const signals: (AbortSignal | undefined)[] = [];
+    const listen = (signal: AbortSignal | undefined): void => {
+      signals.push(signal);
+      signal?.addEventListener('abort', () => {});
+    };
+    const client = connect({
+      token: {
+        get: async ({ signal }) => {
+          listen(signal);
+          return account.token('api');
+        },
+      },
+      limiter: {
+        acquire: async (_, { signal }) => listen(signal),
+        pause: () => {},
+      },
+    });
+    await Promise.all([client.webhooks.list(), client.webhooks.list(), plain.webhooks.list()]);
+    expect(signals).not.toContain(undefined);
+    expect(new Set(signals).size).toBe(4);
+  });
+
   it('when a client is closed: calls, back-offs, queues and waits end with one reason', async () => {
     const { client, connect, account, url } = await startProxied({ kind: 'stall-headers' });
     const queued = connect({

@@ -3,7 +3,7 @@ import { Client as ClientOfSdk } from '@modelcontextprotocol/sdk/client/index.js
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { AudienceClient, apiToken } from 'audience-activation';
 import { connectMcp, type McpClient } from 'audience-activation/mcp';
-import { fileTokenStore } from 'audience-activation/node';
+import { fileTokenStore, signInWithBrowser } from 'audience-activation/node';
 import { createOAuthClient } from 'audience-activation/oauth';
 import { openTelemetry } from 'audience-activation/otel';
 import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore, redisWaits } from 'audience-activation/redis';
@@ -91,6 +91,19 @@ async function exerciseOthers(): Promise<void> {
   check(url.startsWith(baseUrl), `OAuth: the user is sent to ${url}`);
 }
 
+/** Signs in with a program in place of the browser, which `open` starts with the address. */
+async function exerciseSignIn(): Promise<void> {
+  process.env.BROWSER = 'curl';
+  const received: string[] = [];
+  const oauth = {
+    redirectUri: 'http://127.0.0.1/callback',
+    authorize: async ({ redirectUri = '' } = {}) => ({ url: `${redirectUri}?code=1`, state: '' }),
+    callback: async (url: string | URL) => void received.push(String(url)),
+  };
+  await signInWithBrowser(oauth, { onUrl() {}, timeout: 20_000 });
+  check(received.length === 1, 'open: the address is opened');
+}
+
 async function main(url = ''): Promise<void> {
   const redis = createClient({ url });
   await redis.connect();
@@ -103,6 +116,7 @@ async function main(url = ''): Promise<void> {
   await exerciseMcp(new Client({ name: 'agent', version: '1.0.0' }));
   await exerciseMcp(new ClientOfSdk({ name: 'agent', version: '1.0.0' }));
   await exerciseTelemetry();
+  await exerciseSignIn();
   await exerciseOthers();
   await sandbox.close();
   console.log('done');

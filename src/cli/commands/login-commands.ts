@@ -122,8 +122,8 @@ async function loginWithBrowser(
   const { allowInsecure, requestTimeout: timeout } = flags;
   const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
   const onUrl = (url: string): void => {
-    // Without a browser, the user needs the address even with --quiet.
-    if (output.isQuiet && !flags.browser) output.stderr.write(`${url}\n`);
+    // The user needs the address even with --quiet: the browser opens only if the optional package `open` is installed.
+    if (output.isQuiet) output.stderr.write(`${url}\n`);
     output.log('info', 'Open this address to sign in:');
     output.log('info', url);
   };

@@ -1,7 +1,7 @@
 import { BuildBudgetError, RateLimitError } from '../../errors/api-errors.ts';
 import { AudienceError } from '../../errors/audience-error.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
-import { AbortScope, abortable } from '../../util/abort.ts';
+import { AbortScope } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
 import { fingerprint, isUsableToken } from '../auth/token-source.ts';
 import type { BuildPermit } from '../rate-limit/build-budget.ts';
@@ -142,19 +142,21 @@ async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Pro
 
 /** Waits for a permit of the rate bucket. */
 async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<void> {
-  const { signal } = request;
+  const scope = new AbortScope({ parents: [request.signal] });
+  const { signal } = scope;
   const waiting = new Waiting(call, 'rate-limit');
   call.waiting = waiting;
   const onQueued = (timeLeft: () => number): void => {
     waiting.timeLeft = timeLeft;
   };
   try {
-    // A custom limiter may ignore the signal, and a queue of creates must not wait for it.
-    await abortable(call.state.limiter.acquire(call.operation.bucket, { ...request, onQueued }), signal);
+    // A custom limiter may ignore its signal: a queue of creates must not wait for it.
+    await scope.race(call.state.limiter.acquire(call.operation.bucket, { ...request, signal, onQueued }));
   } catch (error) {
     throw heldBackError(error, RateLimitError, call, signal);
   } finally {
     waiting.end();
+    scope.dispose();
   }
 }
 
@@ -196,12 +198,14 @@ async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: Abort
   const tokens = state.tokens[kind];
   if (tokens.value !== undefined) return tokens.value;
   let token: unknown;
+  // A token source may ignore its signal, or add listeners to it that outlive the call.
+  const scope = new AbortScope({ parents: [signal] });
   const waiting = new Waiting(call, 'token');
   call.waiting = waiting;
   try {
     const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
-    const request = { ...rejected, signal, context: state.tokenContext };
-    token = await tokens.get(request);
+    const request = { ...rejected, signal: scope.signal, context: state.tokenContext };
+    token = await scope.race(Promise.resolve(tokens.get(request)));
   } catch (error) {
     signal.throwIfAborted();
     if (AudienceError.isInstance(error)) throw error;
@@ -209,6 +213,7 @@ async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: Abort
     throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
   } finally {
     waiting.end();
+    scope.dispose();
   }
   signal.throwIfAborted();
   if (isUsableToken(token)) return token;

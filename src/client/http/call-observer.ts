@@ -59,12 +59,17 @@ export class CallObserver {
     return Object.assign({}, ...this.#additions.map(({ headers }) => headers));
   }
 
-  /** Runs work within `around`. */
-  around<R>(work: ObservedWork<R>): Promise<R> {
+  /** Runs work within `around`, unless the signal aborts before it begins. */
+  around<R>({ signal, ...work }: ObservedWork<R>): Promise<R> {
     return runAround(this.#settings, 'around', {
       ...work,
       event: () => this.event,
-      onAddition: (additions: CallAdditions) => this.#additions.push(additions),
+      start: (begin, additions?: CallAdditions) => {
+        if (signal.aborted) return Promise.reject(signal.reason);
+        if (additions) this.#additions.push(additions);
+        return begin();
+      },
+      untilBegun: (begun) => abortable(begun, signal),
     });
   }
 

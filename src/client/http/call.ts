@@ -3,7 +3,7 @@ import { AudienceError, ConfigurationError, withDetails } from '../../errors/aud
 import { TimeoutError } from '../../errors/call-errors.ts';
 import type { FieldErrors } from '../../errors/error-details.ts';
 import { isOperationName } from '../../spec/operations.ts';
-import { AbortScope, abortable } from '../../util/abort.ts';
+import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import { checkNumbers, checkOptionNames, InvalidInputError, refusePromises } from '../../util/input-checks.ts';
 import { withRetries } from '../../util/retry.ts';
@@ -41,12 +41,14 @@ export function execute(call: CallRecord): Promise<SuccessResponse>;
 export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R>;
 export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
   const { options, observer, state } = call;
-  const parents = [options.signal, state.closing.signal];
   let scope: AbortScope | undefined;
   state.open++;
   try {
-    scope = new AbortScope({ parents, ms: options.deadline, reason: () => DEADLINE });
-    const { signal } = scope;
+    const closing = state.closing.signal;
+    if (options.signal || options.deadline !== undefined || observer) {
+      scope = new AbortScope({ parents: [options.signal, closing], ms: options.deadline, reason: () => DEADLINE });
+    }
+    const signal = scope?.signal ?? closing;
     return await (observer
       ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
       : withAttempts(call, makeAttempt, signal));
@@ -84,16 +86,14 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
   signal.throwIfAborted();
   const request = input.request ?? (await prepareRequest(call));
   call.path = request.path;
-  // End the call on abort even if a custom token source, limiter or `fetch` ignores the signal.
-  const attemptOnce = (): Promise<R> => abortable(makeAttempt(call, request, signal), signal);
   try {
-    return await attemptOnce();
+    return await makeAttempt(call, request, signal);
   } catch (failed) {
     if (!(failed instanceof AttemptFailure)) throw failed;
     const retryOnce = (): Promise<R> => {
       // The wait for a create in flight lasts until its response is replayed.
       if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
-      return attemptOnce();
+      return makeAttempt(call, request, signal);
     };
     try {
       return await withRetries(retryOnce, {

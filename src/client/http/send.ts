@@ -1,5 +1,5 @@
-import ky, { isNetworkError, isTimeoutError } from 'ky';
-import { abortable } from '../../util/abort.ts';
+import ky, { isNetworkError } from 'ky';
+import { AbortScope } from '../../util/abort.ts';
 import { isSameHost } from '../../util/loopback.ts';
 import { MAX_CAUSE_DEPTH } from '../../util/redact.ts';
 import { isServerRuntime } from '../../util/runtime.ts';
@@ -47,9 +47,6 @@ export class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
-/** The longest timeout that ky accepts, about 24 days. A longer one is treated as no timeout. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
-
 /**
  * Sends a request once and reads its entire body, both within `timeout`.
  *
@@ -64,27 +61,24 @@ export async function send(
   const { fetch, fetchOptions, maxResponseBytes, timeout } = options;
   const { method, url, body } = request;
   const headers = token === undefined ? request.headers : { ...request.headers, authorization: `Bearer ${token}` };
+  const scope = new AbortScope({ parents: [signal], ms: timeout });
   let received: ReceivedResponse | undefined;
+  // Not every custom `fetch` accepts the `Request` that ky builds: pass the URL and plain options.
+  const init = { method, headers, signal: scope.signal, redirect: 'manual', ...(body && { body }) } as const;
+  const fetchOnce = async (): Promise<Response> => {
+    const response = await fetch(url, { ...fetchOptions, ...init });
+    received = await readResponse(response, maxResponseBytes);
+    return response;
+  };
   try {
-    await ky(url, {
-      signal,
-      timeout: timeout > MAX_TIMEOUT_MS ? false : timeout,
-      retry: 0,
-      throwHttpErrors: false,
-      // Not every custom `fetch` accepts the platform's `Request` or `Headers`: pass the URL and plain options.
-      async fetch(input) {
-        const built = input as Request; // ky always passes the request that it has built
-        const init = { method, headers, signal: built.signal, redirect: 'manual', ...(body && { body }) } as const;
-        // Settle on abort even if `fetch` ignores the signal: ky clears its timer only when this function settles.
-        const response = await abortable(fetch(url, { ...fetchOptions, ...init }), signal);
-        received = await abortable(readResponse(response, maxResponseBytes), signal);
-        return response;
-      },
-    });
+    // Settle on abort even if `fetch` ignores the signal.
+    await scope.race(ky(url, { timeout: false, retry: 0, throwHttpErrors: false, fetch: fetchOnce }));
   } catch (error) {
-    // ky's errors contain the request with its bearer token: keep only the cause.
-    if (isTimeoutError(error)) throw new AttemptTimeout();
+    if (scope.signal.aborted && !signal.aborted) throw new AttemptTimeout();
+    // ky's errors contain the request: keep only the cause.
     if (!received) throw isNetworkError(error) ? error.cause : error;
+  } finally {
+    scope.dispose();
   }
   if (!received) throw new TypeError('`fetch` was not called.');
   return received;

@@ -97,15 +97,10 @@ export class ApiPromise<T> extends Promise<T> {
     return key === undefined ? undefined : outcome;
   }
 
-  /** Decodes the payload once, however often it is awaited. */
-  #decode(): Promise<T> {
-    this.#payload ??= decodePayload(this.#pending);
-    return this.#payload;
-  }
-
   /** Returns payload, response, envelope, request id and the number of attempts. */
   async withResponse(): Promise<WithResponse<T>> {
-    const [data, received] = await Promise.all([this.#decode(), this.#pending.response]);
+    const data = await this;
+    const received = await this.#pending.response;
     const { settings, attempts } = this.#pending.call;
     const requestId = received.headers.get(settings.requestIdHeader) ?? undefined;
     return {
@@ -127,7 +122,9 @@ export class ApiPromise<T> extends Promise<T> {
     resolved?: ((value: T) => A | PromiseLike<A>) | null,
     rejected?: ((reason: PromiseRejectedResult['reason']) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.#decode().then(resolved, rejected);
+    // Decode the payload once, however often it is awaited.
+    this.#payload ??= decodePayload(this.#pending);
+    return this.#payload.then(resolved, rejected);
   }
 }
 

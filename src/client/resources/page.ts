@@ -99,7 +99,7 @@ export interface ListPlan<T> {
 /** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
 type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
 
-/** What the pages of a list have in common. */
+/** The parts that all pages of a list share. */
 interface List<T> {
   readonly transport: Transport;
   readonly plan: ListPlan<T>;

@@ -3,11 +3,10 @@ import { checkAddress, type Env } from '../http/access.ts';
 import { readForm } from '../http/request-body.ts';
 import type { AccountRecord } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
-import type { Page } from './layout.ts';
+import { type Page, render } from './layout.ts';
 import { type LoginForm, loginPage, passwordPage, tokensPage } from './pages/account-pages.ts';
 import { ownResourcesPage } from './pages/resource-pages.ts';
 import { webhookPage, webhooksPage } from './pages/webhook-pages.ts';
-import { render } from './render.ts';
 
 /** Creates a page of an account; `undefined` if it has no such page. */
 type AccountPage = (account: AccountRecord, query: URLSearchParams, id: number) => Page | undefined;
@@ -23,9 +22,9 @@ export function addAccountPages(app: Hono<Env>, console: ConsoleContext): void {
   const { service, sandbox } = console;
   const { state, sessions } = service;
   app.get('/login', (context) => {
-    const isChanged = context.req.query('changed') !== undefined;
-    const next = context.req.query('next') ?? HOME;
-    return respondWithLogin(console, context, { next, isChanged, ended: sessions.whyEnded(context.req.raw) });
+    const why = sessions.whyEnded(context.req.raw);
+    const ended = why && `Your session has ended: ${why}.`;
+    return respondWithLogin(console, context, { next: context.req.query('next') ?? HOME, ended });
   });
   app.post('/login', (context) => logIn(console, context));
   app.post('/logout', (context) => {
@@ -75,9 +74,8 @@ function respondWithLogin(
   form: LoginForm,
   status?: 401 | 429,
 ): Response | Promise<Response> {
-  const all = [...console.service.state.accounts.keys()];
-  const accounts = console.operators.has(context) ? all.slice(0, MAX_ACCOUNTS) : [];
-  return render(console, context, loginPage({ ...form, accounts }), status);
+  const all = console.operators.has(context) ? [...console.service.state.accounts.keys()] : [];
+  return render(console, context, loginPage(form, all.slice(0, MAX_ACCOUNTS)), status);
 }
 
 async function logIn(console: ConsoleContext, context: Context<Env>): Promise<Response> {

@@ -11,11 +11,11 @@ import { SCRIPT, STYLES } from './assets.ts';
 import { changeStream } from './change-stream.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { History } from './history.ts';
+import { render } from './layout.ts';
 import { createAccountApi, createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
 import { Recorder } from './recorder.ts';
-import { render } from './render.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 

@@ -1,22 +1,26 @@
 import { html } from 'hono/html';
-import { type Content, type Html, withoutOverrides } from './html.ts';
+import { type Content, classOf, foreign, type Html, withoutOverrides } from './html.ts';
 
-/** A form that does an action. */
-interface ActionForm {
+/** The parts of a form that is sent as JSON. */
+interface Sending {
   /** Method and path of the endpoint. */
   readonly action: string;
   readonly submit: string;
   readonly fields?: Content;
   /** Fields with a fixed value. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** A question that is asked first, and what happens then. */
-  readonly confirm?: readonly [question: string, consequence: string];
-  /** Describes the button, if its text alone does not. */
-  readonly label?: string;
   /** Page to open when it is done. */
   readonly leave?: string;
   /** Classes of the button. */
   readonly style?: string;
+}
+
+/** A form that does an action. */
+interface ActionForm extends Sending {
+  /** A question that is asked first, and what happens then. */
+  readonly confirm?: readonly [question: string, consequence: string];
+  /** Describes the button, if its text alone does not. */
+  readonly label?: string;
   /** Layout of the fields. @default one below the other */
   readonly layout?: 'row';
 }
@@ -26,76 +30,93 @@ export function actionForm(form: ActionForm): Html {
   const { action, submit, fields = '', confirm, label, leave, style = '', layout } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
-  const button = html`<button${optional('class', style || undefined)}${optional('aria-label', label)}>${submit}</button>`;
+  const button = html`<button${classOf(style)}${optional('aria-label', label)}>${submit}</button>`;
   const attributes = [
     optional('data-leave', leave),
     optional('data-confirm', question),
     optional('data-consequence', consequence),
   ];
   const last = isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`;
-  return html`<form${isInline ? '' : html` class="form ${layout ?? ''}"`} method="post" data-action="${action}"${attributes}>
+  return html`<form${classOf(isInline ? '' : `form ${layout ?? ''}`)} method="post" data-action="${action}"${attributes}>
 ${hiddenFields(form.values)}${fields}${last}</form>`;
 }
+
+/** Returns the button that advances the clock. */
+export const advanceBy = (ms: number, submit: string, style = '', label?: string): Html =>
+  actionForm({
+    action: 'POST /api/clock/advance',
+    submit,
+    values: { ms: Math.max(0, Math.ceil(ms)) },
+    style,
+    ...(label !== undefined && { label }),
+  });
 
 const optional = (name: string, value: string | undefined): Html | '' =>
   value === undefined ? '' : html` ${name}="${value}"`;
 
-const hiddenFields = (values: ActionForm['values'] = {}): Html[] =>
+const hiddenFields = (values: Sending['values'] = {}): Html[] =>
   Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
   );
 
 /** A form in a dialog, which buttons open. */
-interface FormDialog extends Pick<ActionForm, 'action' | 'submit' | 'values' | 'style' | 'leave'> {
+interface FormDialog extends Sending {
   readonly id: string;
   readonly title: Content;
   readonly lead?: Content;
-  readonly fields: Content;
 }
 
 /** Returns a dialog with a form that the script sends. The button that opens it may set its hidden fields. */
-export function formDialog({
-  id,
-  title,
-  lead = '',
-  fields,
-  action,
-  submit,
-  values,
-  style = 'primary',
-  leave,
-}: FormDialog): Html {
+export function formDialog(dialog: FormDialog): Html {
+  const { id, title, lead = '', fields = '', action, submit, values, style = 'primary', leave } = dialog;
   return html`<dialog id="${id}" aria-labelledby="${id}-title">
 <form method="post" data-action="${action}"${optional('data-leave', leave)}><h2 id="${id}-title">${title}</h2>
 ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hiddenFields(values)}${fields}</div>
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
-/** Returns a button that opens a dialog, with the values of its hidden fields and the name of what it is about. */
-export function opener(
-  dialog: string,
-  text: string,
-  {
-    label,
-    style = '',
-    about,
-    values,
-  }: { label?: string; style?: string; about?: string; values?: ActionForm['values'] } = {},
-): Html {
+/** How a button looks that opens a dialog, and what it sets there: hidden fields, and the name of what the dialog is about. */
+interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
+  readonly about?: string;
+}
+
+/** Returns a button that opens a dialog. */
+export function opener(dialog: string, text: string, { label, style = '', about, values }: Opener = {}): Html {
   const attributes = [
     optional('aria-label', label),
     optional('data-about', about),
     optional('data-values', values && JSON.stringify(values)),
   ];
-  return html`<button type="button" class="${style}" data-open="${dialog}"${attributes}>${text}</button>`;
+  return html`<button type="button"${classOf(style)} data-open="${dialog}"${attributes}>${text}</button>`;
+}
+
+/** Returns the form with which an operator logs in as an account, without a password. */
+export function logInAs(email: string, { text = '', style = '', next = '' }): Html {
+  const label = text.includes(email) || text === '' ? '' : html` aria-label="${text} ${email}"`;
+  return html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
+<input type="hidden" name="next" value="${next}"><button${classOf(style)}${label}>${text === '' ? foreign(email) : text}</button></form>`;
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
+const attributesOf = (attributes: Attributes): (Html | '')[] =>
+  Object.entries(attributes).map(([name, value]) =>
+    value === false ? '' : value === true ? html` ${name}` : html` ${name}="${value}"`,
+  );
+
 /** Returns an input with its label. */
 export function input(label: string, name: string, attributes: Attributes = {}, hint = ''): Html {
-  return html`<label>${label} <input name="${name}"${attributesOf(attributes)}>${hint === '' ? '' : html`<small>${hint}</small>`}</label>`;
+  const small = hint === '' ? '' : html`<small>${hint}</small>`;
+  return html`<label>${label} <input name="${name}"${attributesOf(attributes)}>${small}</label>`;
 }
+
+/** Returns an input of a number that is not negative. */
+export const numberInput = (label: string, name: string, attributes: Attributes = {}): Html =>
+  input(label, name, { type: 'number', min: 0, ...attributes });
+
+/** Returns an input of seconds, which are sent as milliseconds. */
+export const secondsInput = (label: string, name: string, attributes: Attributes = {}): Html =>
+  numberInput(label, name, { step: 'any', 'data-factor': 1000, ...attributes });
 
 /** Returns a checkbox with its label. */
 export const checkbox = (label: string, name: string, value: string, attributes: Attributes = {}): Html =>
@@ -105,20 +126,16 @@ export const checkbox = (label: string, name: string, value: string, attributes:
 export type Choices = readonly (readonly [value: string | number, text: string])[];
 
 /** Returns a selection with its label. */
-export function select(label: string, name: string, options: Choices, current = ''): Html {
-  return html`<label>${label} ${selection(name, options, current)}</label>`;
-}
+export const select = (label: string, name: string, options: Choices, current = ''): Html =>
+  html`<label>${label} ${selection(name, options, current)}</label>`;
 
 /** Returns a selection. */
-export function selection(name: string, options: Choices, current = '', label?: string): Html {
+export function selection(name: string, options: Choices, current: string, label?: string): Html {
   const isNumber = options.every(([value]) => typeof value === 'number');
-  return html`<select name="${name}" data-type="${isNumber ? 'number' : 'string'}"${optional('aria-label', label)}>${options.map(
-    ([value, text]) =>
-      html`<option value="${value}"${String(value) === current ? html` selected` : ''}>${text}</option>`,
-  )}</select>`;
+  const choices = options.map(([value, text]) => {
+    const mark = String(value) === current ? html` selected` : '';
+    return html`<option value="${value}"${mark}>${text}</option>`;
+  });
+  const type = isNumber ? 'number' : 'string';
+  return html`<select name="${name}" data-type="${type}"${optional('aria-label', label)}>${choices}</select>`;
 }
-
-const attributesOf = (attributes: Attributes): (Html | '')[] =>
-  Object.entries(attributes).map(([name, value]) =>
-    value === false ? '' : value === true ? html` ${name}` : html` ${name}="${value}"`,
-  );

@@ -1,9 +1,18 @@
 import { html } from 'hono/html';
-import type { Html } from './html.ts';
+import type { Content, Html } from './html.ts';
 
 /** Strings, comments, numbers and keywords of TypeScript, JSON and shells. A string without an end is one, too: nothing is read twice. */
-const TOKENS =
-  /(?<string>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(?<comment>\/\/[^\n]*|(?<=\s)#\s[^\n]*)|\b(?<number>\d[\d_.]*)\b|\b(?<word>import|from|const|new|await|async|export|return|true|false|null|curl|npx|aud)\b/g;
+const TOKENS = new RegExp(
+  [
+    /(?<string>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?)/,
+    /(?<comment>\/\/[^\n]*|(?<=\s)#\s[^\n]*)/,
+    /\b(?<number>\d[\d_.]*)\b/,
+    /\b(?<word>import|from|const|new|await|async|export|return|true|false|null|curl|npx|aud)\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 
 /** Longest text that is coloured. */
 const MAX_LENGTH = 20_000;
@@ -29,17 +38,22 @@ export const codeBlock = (id: string, caption: string, code: string): Html =>
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy: ${caption}">Copy</button></span></figcaption>
 <pre id="${id}" class="tall" tabindex="0">${highlight(code)}</pre></figure>`;
 
-/** Returns a command of one line with a button that copies it. */
-export const commandLine = (id: string, command: string): Html =>
-  html`<div class="code one"><pre id="${id}">${highlight(command)}</pre>
+/** Returns a command of one line with a button that copies it; a `rule` of a fault is described by the script. */
+export const commandLine = (id: string, command: string, rule?: string): Html =>
+  html`<div class="code one"><pre id="${id}"${rule === undefined ? '' : html` data-rule="${rule}"`}>${highlight(command)}</pre>
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
 
 /** Returns panels of which one is shown, chosen by radio buttons. */
-export function tabs(name: string, panels: readonly (readonly [value: string, label: string, content: Html])[]): Html {
-  return html`<div class="tabs"><fieldset class="seg"><legend class="sr">Show as</legend>${panels.map(
-    ([value, label], index) =>
-      html`<label><input type="radio" name="${name}" value="${value}"${index === 0 ? html` checked` : ''}> ${label}</label>`,
-  )}</fieldset>${panels.map(([, , content]) => html`<div class="tab">${content}</div>`)}</div>`;
+export function tabs(
+  name: string,
+  panels: readonly (readonly [value: string, label: string, content: Content])[],
+): Html {
+  const radios = panels.map(([value, label], index) => {
+    const mark = index === 0 ? html` checked` : '';
+    return html`<label><input type="radio" name="${name}" value="${value}"${mark}> ${label}</label>`;
+  });
+  const contents = panels.map(([, , content]) => html`<div class="tab">${content}</div>`);
+  return html`<div class="tabs"><fieldset class="seg"><legend class="sr">Show as</legend>${radios}</fieldset>${contents}</div>`;
 }
 
 /** Returns JSON in several lines; other text as it is. */

@@ -101,9 +101,11 @@ export function meter(label: string, used: number, limit: number, unit = ''): Ht
   return html`${bar}</progress>${count(used)} of ${count(limit)}${unit}`;
 }
 
-/** Returns a part of a page that the script keeps up to date; one with a total is the list that Pause stops. */
-export const live = (id: string, content: Content, total?: number): Html =>
-  html`<section id="${id}" data-live${total === undefined ? '' : html` data-total="${total}"`}>${content}</section>`;
+/** Returns a part of a page that the script keeps up to date. */
+export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;
+
+/** Returns the attribute of classes, if there are any. */
+export const classOf = (classes: string): Html | '' => (classes.trim() === '' ? '' : html` class="${classes.trim()}"`);
 
 /** Returns what has happened, in its colour, with details and what can be done; one with a role is read out. */
 export const note = (
@@ -117,6 +119,28 @@ ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<d
 /** Returns what is missing, why it would be there, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
+
+/** Something that happened: when, in which colour, and what is said in place of the time since the one before. */
+export interface Happening {
+  readonly at: number;
+  readonly tone: Tone;
+  readonly content: Content;
+  readonly gap?: string;
+}
+
+/** Returns what happened, one after the other, with the time in between. */
+export const timeline = (happenings: readonly Happening[]): Html =>
+  html`<ol class="steps">${happenings.map(({ at, tone, content, gap }, index) => {
+    const earlier = happenings[index - 1];
+    const between = earlier ? (gap ?? gapText(at - earlier.at)) : '';
+    const before = between === '' ? '' : html`<li class="gap">${between}</li>`;
+    return html`${before}<li${classOf(tone && `is-${tone}`)}>${content}</li>`;
+  })}</ol>`;
+
+function gapText(ms: number): string {
+  if (ms === 0) return 'same time';
+  return `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
+}
 
 /** Returns the head of a page: its title, its state or filter, and its actions. */
 export const head = (title: Content, state: Content = '', actions: Content = ''): Html =>

@@ -1,6 +1,14 @@
+import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
-import { type Content, count, dateText, durationText, foreign, type Html } from './html.ts';
+import type { Env } from '../http/access.ts';
+import { listTokens } from '../tokens.ts';
+import type { ConsoleContext } from './console-context.ts';
+import { groupDeliveries } from './delivery-groups.ts';
+import { nextTask } from './due-tasks.ts';
+import { logInAs } from './forms.ts';
+import { type Content, count, dateText, durationText, type Html, head } from './html.ts';
+import { resourceCount } from './objects.ts';
 
 /** A page of the console. */
 export interface Page {
@@ -10,62 +18,41 @@ export interface Page {
   readonly source?: string;
 }
 
-/** The values that the frame around a page shows. */
-export interface Viewer {
+/** The reader of a page, and its path. */
+interface Viewer {
+  readonly console: ConsoleContext;
   readonly path: string;
   readonly isOperator: boolean;
   /** Email of the account that has logged in. */
   readonly email: string | undefined;
-  /** Time of the sandbox's clock. */
-  readonly now: number;
-  readonly mode: ClockMode;
-  /** Milliseconds until the next event. */
-  readonly next: number | undefined;
-  /** Address of the API, for operators. */
-  readonly api: string;
-  /** Other accounts, for operators. */
-  readonly accounts: readonly string[];
-  /** Numbers in the navigation by path; those of what has failed are alarms. */
-  readonly counts: Readonly<Record<string, number>>;
-  readonly failing: number;
 }
 
-/** A link of the navigation. */
-type Link = readonly [path: string, text: string];
-
-const OPERATOR_LINKS: readonly Link[] = [
-  ['/start', 'Start'],
-  ['/requests', 'Requests'],
-  ['/deliveries', 'Deliveries'],
-  ['/jobs', 'Jobs'],
-  ['/resources', 'Resources'],
-  ['/clock', 'Clock'],
-  ['/faults', 'Faults'],
-  ['/limits', 'Limits'],
-  ['/accounts', 'Accounts'],
-  ['/session', 'Session'],
-];
-
-const ACCOUNT_LINKS: readonly Link[] = [
-  ['/account/resources', 'Resources'],
-  ['/account/webhooks', 'Webhooks'],
-  ['/account/tokens', 'Tokens'],
-  ['/account/password', 'Password'],
-];
-
-/** Returns the document of a page. */
-export function layout({ title, content, source }: Page, viewer: Viewer): Html {
-  const hasFrame = viewer.isOperator || viewer.email !== undefined;
+/** Responds with a page, in the frame that its reader has. */
+export function render(
+  console: ConsoleContext,
+  context: Context<Env>,
+  { title, content, source }: Page,
+  status: 200 | 401 | 404 | 429 | 500 = 200,
+): Response | Promise<Response> {
+  const isOperator = console.operators.has(context);
+  const email = console.service.sessions.find(context.req.raw);
+  const viewer = { console, path: context.req.path, isOperator, email };
+  const hasFrame = isOperator || email !== undefined;
+  const frame = hasFrame ? [topBar(viewer), sideNavigation(viewer)] : '';
+  const from = source === undefined ? '' : html` data-source="${source}"`;
+  const shown = typeof content === 'string' ? [head(title), content] : content;
   // Without spaces between the elements: every page has them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
-  const frame = hasFrame ? [topBar(viewer), sideNavigation(viewer)] : '';
-  const from = source === undefined ? '' : html` data-source="${source}"`;
-  return html`${start}<body${hasFrame ? '' : html` class="plain"`}><a class="skip" href="#main">Skip to the content</a>${frame}
-<main id="main" tabindex="-1"${from}>${content}</main></body></html>`;
+  return context.html(
+    html`${start}<body${hasFrame ? '' : html` class="plain"`}><a class="skip" href="#main">Skip to the content</a>${frame}
+<main id="main" tabindex="-1"${from}>${shown}</main></body></html>`,
+    status,
+  );
 }
 
-const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
+/** Returns how many seconds of a clock pass in a second. */
+export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
 /** Returns how a clock runs, in words. */
 export const modeText = (mode: ClockMode): string =>
@@ -76,87 +63,110 @@ export const clockElement = (now: number, mode: ClockMode): Html =>
   html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
 
 function topBar(viewer: Viewer): Html {
-  const { isOperator, email, now, mode, next, api } = viewer;
+  const { isOperator, email, console } = viewer;
+  const { clock } = console.service;
+  const { api } = console.addresses();
   const address = isOperator
     ? html`<button class="chip addr" data-text="${api}"><span class="soft far">API</span>
 <code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
     : html`<span></span>`;
   const [name = '', domain = ''] = (email ?? '').split(/(?=@)/);
-  const chip = html`<span class="sr">Clock</span>${clockElement(now, mode)}<span class="soft far">UTC, ${modeText(mode)}</span>`;
-  const clock = isOperator
-    ? html`<button popovertarget="clock-menu" class="chip" id="now" data-live>${chip}</button>`
-    : html`<span class="chip" id="now" data-live>${chip}</span>`;
+  const time = html`<span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span>`;
+  const chip = isOperator
+    ? html`<button popovertarget="clock-menu" class="chip" id="now" data-live>${time}</button>`
+    : html`<span class="chip" id="now" data-live>${time}</span>`;
   const who = html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`;
-  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}${clock}
+  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}${chip}
 <button popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : who}</button>
-${isOperator ? clockMenu(now, mode, next) : ''}${accountMenu(viewer)}</header>`;
+${isOperator ? clockMenu(console) : ''}${accountMenu(viewer)}</header>`;
 }
 
-function accountMenu({ isOperator, email, accounts }: Viewer): Html {
-  const others = accounts.map(
-    (account) => html`<li><form method="post" action="/login-as"><input type="hidden" name="account" value="${account}">
-<button class="quiet small">${foreign(account)}</button></form></li>`,
-  );
-  const logInAs = isOperator && others.length > 0 ? html`<h3>Log in as</h3><ul>${others}</ul>` : '';
+/** Most accounts that the menu offers to log in as. */
+const MAX_ACCOUNTS = 10;
+
+function accountMenu({ isOperator, email, console }: Viewer): Html {
+  const all = isOperator ? [...console.service.state.accounts.keys()] : [];
+  const others = all.filter((account) => account !== email).slice(0, MAX_ACCOUNTS);
+  const items = others.map((account) => html`<li>${logInAs(account, { style: 'quiet small' })}</li>`);
+  const choice = items.length > 0 ? html`<h3>Log in as</h3><ul>${items}</ul>` : '';
   const title = email === undefined ? 'No account' : html`<bdi>${email}</bdi>`;
   const action =
     email === undefined
       ? html`<p><a class="button small" href="/login">Log in with a password</a></p>`
       : html`<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form>`;
-  return html`<div id="account-menu" class="pop" popover><h2>${title}</h2>${logInAs}${action}</div>`;
-}
-
-const ADVANCES: readonly (readonly [ms: number, text: string])[] = [
-  [60_000, '+1 min'],
-  [600_000, '+10 min'],
-  [3_600_000, '+1 h'],
-  [86_400_000, '+1 d'],
-];
-
-/** Returns buttons that advance the clock. */
-export const advanceButtons = (): Html =>
-  html`<form class="acts" method="post" data-action="POST /api/clock/advance">${ADVANCES.map(
-    ([ms, text]) => html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`,
-  )}</form>`;
-
-/** Returns buttons that set how the clock runs. */
-export function speedButtons(mode: ClockMode, speeds: readonly number[]): Html {
-  const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
-  return html`<form class="seg" method="post" data-action="POST /api/clock/mode" aria-label="Speed of the clock">
-<button name="mode" value="manual" aria-pressed="${isPressed('manual')}">Paused</button>
-<button name="mode" value="real" aria-pressed="${isPressed('real')}">Real time</button>${speeds.map(
-    (speed) =>
-      html`<button name="speed" value="${speed}" data-type="number" aria-pressed="${isPressed({ speed })}">×${count(speed)}</button>`,
-  )}</form>`;
+  return html`<div id="account-menu" class="pop" popover><h2>${title}</h2>${choice}${action}</div>`;
 }
 
 /** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
-function clockMenu(now: number, mode: ClockMode, next: number | undefined): Html {
-  const due = next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next)}.`;
+function clockMenu({ service }: ConsoleContext): Html {
+  const next = nextTask(service);
+  const now = service.clock.now();
+  const due = next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next.time - now)}.`;
   return html`<div id="clock-menu" class="pop" popover>
-<p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(mode)}. ${due}</p><p><a href="/clock">All that is due</a></p></div>`;
+<p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(service.clock.mode)}. ${due}</p>
+<p><a href="/clock">All that is due</a></p></div>`;
 }
 
+/** A link of the navigation, and a number beside it. */
+type Link = readonly [path: string, text: string, number?: number | undefined];
+
 function sideNavigation(viewer: Viewer): Html {
-  const { isOperator, email } = viewer;
+  const { isOperator, email = '', console } = viewer;
   const find = html`<form class="find" role="search" action="/find">
 <input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>`;
   const links = [
-    isOperator ? group('Operator', '', OPERATOR_LINKS, viewer) : '',
-    email === undefined ? '' : group('Account', email, ACCOUNT_LINKS, viewer),
+    isOperator ? group('Operator', '', operatorLinks(console), viewer) : '',
+    email === '' ? '' : group('Account', email, accountLinks(console, email), viewer),
   ];
   return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>
 ${isOperator ? find : ''}<div id="nav-links" data-live>${links}</div></nav>`;
 }
 
-function group(title: string, email: string, links: readonly Link[], { path, counts, failing }: Viewer): Html {
-  const isCurrent = (target: string): boolean => target === path || path.startsWith(`${target}/`);
-  const numberOf = (target: string): Html | '' => {
-    if (target === '/deliveries' && failing > 0) return html`<span class="alarm">${failing} failing</span>`;
-    return counts[target] ? html`<span>${count(counts[target])}</span>` : '';
-  };
-  return html`<h2>${title}${email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`}</h2><ul>${links.map(
-    ([target, text]) =>
-      html`<li><a href="${target}"${isCurrent(target) ? html` aria-current="page"` : ''}>${text}${numberOf(target)}</a></li>`,
-  )}</ul>`;
+function operatorLinks({ service, recorder, sandbox }: ConsoleContext): readonly Link[] {
+  const { state, jobs } = service;
+  const resources = [...state.accounts.values()].reduce((sum, account) => sum + resourceCount(account), 0);
+  return [
+    ['/start', 'Start'],
+    ['/requests', 'Requests', state.log.length],
+    ['/deliveries', 'Deliveries'],
+    ['/jobs', 'Jobs', jobs.saved.running.size],
+    ['/resources', 'Resources', resources],
+    ['/clock', 'Clock'],
+    ['/faults', 'Faults', sandbox.faults.list().length],
+    ['/limits', 'Limits'],
+    ['/accounts', 'Accounts', state.accounts.size],
+    ['/session', 'Session', recorder.stepCount],
+  ];
+}
+
+function accountLinks({ service }: ConsoleContext, email: string): readonly Link[] {
+  const account = service.state.accounts.get(email);
+  return [
+    ['/account/resources', 'Resources', account && resourceCount(account)],
+    ['/account/webhooks', 'Webhooks', account?.company.endpoints.length],
+    ['/account/tokens', 'Tokens', account && listTokens(service, account).length],
+    ['/account/password', 'Password'],
+  ];
+}
+
+function group(title: string, email: string, links: readonly Link[], { path, console }: Viewer): Html {
+  const { state } = console.service;
+  // The first page is the one of requests, once there are some.
+  const current = path === '/' ? (state.requestCount === 0 ? '/start' : '/requests') : path;
+  const items = links.map(([target, text, number = 0]) => {
+    const mark = `${current}/`.startsWith(`${target}/`) ? html` aria-current="page"` : '';
+    const badge =
+      target === '/deliveries' ? deliveryCount(console) : number > 0 ? html`<span>${count(number)}</span>` : '';
+    return html`<li><a href="${target}"${mark}>${text}${badge}</a></li>`;
+  });
+  const owner = email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`;
+  return html`<h2>${title}${owner}</h2><ul>${items}</ul>`;
+}
+
+/** Returns the number of deliveries, or of those that have failed and are attempted again. */
+function deliveryCount({ service: { webhooks, clock } }: ConsoleContext): Html | '' {
+  const deliveries = groupDeliveries(webhooks.attempts, clock.now());
+  const failing = deliveries.filter(({ state }) => state === 'waiting').length;
+  if (failing > 0) return html`<span class="alarm">${count(failing)} failing</span>`;
+  return deliveries.length > 0 ? html`<span>${count(deliveries.length)}</span>` : '';
 }

@@ -1,99 +1,126 @@
 import { html } from 'hono/html';
 import { type Choices, selection } from './forms.ts';
-import { type Content, count, dateText, emptyState, type Html, linkButton } from './html.ts';
-
-/** Labels of columns that need none to be understood, except by screen readers. */
-const UNSEEN: readonly string[] = ['Actions', 'Choose', 'Assumed'];
+import { type Content, classOf, count, dateText, emptyState, type Html, linkButton } from './html.ts';
 
 /** Rows of a page of a list. */
 const PAGE_SIZE = 50;
 
-/** A column: its label, and classes that set its width, and hide it where there is little space. */
-type Column = readonly [label: string, style?: string];
+/**
+ * A column: its label, the class of its width, what its cells show, and their classes. `lo` hides it where there is little space. Where a
+ * row is a block, on phones, `main` and `side2` set the place of a cell, and `named` puts the label in front of it.
+ */
+export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-const classOf = (style: string): Html | '' => (style === '' ? '' : html` class="${style.trim()}"`);
+/** A table of entries. */
+interface Table<T> {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly entries: readonly T[];
+  /** Shown in place of a table without rows. */
+  readonly empty?: Content;
+  readonly isChosen?: (entry: T) => boolean;
+  /** Puts the date in front of the rows of another day than this one. */
+  readonly days?: readonly [now: number, timeOf: (entry: T) => number];
+}
 
-/** Returns a cell. Where a row is a block, on phones, classes set its place (`main`, `side2`, `note2`, `gone`), and a label says what it is. */
-export const cell = (content: Content, style = '', label = ''): Html =>
-  html`<td role="cell"${classOf(style)}${label === '' ? '' : html` data-label="${label}"`}>${content}</td>`;
+/** Returns the two lines of a cell of the class `two`: what it is, and details or a reason. */
+export const twoLines = (first: Content, second: Content): Html =>
+  html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft">${second}</div>`}`;
 
-/** Returns a cell of two lines: what it is, and details or a reason; `cut` shortens these. */
-export const twoLines = (first: Content, second: Content, style = ''): Html =>
-  cell(
-    html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft${style.includes('cut') ? ' cut' : ''}">${second}</div>`}`,
-    `two ${style.replace('cut', '')}`,
-  );
-
-/** Returns a row of cells. */
-export const row = (cells: readonly Html[], style = ''): Html => html`<tr role="row"${classOf(style)}>${cells}</tr>`;
-
-/** Returns a table, or what to do if it is empty. Each row is one of cells; roles, because on phones rows are blocks. */
-export function table(caption: string, columns: readonly Column[], rows: readonly Html[], empty: Content): Html {
-  if (rows.length === 0) return html`${empty}`;
+/** Returns a table, or what to do if it is empty. Its roles are explicit, because on phones its rows are blocks. */
+export function table<T>(parts: Table<T>): Html {
+  const { caption, columns, entries, empty = '' } = parts;
+  if (entries.length === 0) return html`${empty}`;
   return html`<table role="table"><caption class="sr">${caption}</caption>
-<colgroup>${columns.map(([, style = '']) => html`<col${classOf(style)}>`)}</colgroup>
+<colgroup>${columns.map(([, width]) => html`<col${classOf(width)}>`)}</colgroup>
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead>
-<tbody role="rowgroup">${rows.map((one) => html`${one}\n`)}</tbody></table>`;
+<tbody role="rowgroup">${rowsOf(parts)}</tbody></table>`;
 }
 
-function headCell([label, style = '']: Column): Html {
-  const text = UNSEEN.includes(label) ? html`<span class="sr">${label}</span>` : label;
-  return html`<th role="columnheader" scope="col"${classOf(style.includes('lo') ? 'lo' : '')}>${text}</th>`;
-}
+const hidden = (width: string): string => (width.endsWith('lo') ? 'lo' : '');
 
-/** Puts a row with the date in front of the rows of another day. */
-export function withDays<T>(
-  entries: readonly T[],
-  timeOf: (entry: T) => number,
-  now: number,
-  rowOf: (entry: T) => Html,
-  columns: number,
-): Html[] {
-  const dayOf = (time: number): number => Math.floor(time / 86_400_000);
+const headCell = <T>([label, width]: Column<T>): Html => {
+  const text = label === 'Actions' ? html`<span class="sr">${label}</span>` : label;
+  return html`<th role="columnheader" scope="col"${classOf(hidden(width))}>${text}</th>`;
+};
+
+function rowsOf<T>({ columns, entries, isChosen, days: [now, timeOf] = [0, () => 0] }: Table<T>): Html[] {
   let day = dayOf(now);
-  return entries.flatMap((entry) => {
-    const own = dayOf(timeOf(entry));
-    const isOther = own !== day;
-    day = own;
-    const head = html`<tr role="row" class="day"><td role="cell" colspan="${columns}">${dateText(timeOf(entry))}</td></tr>`;
-    return isOther ? [head, rowOf(entry)] : [rowOf(entry)];
+  return entries.map((entry) => {
+    const time = timeOf(entry);
+    const date = html`<tr role="row" class="day"><td role="cell" colspan="${columns.length}">${dateText(time)}</td></tr>`;
+    const before = dayOf(time) === day ? '' : date;
+    day = dayOf(time);
+    return html`${before}<tr role="row"${classOf(isChosen?.(entry) ? 'on' : '')}>${columns.map((column) => cell(column, entry))}</tr>\n`;
   });
 }
 
-/** A page of a list that is sorted by a number, and the numbers that the pages around it begin at. */
-export interface ListPage<T> {
-  readonly rows: readonly T[];
-  /** Position of the first row, from 1. */
-  readonly first: number;
-  readonly total: number;
-  readonly newer: string | undefined;
-  readonly older: string | undefined;
-  readonly oldest: string | undefined;
+const dayOf = (time: number): number => Math.floor(time / 86_400_000);
+
+function cell<T>([label, width, content, style = '']: Column<T>, entry: T): Html {
+  const name = style === 'named' ? html` data-label="${label}"` : '';
+  const classes = classOf([style.replace('named', ''), hidden(width)].join(' '));
+  return html`<td role="cell"${classes}${name}>${content(entry)}</td>`;
 }
 
-/** Returns the page that a cursor in an address names: the rows after a key, in the order of the list. */
-export function pageOf<T>(
-  list: readonly T[],
-  query: URLSearchParams,
-  isAfter: (entry: T, cursor: string) => boolean,
-  keyOf: (entry: T) => string,
-): ListPage<T> {
+/** A list that is filtered, and shown a page at a time. */
+interface List<T> extends Omit<Table<T>, 'entries'> {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Id of the part that is kept up to date. */
+  readonly id: string;
+  /** Plural of what it lists. @default the id */
+  readonly things?: string;
+  readonly placeholder: string;
+  /** The rows that match the filter, in their order. */
+  readonly matching: readonly T[];
+  /** Number of rows without a filter. */
+  readonly total: number;
+  /** Key of a row, with which the address of a page begins. */
+  readonly keyOf: (entry: T) => string | number;
+  /** Returns whether a row is behind a key. @default its number is lower */
+  readonly isAfter?: (entry: T, key: string) => boolean;
+  /** Texts of the links to the pages around. */
+  readonly links?: readonly [newer: string, older: string, oldest: string];
+  /** Number of rows, for a list that Pause stops. */
+  readonly live?: number;
+  /** Parameters that other parts of the page set. */
+  readonly kept?: readonly string[];
+  readonly selections?: readonly (readonly [label: string, name: string, choices: Choices])[];
+}
+
+/** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
+export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
+  const { id, things = id, path, total, live, empty = '' } = list;
+  const [entries, pager] = pageOf(list);
+  const number = live === undefined ? '' : html` data-total="${live}"`;
+  const rows = table({ ...list, entries, empty: total === 0 ? empty : noMatch(path, things, total) });
+  return [filterForm(list, things), html`<section id="${id}" data-live${number}>${rows}${pager}</section>`];
+}
+
+/** Returns the number in a key, such as `req_12`. */
+export const numberOf = (key: string | number): number => Number(String(key).replace(/^\D+/, ''));
+
+/** Returns the rows after the key that the address names, and the links to the pages around. */
+function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | ''] {
+  const { matching, path, query, keyOf, links = ['Newer', 'Older', 'Oldest'] } = list;
+  const { isAfter = (entry, key) => numberOf(keyOf(entry)) < numberOf(key) } = list;
+  const { length } = matching;
   const cursor = query.get('before');
-  const next = cursor === null ? 0 : list.findIndex((entry) => isAfter(entry, cursor));
-  const start = next < 0 ? list.length : next;
-  const keyBefore = (index: number): string | undefined => {
-    const entry = list[index - 1];
-    return index > 0 && entry !== undefined ? keyOf(entry) : undefined;
+  const index = cursor === null ? 0 : matching.findIndex((entry) => isAfter(entry, cursor));
+  const start = index < 0 ? length : index;
+  const rows = matching.slice(start, start + PAGE_SIZE);
+  const link = (from: number, text: string): Html => {
+    const before = matching[from - 1];
+    const key = before === undefined || from <= 0 ? '' : String(keyOf(before));
+    return linkButton(addressOf(path, query, { before: key }), text, 'small');
   };
-  const hasMore = start + PAGE_SIZE < list.length;
-  return {
-    rows: list.slice(start, start + PAGE_SIZE),
-    first: start + 1,
-    total: list.length,
-    newer: start === 0 ? undefined : (keyBefore(start - PAGE_SIZE) ?? ''),
-    older: hasMore ? keyBefore(start + PAGE_SIZE) : undefined,
-    oldest: hasMore ? keyBefore(list.length - (list.length % PAGE_SIZE || PAGE_SIZE)) : undefined,
-  };
+  const newer = start > 0 ? link(start - PAGE_SIZE, links[0]) : '';
+  const lastPage = length - (length % PAGE_SIZE || PAGE_SIZE);
+  const older = start + PAGE_SIZE < length ? [link(start + PAGE_SIZE, links[1]), link(lastPage, links[2])] : '';
+  const position = html`<span class="num">${count(start + 1)}–${count(start + rows.length)} of ${count(length)}</span>`;
+  const pager = html`<nav class="pager" aria-label="Pages">${position}<span class="acts">${newer}${older}</span></nav>`;
+  return [rows, length === 0 ? '' : pager];
 }
 
 /** Returns an address with other parameters; an empty one is left out. */
@@ -106,25 +133,8 @@ export function addressOf(path: string, query: URLSearchParams, changes: Readonl
   return params.size > 0 ? `${path}?${params.toString()}` : path;
 }
 
-/** Returns the links to the pages around. */
-export function pager<T>(
-  path: string,
-  query: URLSearchParams,
-  page: ListPage<T>,
-  names: readonly [newer: string, older: string, oldest: string] = ['Newer', 'Older', 'Oldest'],
-): Html {
-  const { rows, first, total } = page;
-  if (total === 0) return html``;
-  const link = (cursor: string | undefined, text: string): Html | '' =>
-    cursor === undefined ? '' : linkButton(addressOf(path, query, { before: cursor }), text, 'small');
-  const last = first + rows.length - 1;
-  const links = [link(page.newer, names[0]), link(page.older, names[1]), link(page.oldest, names[2])];
-  const position = html`<span class="num">${count(first)}–${count(last)} of ${count(total)}</span>`;
-  return html`<nav class="pager" aria-label="Pages">${position}<span class="acts">${links}</span></nav>`;
-}
-
 /** A choice of a filter: its value, its text, and how many rows it has. */
-export type Segment = readonly [value: string, text: string, count?: number];
+export type Segment = readonly [value: string, text: string, count: number];
 
 /** Returns links of which the current one is marked. */
 export function segments(
@@ -137,51 +147,40 @@ export function segments(
   const current = query.get(name) ?? '';
   const links = choices.map(([value, text, number]) => {
     const address = addressOf(path, query, { [name]: value, before: '' });
-    const size = number === undefined ? '' : html` <span class="num">${count(number)}</span>`;
-    return html`<a href="${address}"${value === current ? html` aria-current="true"` : ''}>${text}${size}</a>`;
+    const mark = value === current ? html` aria-current="true"` : '';
+    return html`<a href="${address}"${mark}>${text} <span class="num">${count(number)}</span></a>`;
   });
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }
 
-/** Returns the filter of a list; it applies while somebody types, and is kept in the address. */
-export function filterForm(
-  path: string,
-  query: URLSearchParams,
-  {
-    label,
-    placeholder,
-    kept = [],
-    selections = [],
-  }: {
-    label: string;
-    placeholder: string;
-    /** Parameters that other parts of the page set. */
-    kept?: readonly string[];
-    selections?: readonly (readonly [label: string, name: string, choices: Choices])[];
-  },
-): Html {
-  const hidden = kept.filter((name) => query.has(name));
-  return html`<form class="filter" role="search" aria-label="${label}" method="get" action="${path}">
-${hidden.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}
+/** Returns the filter of a list; it applies while somebody types. */
+function filterForm<T>({ path, query, placeholder, kept = [], selections = [] }: List<T>, things: string): Html {
+  const hiddenNames = kept.filter((name) => query.has(name));
+  return html`<form class="filter" role="search" aria-label="Filter of ${things}" method="get" action="${path}">
+${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}
 <input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}">
-${selections.map(([text, name, choices]) => selection(name, choices, query.get(name) ?? '', text))}<noscript><button>Filter</button></noscript></form>`;
+${selections.map(([text, name, choices]) => selection(name, choices, query.get(name) ?? '', text))}
+<noscript><button>Filter</button></noscript></form>`;
 }
 
 /** Returns that nothing matches a filter, and a link that clears it. */
-export const noMatch = (path: string, things: string, total: number): Html =>
+const noMatch = (path: string, things: string, total: number): Html =>
   emptyState(
     `No ${things} match`,
     `There are ${count(total)}, but none with this filter.`,
-    html`<p class="acts">${linkButton(path, 'Clear the filter', 'small')}</p>`,
+    linkButton(path, 'Clear the filter', 'small'),
   );
 
-/** Returns the words of a search in small letters, all of which must occur. */
+/** Returns the words of a search in small letters. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>
   (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
 
-/** Returns whether a string contains all words, whatever their case. */
-export function hasWords(words: readonly string[], text: string): boolean {
-  if (words.length === 0) return true;
-  const lower = text.toLowerCase();
-  return words.every((word) => lower.includes(word));
+/** Returns the entries whose text contains all words of a search, whatever their case. */
+export function search<T>(entries: readonly T[], query: URLSearchParams, textOf: (entry: T) => string): readonly T[] {
+  const words = wordsOf(query);
+  if (words.length === 0) return entries;
+  return entries.filter((entry) => {
+    const text = textOf(entry).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }

@@ -51,9 +51,16 @@ function show(
   };
 }
 
-/** Returns the resources of a namespace, oldest first. */
-export const resourcesOf = (account: AccountRecord, namespace: (typeof NAMESPACES)[number]): ShownResource[] =>
-  [...account[namespace[0]].values()].map((one) => show(account, namespace, one));
+/** Returns the number of resources of an account. */
+export const resourceCount = (account: AccountRecord): number =>
+  NAMESPACES.reduce((sum, [namespace]) => sum + account[namespace].size, 0);
+
+/** Returns the resources of a namespace, oldest first; from an index on, which counts from the end if it is negative. */
+export const resourcesOf = (
+  account: AccountRecord,
+  namespace: (typeof NAMESPACES)[number],
+  start = 0,
+): ShownResource[] => [...account[namespace[0]].values()].slice(start).map((one) => show(account, namespace, one));
 
 /** Returns the resource with an id; ids are unique across all kinds and accounts. */
 export function findResource({ state }: Service, id: number): ShownResource | undefined {
@@ -69,11 +76,12 @@ export function findResource({ state }: Service, id: number): ShownResource | un
 /** Kinds of resources that are built by a job. */
 const JOB_KINDS: readonly string[] = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'] satisfies JobKind[];
 
-const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(kind);
+/** Returns whether resources of a kind are built by a job. */
+export const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(kind);
 
-/** Returns why the job of a resource ended, which the API does not show. */
-export const reasonOf = ({ jobs }: Service, { kind, id }: Pick<ShownResource, 'kind' | 'id'>): string | undefined =>
-  isJobKind(kind) ? jobs.reason(kind, id) : undefined;
+/** Returns why the job of a resource ended, which the API does not show; an empty string if nothing says so. */
+export const reasonText = ({ jobs }: Service, { kind, id }: Pick<ShownResource, 'kind' | 'id'>): string =>
+  (isJobKind(kind) && jobs.reason(kind, id)) || '';
 
 const created = new WeakMap<LogEntry, number>();
 

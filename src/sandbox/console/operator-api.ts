@@ -41,7 +41,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
     return json({ now, clock: clock.mode, requests: state.requestCount, jobs: jobs.running });
   });
   app.get('/tasks', ({ json }) =>
-    json(dueTasks(service).map(({ time, description }) => ({ at: new Date(time).toISOString(), description }))),
+    json([...dueTasks(service)].map(({ time, description }) => ({ at: new Date(time).toISOString(), description }))),
   );
   app.get('/requests', ({ json }) => json(state.log));
   app.get('/deliveries', ({ json }) => json(webhooks.deliveries));

@@ -7,7 +7,7 @@ import { pathOf } from './account-routes.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
-import type { Page } from './layout.ts';
+import { type Page, render } from './layout.ts';
 import { addressOf } from './lists.ts';
 import { findResource } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
@@ -23,7 +23,6 @@ import { allResourcesPage } from './pages/resource-pages.ts';
 import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
-import { render } from './render.ts';
 import { findRequests } from './request-search.ts';
 
 /** Adds the pages of the operator, and all that needs the token of the run. */

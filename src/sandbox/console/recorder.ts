@@ -31,13 +31,11 @@ export interface Recording {
   readonly receivers: ReadonlyMap<string, readonly number[]>;
   /** `true` if there was more than fits. */
   readonly isFull: boolean;
-  /** Bytes that the steps take, about. */
-  readonly bytes: number;
 }
 
 /** Bounds of a recording, and of the requests whose details are shown: their number, and about their bytes. */
-export const MAX_STEPS = 10_000;
-export const MAX_BYTES = 2 ** 24;
+const MAX_STEPS = 10_000;
+const MAX_BYTES = 2 ** 24;
 
 /** Records requests and calls while a console is open. */
 export class Recorder {
@@ -78,7 +76,6 @@ export class Recorder {
       steps: [],
       receivers: new Map<string, number[]>(),
       isFull: false,
-      bytes: 0,
     };
   }
 
@@ -87,7 +84,6 @@ export class Recorder {
     // Requests and calls are added when they have ended.
     return {
       ...this.#recording,
-      bytes: this.#bytes,
       steps: steps.toSorted((a, b) => a.started.order - b.started.order),
     };
   }

@@ -35,6 +35,9 @@ export function redactUrl(url: string): string {
   return `${protocol}//${host}${pathname}${redactText(search)}`;
 }
 
+/** Returns the path and the query of a URL, without the credentials in it. */
+export const targetOf = ({ url }: { readonly url: string }): string => redactUrl(url).slice(new URL(url).origin.length);
+
 /** Returns the value of a header, without the credentials in it. */
 export function redactHeader(name: string, value: string): string {
   if (!isSecret(name)) return redactText(value);

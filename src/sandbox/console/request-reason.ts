@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
-import { actionForm } from './forms.ts';
+import { advanceBy } from './forms.ts';
 import { type Content, capital, durationText, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
 
 /** Why a request ended as it did. */
@@ -13,8 +13,13 @@ interface Reason {
 }
 
 /** Returns how a request ended: refused by the service, or failed, or not. */
-export const outcomeOf = ({ status }: LogEntry): 'accepted' | 'refused' | 'failed' =>
+export const outcomeOf = ({ status }: LogEntry): keyof typeof TONES =>
   status === 0 || status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'accepted';
+
+const TONES = { accepted: 'good', refused: 'warn', failed: 'bad' } as const;
+
+/** Returns the meaning of how a request ended. */
+export const toneOf = (entry: LogEntry): Tone => TONES[outcomeOf(entry)];
 
 /** Errors of the client by status. */
 const ERRORS: Readonly<Record<number, string>> = {
@@ -24,6 +29,7 @@ const ERRORS: Readonly<Record<number, string>> = {
   406: 'NotAcceptableError',
   409: 'ConflictError',
   422: 'ValidationError',
+  429: 'RateLimitError',
 };
 
 /** Returns the reason in one line, for lists. */
@@ -32,13 +38,10 @@ export function reasonLine(entry: LogEntry, now: number): Content {
   if (fault !== undefined)
     return `Fault: ${fault}${served === undefined ? '' : `, the service had responded with ${served}`}`;
   if (status === 0)
-    return served === undefined
-      ? 'The client was gone'
-      : `The client was gone; the service had responded with ${served}`;
+    return `The client was gone${served === undefined ? '' : `; the service had responded with ${served}`}`;
   const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, now)}`;
   if (status === 429 && why !== undefined) return html`${capital(limitText(entry))}${free}`;
-  if (why !== undefined) return why;
-  return replayed ? 'Replayed: the stored response of its idempotency key' : '';
+  return why ?? (replayed ? 'Replayed: the stored response of its idempotency key' : '');
 }
 
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
@@ -48,79 +51,60 @@ export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined
 }
 
 function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Reason {
-  const { status, served, fault, why = '', replayed } = entry;
-  if (status === 0) return withoutResponse(entry);
+  const { status, fault, why = '' } = entry;
+  const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
+  if (status === 0) return { ...withoutResponse(entry), actions };
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const after = retryAfter ? ` and Retry-After ${retryAfter} s` : '';
-    const details = [html`The service did nothing. ${clientGets(entry)}`];
-    return {
-      tone: status >= 500 ? 'bad' : 'warn',
-      title: `Failed: a fault responded with ${status}${after}.`,
-      details,
-      actions: [faults()],
-    };
+    const title = `Failed: a fault responded with ${status}${after}.`;
+    const tone = status >= 500 ? 'bad' : 'warn';
+    return { tone, title, details: [html`The service did nothing. ${clientGets(entry)}`], actions };
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
-  const actions = fault === undefined ? [] : [faults()];
   if (status >= 500) return { tone: 'bad', title: `Failed: ${why}`, details: [...rule, clientGets(entry)], actions };
-  if (status >= 400) return refused(entry, now, speed, rule);
-  const done = replayed
-    ? 'Accepted: the stored response of its idempotency key was sent again. Nothing was created twice.'
-    : `Accepted: ${recorded?.response === undefined ? `the service responded with ${served ?? status}.` : messageOf(recorded.response)}`;
-  return { tone: fault === undefined ? 'good' : 'warn', title: done, details: rule, actions };
+  if (status === 429 && entry.freeAt !== undefined) return limited(entry, Date.parse(entry.freeAt), now, speed, rule);
+  if (status >= 400) return refused(entry, now, rule);
+  const tone = fault === undefined ? 'good' : 'warn';
+  return { tone, title: `Accepted: ${acceptedText(entry, recorded)}`, details: rule, actions };
 }
 
-function withoutResponse({ fault, served }: LogEntry): Reason {
+function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
+  if (replayed) return 'the stored response of its idempotency key was sent again. Nothing was created twice.';
+  const { response } = recorded ?? {};
+  return response === undefined ? `the service responded with ${served ?? status}.` : messageOf(response);
+}
+
+function withoutResponse({ fault, served }: LogEntry): Omit<Reason, 'actions'> {
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
-  const title = fault?.includes('cut')
-    ? `No response: a fault cut the connection ${acted}.`
-    : `No response: the client was gone ${acted}.`;
+  const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
   const gets = html`Your client gets a <code>ConnectionError</code> with <code>outcome: 'unknown'</code>.`;
   const same = served === undefined ? '' : ' The same idempotency key and body return what was created.';
-  return { tone: 'bad', title, details: [html`${gets}${same}`], actions: fault === undefined ? [] : [faults()] };
+  return { tone: 'bad', title: `No response: ${cause} ${acted}.`, details: [html`${gets}${same}`] };
 }
 
-function refused(entry: LogEntry, now: number, speed: number, rule: readonly Content[]): Reason {
-  const { why = '', freeAt, status } = entry;
-  if (freeAt === undefined || status !== 429) {
-    const until =
-      freeAt === undefined
-        ? ''
-        : html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`;
-    const first = why.includes('has not ended')
-      ? ' The same key and body return its response as soon as it has ended.'
-      : '';
-    return {
-      tone: 'warn',
-      title: html`Refused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`,
-      details: [...rule, html`${clientGets(entry)}${until}${first}`],
-      actions: [],
-    };
-  }
-  const end = Date.parse(freeAt);
+function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason {
+  const { why = '', freeAt } = entry;
+  const until = freeAt && html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`;
+  const isRunning = why.includes('has not ended');
+  const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
+  const title = html`Refused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;
+  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until ?? ''}${first}`], actions: [] };
+}
+
+/** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
+function limited(entry: LogEntry, end: number, now: number, speed: number, rule: readonly Content[]): Reason {
   const left = end - now;
-  const countdown = html`<time class="num" data-now="${now}" data-speed="${speed}"
- data-until="${end}">${Math.ceil(left / 1000)} s</time>`;
+  const seconds = `${Math.ceil(left / 1000)} s`;
+  const countdown = html`<time class="num" data-now="${now}" data-speed="${speed}" data-until="${end}">${seconds}</time>`;
   const rest = left < 120_000 && speed > 0 ? countdown : durationText(left);
-  const when =
-    left > 0
-      ? html` Free again in ${rest}, ${timeElement(end, now)}.`
-      : html` It was free again at ${timeElement(end, now)}.`;
-  const advance =
-    left > 0
-      ? [
-          actionForm({
-            action: 'POST /api/clock/advance',
-            submit: `Advance the clock by ${durationText(left + 999)}`,
-            values: { ms: Math.ceil(left) },
-          }),
-        ]
-      : [];
+  const time = timeElement(end, now);
+  const when = left > 0 ? html`Free again in ${rest}, ${time}.` : html`It was free again at ${time}.`;
+  const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return {
     tone: 'warn',
-    title: html`Refused: ${limitText(entry)}.${when}`,
-    details: [...rule, `${why}.`, clientGets(entry)],
+    title: html`Refused: ${limitText(entry)}. ${when}`,
+    details: [...rule, `${entry.why}.`, clientGets(entry)],
     actions: [...advance, linkButton('/limits', 'Change the limit')],
   };
 }
@@ -137,26 +121,20 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
 /** Returns what the client reports of a refusal. */
 function clientGets({ status, why = '' }: LogEntry): Content {
   const isBudget = status === 429 && why.includes('builds');
-  const name = isBudget
-    ? 'BuildBudgetError'
-    : status === 429
-      ? 'RateLimitError'
-      : status >= 500
-        ? 'ServerError'
-        : (ERRORS[status] ?? 'ApiError');
+  const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
   const outcome = status >= 500 ? 'unknown' : 'refused';
   const waits = status === 429 ? ', or waits for Retry-After and sends it again' : '';
-  return html`Your client gets a <code>${name}</code> with <code>outcome: '${outcome}'</code>${waits}.`;
+  const error = isBudget ? 'BuildBudgetError' : byStatus;
+  return html`Your client gets a <code>${error}</code> with <code>outcome: '${outcome}'</code>${waits}.`;
 }
-
-const faults = (): Html => linkButton('/faults', 'See the faults');
 
 /** Returns the message of an envelope. */
 function messageOf(response: string): string {
   try {
     const { message }: { readonly message?: unknown } = Object(JSON.parse(response));
-    return typeof message === 'string' ? message : 'the service has responded.';
+    if (typeof message === 'string') return message;
   } catch {
-    return 'the service has responded.';
+    // Not every response is JSON.
   }
+  return 'the service has responded.';
 }

@@ -7,6 +7,7 @@ import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
 import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
 import type { JobKind, JobResult } from '../jobs.ts';
+import { deleteRow, newestFirst } from '../newest-first.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, BuildName, Mutable } from '../state.ts';
@@ -117,12 +118,10 @@ export function resourceRoutes<T extends WithId>(
   const notFound = (): Response => failure(404, `${label} not found.`);
   if (isListed(name)) {
     addRoute(app, service, `${name}.list`, requireToken(service, 'read'), (context) => {
-      const newestFirst = [...resourcesOf(context).values()].reverse();
       const storageUrl = storageUrlOf(service, context);
-      const rows = pageIn(newestFirst, context, { size: PAGE_DEFAULT, cap: PAGE_CAP }).map((row) =>
-        show(row, storageUrl),
-      );
-      return success(rows, `${label} list retrieved successfully.`);
+      const rows = pageIn(newestFirst(resourcesOf(context)), context, { size: PAGE_DEFAULT, cap: PAGE_CAP });
+      const shown = rows.map((row) => show(row, storageUrl));
+      return success(shown, `${label} list retrieved successfully.`);
     });
     addRoute(app, service, `${name}.delete`, requireToken(service, 'write'), (context) => {
       const resource = findById(resourcesOf(context), paramOf(context, 'id'));
@@ -130,7 +129,7 @@ export function resourceRoutes<T extends WithId>(
       service.jobs.drop(resource.id);
       service.state.results.delete(resource.id);
       context.get('account').definitions.delete(resource.id);
-      resourcesOf(context).delete(resource.id);
+      deleteRow(resourcesOf(context), resource.id);
       return success([], `${label} deleted successfully.`);
     });
   }

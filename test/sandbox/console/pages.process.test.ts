@@ -275,9 +275,6 @@ describe('the console in Chromium', () => {
       "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD ?? '', company: 'Other' })",
       'dialog[open]',
     );
-    await page.getByRole('button', { name: 'Create an organization…' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('Third');
-    await act('Create the organization', "sandbox.companies.create({ name: 'Third' })", 'dialog[open]');
     await page.locator('main').getByRole('button', { name: 'Log in as bo@example.com' }).click();
     await page.getByRole('heading', { name: 'Resources' }).waitFor();
 
@@ -383,7 +380,7 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Current password').fill(credentials.password);
     await page.getByLabel('New password').fill('another');
     await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('The password has changed').waitFor();
+    await page.getByText('Your session has ended: the password was changed.').waitFor();
     expect(account.tokens()).toEqual([]);
     await logIn('another');
     await page.getByRole('button', { name: 'Account' }).click();
@@ -485,7 +482,7 @@ describe('the console in Chromium', () => {
     await create('First');
     await create('Second');
     await open('/requests');
-    const rows = page.locator('#log tbody tr');
+    const rows = page.locator('#requests tbody tr');
     const fresh = page.locator('#fresh');
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.getByText('Paused', { exact: true }).waitFor();
@@ -517,7 +514,7 @@ describe('the console in Chromium', () => {
     await create('Sixth');
     await expect.poll(() => rows.count()).toBe(6);
     await page.evaluate(() =>
-      document.getSelection()?.selectAllChildren(document.querySelector('#log td') ?? document),
+      document.getSelection()?.selectAllChildren(document.querySelector('#requests td') ?? document),
     );
     await create('Seventh');
     await fresh.getByText('1 new: show it').waitFor();

@@ -18,12 +18,13 @@ function advanceForm(): HTMLElement {
   return form;
 }
 
-/** Adds the buttons that advance the clock to its menu: the same on every page, so that they are sent once. */
-export function addClockMenu(): void {
+/** Adds the buttons that advance the clock to its menu and its page: the same on every page, so that they are sent once. */
+export function addAdvances(): void {
   const next = make('form', '');
   next.dataset.action = 'POST /api/clock/next';
   next.append(make('button', 'To the next event', 'small'));
   find('#clock-menu')?.append(make('h3', 'Advance'), advanceForm(), next);
+  find('[data-advance]')?.append(advanceForm());
 }
 
 const shownAt = new WeakMap<Element, number>();

@@ -1,4 +1,4 @@
-import { addClockMenu, runClocks } from './clocks.ts';
+import { addAdvances, runClocks } from './clocks.ts';
 import { addCopy } from './copy.ts';
 import { addDialogs } from './dialogs.ts';
 import { addFaultPresets } from './fault-presets.ts';
@@ -14,7 +14,7 @@ addNotices();
 addCopy();
 addDialogs();
 addKeys();
-addClockMenu();
+addAdvances();
 runClocks();
 keepTab();
 addForms();

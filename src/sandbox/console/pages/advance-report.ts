@@ -1,78 +1,61 @@
 import { html } from 'hono/html';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import {
-  badge,
-  type Content,
-  capital,
-  count,
-  durationText,
-  foreign,
-  type Html,
-  type Tone,
-  timeElement,
-} from '../html.ts';
-import { cell, row, table, twoLines } from '../lists.ts';
+import { badge, type Content, capital, count, durationText, foreign, type Html, timeElement } from '../html.ts';
+import { table, twoLines } from '../lists.ts';
 
 const MAX_ROWS = 20;
 
-/** Returns what happened during the latest advance of the clock: what is of one kind and one minute in one line. */
+/** Things of one kind that happened in the same minute, the first one first. */
+type Group = readonly [first: HappenedAt, ...more: HappenedAt[]];
+
+/** Returns what happened during the latest advance of the clock. */
 export function whatHappened(advance: Advance): Html {
   const { from, to, events } = advance;
-  const groups = [...Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`).values()];
+  const byMinute = Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
+  const groups = [...byMinute.values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
   const text = `await sandbox.advance(${to - from});`;
   return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
 <span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
 <div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>
-<p>${capital(happenedText(advance))}.</p>${table(
-    'What happened, the first one first',
-    [['At', 'w12'], ['What'], ['Result', 'w14']],
-    groups.slice(0, MAX_ROWS).map((group) => rowOf(group, from)),
-    '',
-  )}</section>`;
+<p>${capital(happenedText(advance))}.</p>${table({
+    caption: 'What happened, the first one first',
+    columns: [
+      ['At', 'w12', ([{ at }]) => timeElement(at, from)],
+      ['What', '', (group) => twoLines(titleOf(group), subjectsOf(group)), 'two main cut'],
+      ['Result', 'w14', resultsOf, 'side2'],
+    ],
+    entries: groups.slice(0, MAX_ROWS),
+  })}</section>`;
 }
 
-const TITLES: Readonly<Record<HappenedAt['what'], (number: number) => Content>> = {
-  jobs: (number) => html`<a class="row" href="/resources">${count(number)} ${number === 1 ? 'job' : 'jobs'} ended</a>`,
-  deliveries: (number) =>
-    html`<a class="row" href="/deliveries">${count(number)} ${number === 1 ? 'delivery' : 'deliveries'} attempted</a>`,
-  disabled: () => html`<b>Switched off</b>`,
-};
+function titleOf({ length, 0: { what } }: Group): Html {
+  if (what === 'disabled') return html`<b>Switched off</b>`;
+  const one = length === 1;
+  if (what === 'jobs') return html`<a class="row" href="/resources">${count(length)} ${one ? 'job' : 'jobs'} ended</a>`;
+  return html`<a class="row" href="/deliveries">${count(length)} ${one ? 'delivery' : 'deliveries'} attempted</a>`;
+}
 
-const RESULTS: Readonly<Record<HappenedAt['result'], readonly [tone: Tone, text: string]>> = {
+/** Returns values with how often each occurs. */
+const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>
+  [...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length] as const);
+
+const subjectsOf = (group: Group): Content =>
+  tally(group.map(({ subject }) => subject)).map(([subject, number], index) => {
+    const times = group[0].what === 'disabled' ? '' : ` × ${count(number)}`;
+    return [index === 0 ? '' : ', ', foreign(subject), times];
+  });
+
+const RESULTS = {
   completed: ['ok', 'completed'],
   succeeded: ['ok', 'succeeded'],
   needsInfo: ['warn', 'need information'],
   failed: ['bad', 'failed'],
   exhausted: ['bad', 'exhausted'],
   disabled: ['bad', 'after 20 exhausted in a row'],
-};
+} as const;
 
-/** Returns values with how often each occurs. */
-const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>
-  [...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length] as const);
-
-function rowOf(group: readonly HappenedAt[], from: number): Html {
-  const [first] = group;
-  if (!first) return html``;
-  const subjects = tally(group.map(({ subject }) => subject));
-  const isCounted = first.what !== 'disabled';
-  return row([
-    cell(timeElement(first.at, from)),
-    twoLines(
-      TITLES[first.what](group.length),
-      subjects.map(([subject, number], index) => [
-        index === 0 ? '' : ', ',
-        foreign(subject),
-        isCounted ? ` × ${count(number)}` : '',
-      ]),
-      'main cut',
-    ),
-    cell(
-      tally(group.map(({ result }) => result)).map(([result, number]) => {
-        const [tone, text] = RESULTS[result];
-        return html`${badge(tone, isCounted ? `${count(number)} ${text}` : text)} `;
-      }),
-      'side2',
-    ),
-  ]);
-}
+const resultsOf = (group: Group): Content =>
+  tally(group.map(({ result }) => result)).map(([result, number]) => {
+    const [tone, text] = RESULTS[result];
+    return html`${badge(tone, result === 'disabled' ? text : `${count(number)} ${text}`)} `;
+  });

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
+import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
-import { actionForm, input } from '../forms.ts';
+import { actionForm, advanceBy, secondsInput } from '../forms.ts';
 import {
   count,
   dateText,
@@ -14,107 +15,106 @@ import {
   relativeText,
   timeElement,
 } from '../html.ts';
-import { advanceButtons, clockElement, modeText, type Page, speedButtons } from '../layout.ts';
-import { cell, filterForm, hasWords, noMatch, pageOf, pager, row, table, twoLines, wordsOf } from '../lists.ts';
+import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
+import { listView, search, twoLines } from '../lists.ts';
 import { whatHappened } from './advance-report.ts';
 
-const PATH = '/clock';
-
 /** The clock, and what is due. */
-export function clockPage({ service, history }: ConsoleContext, query: URLSearchParams): Page {
-  const { clock } = service;
+export function clockPage({ service: { clock }, service, history }: ConsoleContext, query: URLSearchParams): Page {
   const now = clock.now();
-  const tasks = dueTasks(service);
-  const [next] = tasks;
-  const words = wordsOf(query);
-  const matching = tasks.filter(({ description }) => hasWords(words, description));
-  const page = pageOf(grouped(matching), query, isAfter, ({ time, order }) => `${time}_${order}`);
-  const inNext = next === undefined ? 'Nothing is due.' : `Next event ${relativeText(next.time - now)}.`;
+  const tasks = [...dueTasks(service)];
+  const time = html`<p class="clock">${clockElement(now, clock.mode)} <span class="sr">UTC</span></p>
+<p class="soft">${dateText(now)}, UTC, ${modeText(clock.mode)}.</p>`;
+  const report = history.latest ? whatHappened(history.latest) : '';
   return {
     title: 'Clock',
-    content: html`${head('Clock', '', live('speed', speedButtons(clock.mode, [10, 60, 3600])))}
+    content: html`${head('Clock', '', live('speed', speedButtons(clock.mode)))}
 <div class="cols aside even">
-<section class="card" aria-label="Time">${live(
-      'clock',
-      html`<p class="clock">${clockElement(now, clock.mode)} <span class="sr">UTC</span></p>
-<p class="soft">${dateText(now)}, UTC, ${modeText(clock.mode)}. ${inNext}</p>`,
-    )}
+<section class="card" aria-label="Time">${live('clock', time)}
 <p class="soft">Jobs, tokens, rate buckets, idempotency keys, presigned URLs and deliveries follow this clock.
 Your client and your receiver follow the machine's.</p></section>
 <section class="card" aria-labelledby="advance-title"><h2 id="advance-title">Advance</h2>
-${live('next', next === undefined ? html`<p class="soft">Nothing is due.</p>` : toNext(next, now))}
-${advanceButtons()}
-${actionForm({
-  action: 'POST /api/clock/advance',
-  submit: 'Advance',
-  layout: 'row',
-  fields: input('Seconds', 'ms', { type: 'number', min: 0, step: 'any', required: true, 'data-factor': 1000 }),
-})}</section></div>
-${live('happened', history.latest ? whatHappened(history.latest) : '')}
-<h2>Due</h2>
-${filterForm(PATH, query, { label: 'Filter of what is due', placeholder: 'Kind, id, event or status' })}
-${live('due', [
-  table(
-    'Due, the next one first',
-    [['At', 'w11'], ['In', 'w8'], ['Event'], ['Actions', 'w9']],
-    page.rows.map((task) => rowOf(task, now)),
-    tasks.length === 0
-      ? emptyState(
-          'Nothing is due',
-          'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
-        )
-      : noMatch(PATH, 'events', tasks.length),
-  ),
-  pager(PATH, query, page, ['Sooner', 'Later', 'Last']),
-])}`,
+${live('next', toNext(tasks[0], now))}<div data-advance></div>${advanceForm()}</section></div>
+${live('happened', report)}
+<h2>Due</h2>${dueList(tasks, now, query)}`,
   };
 }
 
-const toNext = ({ description, time }: DueTask, now: number): Html => html`
-${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}
-<p class="soft">${foreign(description)}, ${relativeText(time - now)}</p>`;
+/** Returns the buttons that set how the clock runs. */
+function speedButtons(mode: ClockMode): Html {
+  const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
+  const speeds = [10, 60, 3_600].map((speed) => {
+    const state = html`data-type="number" aria-pressed="${isPressed({ speed })}"`;
+    return html`<button name="speed" value="${speed}" ${state}>×${count(speed)}</button>`;
+  });
+  return html`<form class="seg" method="post" data-action="POST /api/clock/mode" aria-label="Speed of the clock">
+<button name="mode" value="manual" aria-pressed="${isPressed('manual')}">Paused</button>
+<button name="mode" value="real" aria-pressed="${isPressed('real')}">Real time</button>${speeds}</form>`;
+}
+
+function toNext(next: DueTask | undefined, now: number): Html {
+  if (!next) return html`<p class="soft">Nothing is due.</p>`;
+  return html`${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}
+<p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`;
+}
+
+const advanceForm = (): Html =>
+  actionForm({
+    action: 'POST /api/clock/advance',
+    submit: 'Advance',
+    layout: 'row',
+    fields: secondsInput('Seconds', 'ms', { required: true }),
+  });
+
+function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams): readonly Html[] {
+  return listView({
+    path: '/clock',
+    query,
+    id: 'due',
+    things: 'events',
+    placeholder: 'Kind, id, event or status',
+    matching: grouped(search(tasks, query, ({ description }) => description)),
+    total: tasks.length,
+    keyOf: ({ time, order }) => `${time}_${order}`,
+    isAfter,
+    links: ['Sooner', 'Later', 'Last'],
+    caption: 'Due, the next one first',
+    columns: [
+      ['At', 'w11', ({ time }) => timeElement(time, now), 'side2'],
+      ['In', 'w8', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
+      ['Event', '', ({ title, subjects }) => twoLines(foreign(title), subjects && foreign(subjects)), 'two main cut'],
+      ['Actions', 'w9', (group) => advanceTo(group, now), 'acts'],
+    ],
+    empty: emptyState(
+      'Nothing is due',
+      'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
+    ),
+  });
+}
 
 function isAfter({ time, order }: DueTask, cursor: string): boolean {
   const [other = 0, rank = 0] = cursor.split('_').map(Number);
   return time > other || (time === other && order > rank);
 }
 
-/** A task, and what the tasks are about that do the same in the same second. */
-interface DueGroup extends DueTask {
-  readonly subjects: readonly string[];
-}
+const advanceTo = ({ time, title }: DueGroup, now: number): Html =>
+  advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${title}`);
 
-/** Groups tasks of the same name that are due in the same second. */
-function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
-  const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
-  return [...groups.values()].flatMap(([first, ...more]) =>
-    first ? [{ ...first, subjects: [first, ...more].map(({ subject }) => subject) }] : [],
-  );
+/** Tasks of the same name that are due in the same second: the first one, what they do, and what they are about. */
+interface DueGroup extends DueTask {
+  readonly title: string;
+  readonly subjects: string;
 }
 
 const MAX_SUBJECTS = 12;
 
-const subjectsText = (subjects: readonly string[]): string =>
-  `${subjects.slice(0, MAX_SUBJECTS).join(', ')}${subjects.length > MAX_SUBJECTS ? ', …' : ''}`;
-
-function rowOf({ time, description: alone, event, subjects }: DueGroup, now: number): Html {
-  const isGroup = subjects.length > 1;
-  const description = isGroup ? `${count(subjects.length)} ${event}` : alone;
-  return row([
-    cell(timeElement(time, now), 'side2'),
-    cell(html`<span class="soft">in ${durationText(time - now)}</span>`),
-    isGroup
-      ? twoLines(foreign(description), foreign(subjectsText(subjects)), 'main cut')
-      : cell(foreign(description), 'main cut'),
-    cell(
-      actionForm({
-        action: 'POST /api/clock/advance',
-        submit: 'Advance to here',
-        values: { ms: Math.max(0, Math.ceil(time - now)) },
-        label: `Advance to here: ${description}`,
-        style: 'small',
-      }),
-      'acts',
-    ),
-  ]);
+function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
+  const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
+  return [...groups.values()].flatMap(([first, ...more]) => {
+    if (!first) return [];
+    if (more.length === 0) return [{ ...first, title: first.description, subjects: '' }];
+    const all = [first, ...more].map(({ subject }) => subject);
+    const subjects = [...all.slice(0, MAX_SUBJECTS), ...(all.length > MAX_SUBJECTS ? ['…'] : [])].join(', ');
+    return [{ ...first, title: `${count(all.length)} ${first.event}`, subjects }];
+  });
 }

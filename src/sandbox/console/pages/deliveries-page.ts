@@ -3,24 +3,10 @@ import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
-import { badge, emptyState, foreign, type Html, head, linkButton, live, timeElement } from '../html.ts';
+import type { Choices } from '../forms.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, linkButton, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import {
-  addressOf,
-  cell,
-  filterForm,
-  hasWords,
-  noMatch,
-  pageOf,
-  pager,
-  row,
-  type Segment,
-  segments,
-  table,
-  twoLines,
-  withDays,
-  wordsOf,
-} from '../lists.ts';
+import { addressOf, type Column, listView, search, segments, twoLines } from '../lists.ts';
 import { deliveryPanel, redeliver, responseBadge } from './delivery-panel.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { liveButtons } from './requests-page.ts';
@@ -56,133 +42,99 @@ export function deliveriesPage({ service }: ConsoleContext, query: URLSearchPara
 /** Returns how many deliveries wait, and how many have failed for good. */
 export function stateSegments({ path, query, groups }: DeliveryList): Html {
   const numberOf = (state: string): number => groups.filter((group) => group.state === state).length;
-  const choices: readonly Segment[] = [
+  return segments('State', path, query, 'state', [
     ['', 'All', groups.length],
     ['waiting', 'Waiting', numberOf('waiting')],
     ['exhausted', 'Exhausted', numberOf('exhausted')],
-  ];
-  return segments('State', path, query, 'state', choices);
+  ]);
 }
 
 /** Returns the deliveries by event and endpoint, and the details of one of them. */
 export function deliveryList(list: DeliveryList): Html {
-  const { path, query, endpoints, groups, now } = list;
-  const words = wordsOf(query);
-  const [state, type, endpointId] = ['state', 'type', 'endpoint'].map((name) => query.get(name) ?? '');
-  const matching = groups.filter(
-    (group) =>
-      (!state || group.state === state) &&
-      (!type || group.event.type === type) &&
-      (!endpointId || String(group.event.endpoint.id) === endpointId) &&
-      (words.length === 0 || hasWords(words, textOf(group))),
-  );
-  const page = pageOf(
-    matching,
+  const { path, query, api, endpoints, groups, now } = list;
+  const isChosen = ({ event }: DeliveryGroup): boolean =>
+    query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
+  const chosen = groups.find(isChosen);
+  const matching = search(groups.filter(hasFields(query)), query, textOf);
+  const [filter, rows] = listView({
+    path,
     query,
-    ({ event }, cursor) => event.order < Number(cursor),
-    ({ event }) => String(event.order),
-  );
-  const chosen = groups.find(
-    ({ event }) => query.get('event') === event.id && query.get('to') === String(event.endpoint.id),
-  );
-  const types = [...EVENT_TYPES, 'webhook.test'].map((name) => [name, name] as const);
-  return html`${filterForm(path, query, {
-    label: 'Filter of deliveries',
+    id: 'deliveries',
     placeholder: 'Event id, type, endpoint, text of the body or of the response',
     kept: ['state'],
-    selections: [
-      ['Event type', 'type', [['', 'Any event'], ...types]],
-      ...(endpoints.length > 1
-        ? [
-            [
-              'Endpoint',
-              'endpoint',
-              [['', 'Any endpoint'], ...endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const)],
-            ] as const,
-          ]
-        : []),
-    ],
-  })}
-<div class="cols ${chosen ? 'panel' : ''}">${live(
-    'deliveries',
-    [
-      table(
-        'Deliveries, the latest first',
-        [
-          ['Time', chosen ? 'w5' : 'w6'],
-          ['Event and endpoint'],
-          ['Attempts', chosen ? 'w8' : 'w9'],
-          ['Response', 'w8'],
-          ...(chosen ? [] : [['Actions', 'w7 lo'] as const]),
-        ],
-        withDays(
-          page.rows,
-          ({ latest }) => latest.delivery.at,
-          now,
-          (group) => rowOf(group, list, chosen),
-          chosen ? 4 : 5,
-        ),
-        groups.length === 0 ? noDeliveries(endpoints) : noMatch(path, 'deliveries', groups.length),
-      ),
-      pager(path, query, page),
-    ],
-    matching.length,
-  )}${chosen ? live('detail', deliveryPanel(chosen, list.api, now)) : ''}</div>`;
+    selections: selectionsOf(endpoints),
+    matching,
+    live: matching.length,
+    total: groups.length,
+    keyOf: ({ event }) => event.order,
+    caption: 'Deliveries, the latest first',
+    columns: columnsOf(list, chosen),
+    days: [now, ({ latest }) => latest.delivery.at],
+    isChosen: (group) => group === chosen,
+    empty: noDeliveries(endpoints),
+  });
+  const panel = chosen ? live('detail', deliveryPanel(chosen, api, now)) : '';
+  return html`${filter}<div class="cols ${chosen ? 'panel' : ''}">${rows}${panel}</div>`;
 }
 
-const textOf = ({ event, attempts }: DeliveryGroup): string =>
-  [
-    event.id,
-    event.type,
-    event.endpoint.name,
-    event.endpoint.url,
-    event.body,
-    ...attempts.map(({ response }) => response),
-  ].join(' ');
+/** Returns whether a delivery has the state, the type and the endpoint of a query. */
+function hasFields(query: URLSearchParams): (group: DeliveryGroup) => boolean {
+  const is = (name: string, value: string | number): boolean => [String(value), '', null].includes(query.get(name));
+  return ({ state, event }) => is('state', state) && is('type', event.type) && is('endpoint', event.endpoint.id);
+}
+
+const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup): string =>
+  [id, type, endpoint.name, endpoint.url, body, ...attempts.map(({ response }) => response)].join(' ');
+
+function selectionsOf(endpoints: readonly Endpoint[]): readonly (readonly [string, string, Choices])[] {
+  const types = [...EVENT_TYPES, 'webhook.test'].map((name) => [name, name] as const);
+  const names = endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const);
+  const byType = ['Event type', 'type', [['', 'Any event'], ...types]] as const;
+  return endpoints.length > 1 ? [byType, ['Endpoint', 'endpoint', [['', 'Any endpoint'], ...names]]] : [byType];
+}
 
 const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
   emptyState(
     'No deliveries yet',
     'An event is delivered when a job ends, to each endpoint that subscribes to it.',
     endpoints.length === 0
-      ? html`<p class="acts">${linkButton('/account/webhooks', 'Create a webhook endpoint')}</p>`
-      : html`<p class="acts">${linkButton('/jobs', 'End a job')}</p>`,
+      ? linkButton('/account/webhooks', 'Create a webhook endpoint')
+      : linkButton('/jobs', 'End a job'),
   );
 
-function rowOf(group: DeliveryGroup, { path, query, api, now }: DeliveryList, chosen: DeliveryGroup | undefined): Html {
-  const isChosen = group === chosen;
-  const { event, latest, state, retryAt } = group;
-  const { delivery } = latest;
-  const next =
-    retryAt !== undefined
-      ? html`next ${timeElement(retryAt, now)}`
-      : state === 'exhausted' || state === 'stopped'
-        ? html`<span class="bad">${state === 'exhausted' ? 'exhausted' : 'not attempted again'}</span>`
-        : '';
-  const manual = delivery.manual ? badge('', 'manual') : '';
+function columnsOf(list: DeliveryList, chosen: DeliveryGroup | undefined): readonly Column<DeliveryGroup>[] {
+  const { api, now } = list;
+  const columns: readonly Column<DeliveryGroup>[] = [
+    ['Time', chosen ? 'w5' : 'w6', ({ latest: { delivery } }) => timeElement(delivery.at, delivery.at)],
+    ['Event and endpoint', '', (group) => eventLines(group, list, group === chosen), 'two main'],
+    ['Attempts', chosen ? 'w8' : 'w9', (group) => twoLines(dots(group), nextOf(group, now)), 'two'],
+    ['Response', 'w8', ({ latest }) => responseBadge(latest), 'side2'],
+  ];
+  return chosen
+    ? columns
+    : [...columns, ['Actions', 'w7 lo', ({ event }) => redeliver(event.id, api, 'small'), 'acts']];
+}
+
+function eventLines({ event, latest }: DeliveryGroup, { path, query }: DeliveryList, isChosen: boolean): Html {
   const address = addressOf(path, query, { event: event.id, to: String(event.endpoint.id) });
-  return row(
-    [
-      cell(timeElement(delivery.at, delivery.at)),
-      twoLines(
-        html`<a class="row" href="${address}#detail"${isChosen ? html` aria-current="true"` : ''}><b>${event.type}</b></a>${manual}`,
-        html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
-        'main',
-      ),
-      twoLines(dots(group), next),
-      cell(responseBadge(latest), 'side2'),
-      ...(chosen ? [] : [cell(redeliver(event.id, api, 'small'), 'acts lo')]),
-    ],
-    isChosen ? 'on' : '',
+  const mark = isChosen ? html` aria-current="true"` : '';
+  const manual = latest.delivery.manual ? badge('', 'manual') : '';
+  return twoLines(
+    html`<a class="row" href="${address}#detail"${mark}><b>${event.type}</b></a>${manual}`,
+    html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
   );
+}
+
+function nextOf({ state, retryAt }: DeliveryGroup, now: number): Content {
+  if (retryAt !== undefined) return html`next ${timeElement(retryAt, now)}`;
+  if (state === 'delivered') return '';
+  return html`<span class="bad">${state === 'exhausted' ? 'exhausted' : 'not attempted again'}</span>`;
 }
 
 /** Returns the attempts of the latest run as dots, of six. */
 function dots({ attempts, latest }: DeliveryGroup): Html {
-  const run = attempts
-    .filter(({ delivery }) => delivery.manual === latest.delivery.manual)
-    .slice(-latest.delivery.attempt);
   const { attempt, manual } = latest.delivery;
+  const run = attempts.filter(({ delivery }) => delivery.manual === manual).slice(-attempt);
   const open = isDelivered(latest) ? 0 : 6 - attempt;
   const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
   const marks = [

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import { actionForm, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, linkButton, timeElement } from '../html.ts';
-import { cell, row, table, twoLines } from '../lists.ts';
+import { table, twoLines } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
 /** Returns the state of an endpoint: active, paused by somebody, or disabled by the service. */
@@ -13,51 +13,51 @@ export function endpointBadge(endpoint: Endpoint): Html {
   return isDisabled(endpoint) ? badge('bad', 'Disabled after 20 failures') : badge('', 'Paused');
 }
 
-/** Returns the webhook endpoints with their actions. */
+/** Returns the webhook endpoints with their actions; `link` leads to the page of one. */
 export function endpointTable(
   endpoints: readonly Endpoint[],
   api: string,
   now: number,
   link?: (id: number) => string,
 ): Html {
-  return table(
-    'Webhook endpoints',
-    [['Endpoint'], ['State', 'w14'], ['Events', 'w7 lo'], ['Actions', 'w24']],
-    endpoints.map((endpoint) => {
-      const { id, name, url, events, previous } = endpoint;
-      const title = link ? html`<a class="row" href="${link(id)}">${foreign(name)}</a>` : html`<b>${foreign(name)}</b>`;
-      return row([
-        twoLines(
-          html`${title} <span class="soft num">${id}</span>`,
-          html`<code>${foreign(redactUrl(url))}</code>`,
-          'main',
-        ),
-        twoLines(
-          endpointBadge(endpoint),
-          previous && previous.until > now ? html`two signatures until ${timeElement(previous.until, now)}` : '',
-          'side2 cut',
-        ),
-        cell(eventsText(events), 'lo'),
-        cell(endpointActions(endpoint, api), 'acts'),
-      ]);
-    }),
-    emptyState(
-      'No webhook endpoints',
-      'Your receiver gets a signed POST when a job ends.',
-      html`<p class="acts">${
-        link
-          ? opener('create', 'Create an endpoint…', { style: 'primary' })
-          : linkButton('/account/webhooks', 'Create a webhook endpoint')
-      }</p>`,
-    ),
-  );
+  const create = link
+    ? opener('create', 'Create an endpoint…', { style: 'primary' })
+    : linkButton('/account/webhooks', 'Create a webhook endpoint');
+  return table({
+    caption: 'Webhook endpoints',
+    columns: [
+      ['Endpoint', '', (endpoint) => nameLines(endpoint, link?.(endpoint.id)), 'two main'],
+      [
+        'State',
+        'w14',
+        (endpoint) => twoLines(endpointBadge(endpoint), secondSignature(endpoint, now)),
+        'two side2 cut',
+      ],
+      ['Events', 'w7 lo', ({ events }) => eventsText(events)],
+      ['Actions', 'w24', (endpoint) => endpointActions(endpoint, api), 'acts'],
+    ],
+    entries: endpoints,
+    empty: emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create),
+  });
 }
+
+function nameLines({ id, name, url }: Endpoint, href: string | undefined): Html {
+  const title =
+    href === undefined ? html`<b>${foreign(name)}</b>` : html`<a class="row" href="${href}">${foreign(name)}</a>`;
+  return twoLines(html`${title} <span class="soft num">${id}</span>`, html`<code>${foreign(redactUrl(url))}</code>`);
+}
+
+const secondSignature = ({ previous }: Endpoint, now: number): Content =>
+  previous && previous.until > now ? html`two signatures until ${timeElement(previous.until, now)}` : '';
 
 /** Returns the subscribed events in few words. */
 export function eventsText(events: readonly string[]): Content {
   if (events.length === EVENT_TYPES.length) return 'all';
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
 }
+
+const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
+const DELETE = 'Deliveries that wait for their next attempt are dropped. Those in the list stay.';
 
 /** Returns the actions of an endpoint, and those of its page before the ones that ask. */
 export function endpointActions(
@@ -66,30 +66,25 @@ export function endpointActions(
   first = 'small',
   more: readonly Html[] = [],
 ): Html[] {
-  const action = (verb: string, submit: string, options: Partial<Parameters<typeof actionForm>[0]> = {}): Html =>
-    actionForm({
+  const action = (verb: string, submit: string, style = 'small', consequence = ''): Html => {
+    const label = `${submit.replace('…', '')} ${name}`;
+    return actionForm({
       action: `POST ${api}/webhooks/${verb}`,
       submit,
       values: { id },
-      label: `${submit.replace('…', '')} ${name}`,
-      style: 'small',
-      ...options,
+      label,
+      style,
+      ...(consequence !== '' && { confirm: [`${label}?`, consequence] }),
     });
+  };
+  // Only an active endpoint can be tested.
+  const state = is_active
+    ? [action('test', 'Send test', first), action('pause', 'Pause')]
+    : [action('resume', 'Resume', first)];
   return [
-    // Only an active endpoint can be tested.
-    ...(is_active
-      ? [action('test', 'Send test', { style: first }), action('pause', 'Pause')]
-      : [action('resume', 'Resume', { style: first })]),
+    ...state,
     ...more,
-    action('rotate', 'Rotate secret…', {
-      confirm: [
-        `Rotate the secret of ${name}?`,
-        'The new secret is shown once. The previous one also signs for 24 hours.',
-      ],
-    }),
-    action('delete', 'Delete…', {
-      style: 'small danger',
-      confirm: [`Delete ${name}?`, 'Deliveries that wait for their next attempt are dropped. Those in the list stay.'],
-    }),
+    action('rotate', 'Rotate secret…', 'small', ROTATE),
+    action('delete', 'Delete…', 'small danger', DELETE),
   ];
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { actionForm, formDialog, input, opener, select } from '../forms.ts';
+import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
 import {
   type Content,
@@ -17,22 +17,8 @@ import {
   timeElement,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import {
-  cell,
-  filterForm,
-  hasWords,
-  noMatch,
-  pageOf,
-  pager,
-  row,
-  segments,
-  table,
-  twoLines,
-  wordsOf,
-} from '../lists.ts';
+import { listView, search, segments, twoLines } from '../lists.ts';
 import { queuedOutcomes, recentlyEnded } from './job-outcomes.ts';
-
-const PATH = '/jobs';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
   ['audience', 'Audiences'],
@@ -55,116 +41,97 @@ interface TimedJob extends RunningJob {
 }
 
 /** The running jobs, and the outcomes of the next ones. */
-export function jobsPage({ service }: ConsoleContext, query: URLSearchParams): Page {
-  const now = service.clock.now();
-  const jobs = timedJobs(service);
-  const words = wordsOf(query);
+export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
+  const { service } = console;
   const kind = query.get('kind') ?? '';
-  const searched = jobs.filter(({ name, id, account, kind: own }) =>
-    hasWords(words, `${own} ${id} ${name} ${account.email}`),
-  );
-  const matching = searched.filter((job) => kind === '' || job.kind === kind);
-  const page = pageOf(
-    matching,
-    query,
-    ({ id }, cursor) => id < Number(cursor),
-    ({ id }) => String(id),
-  );
-  const numberOf = (one: string): number => searched.filter((job) => job.kind === one).length;
-  const kinds = [
-    ['', 'All', searched.length] as const,
-    ...KINDS.map(([value, text]) => [value, text, numberOf(value)] as const),
-  ];
-  const all = kind === '' ? 'jobs' : (KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs');
+  const jobs = timedJobs(service);
+  const hits = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
+  const matching = hits.filter((job) => kind === '' || job.kind === kind);
+  const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
+  const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
+  const completeAll = matching.length > 0 ? completeButton(kind, matching.length) : '';
   return {
     title: 'Jobs',
-    content: html`${head(
-      'Jobs',
-      live('kinds', segments('Kind', PATH, query, 'kind', kinds)),
-      live('all', matching.length > 0 ? completeAll(kind, count(matching.length), all) : ''),
-    )}
-${filterForm(PATH, query, { label: 'Filter of jobs', placeholder: 'Kind, id, name or account', kept: ['kind'] })}
-${live('jobs', [
-  table(
-    'Running jobs, the newest first',
-    [['Job'], ['Status', 'w11'], ['Ends', 'w9'], ['Actions', 'w20']],
-    page.rows.map((job) => rowOf(job, now)),
-    jobs.length === 0 ? noJobs() : noMatch(PATH, 'jobs', jobs.length),
-  ),
-  pager(PATH, query, page),
-])}
+    content: html`${head('Jobs', live('kinds', choices), live('all', completeAll))}
+${jobList(query, matching, jobs.length, service.clock.now())}
 <div class="cols half">
 <section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
 <p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
-${live('queued', queuedOutcomes(service))}
-<h3>Add an outcome</h3>
-${actionForm({
-  action: 'POST /api/jobs/next',
-  submit: 'Queue the outcome',
-  layout: 'row',
-  fields: [
-    select(
-      'Kind',
-      'kind',
-      KINDS.map(([value]) => [value, value] as const),
-    ),
-    select('Status', 'status', OUTCOMES),
-    input('Duration in seconds', 'duration', { type: 'number', min: 0, step: 'any', 'data-factor': 1000, size: 6 }),
-    input('Reason', 'reason', { placeholder: 'console only' }),
-  ],
-})}</section>
-<section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>${live('ended', recentlyEnded(service))}</section></div>
-${endDialog()}`,
+${live('queued', queuedOutcomes(service))}<h3>Add an outcome</h3>${outcomeForm()}</section>
+<section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
+${live('ended', recentlyEnded(service))}</section></div>${endDialog()}`,
   };
 }
 
-const completeAll = (kind: string, number: string, things: string): Html =>
+const outcomeForm = (): Html =>
   actionForm({
+    action: 'POST /api/jobs/next',
+    submit: 'Queue the outcome',
+    layout: 'row',
+    fields: [
+      select(
+        'Kind',
+        'kind',
+        KINDS.map(([value]) => [value, value] as const),
+      ),
+      select('Status', 'status', OUTCOMES),
+      secondsInput('Duration in seconds', 'duration', { size: 6 }),
+      input('Reason', 'reason', { placeholder: 'console only' }),
+    ],
+  });
+
+function completeButton(kind: string, number: number): Html {
+  const things = KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs';
+  return actionForm({
     action: 'POST /api/jobs/finish-several',
     submit: 'Complete all…',
     values: { status: 104, ...(kind !== '' && { kind }) },
     confirm: [
-      `Complete all ${number} ${things}?`,
+      `Complete all ${count(number)} ${things}?`,
       'Each ends now as 104 (cohorts: 4), and its event is delivered. Outcomes that are queued stay queued.',
     ],
   });
+}
 
-const noJobs = (): Html =>
-  emptyState(
-    'No job is running',
-    'A create starts one: audience, lookalike, estimate, activation, cohort.',
-    commandLine('create', 'npx aud audiences create --name Visitors --sandbox'),
-  );
+const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: number, now: number): readonly Html[] =>
+  listView({
+    path: '/jobs',
+    query,
+    id: 'jobs',
+    placeholder: 'Kind, id, name or account',
+    kept: ['kind'],
+    matching,
+    total,
+    keyOf: ({ id }) => id,
+    caption: 'Running jobs, the newest first',
+    columns: [
+      ['Job', '', ({ kind, id, name }) => twoLines(jobLink(kind, id), foreign(name)), 'two main cut'],
+      ['Status', 'w11', (job) => [jobBadge(job.resource.status), progress(job, now)], 'side2'],
+      ['Ends', 'w9', ({ end, endsAs }) => endLines(end, endsAs, now), 'two'],
+      ['Actions', 'w20', jobActions, 'acts'],
+    ],
+    empty: emptyState(
+      'No job is running',
+      'A create starts one: audience, lookalike, estimate, activation, cohort.',
+      commandLine('create', 'npx aud audiences create --name Visitors --sandbox'),
+    ),
+  });
+
+const jobLink = (kind: string, id: number): Html =>
+  html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`;
+
+const endLines = (end: number, endsAs: number, now: number): Html =>
+  html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${endsAs}</div>`;
 
 function timedJobs({ jobs, clock }: Service): TimedJob[] {
   const ends = new Map(
     clock.tasks.flatMap(({ task, time }) => (task.type === 'job-end' ? [[task.id, time] as const] : [])),
   );
-  return [...jobs.saved.running.values()]
-    .map((job) => ({
-      ...job,
-      id: job.resource.id,
-      end: ends.get(job.resource.id) ?? clock.now(),
-      endsAs: jobs.endStatus(job.kind, job.outcome.status),
-    }))
-    .sort((a, b) => b.id - a.id);
-}
-
-function rowOf(job: TimedJob, now: number): Html {
-  const { kind, id, name, resource, end, endsAs } = job;
-  return row([
-    twoLines(
-      html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`,
-      foreign(name),
-      'main cut',
-    ),
-    cell([jobBadge(resource.status), progress(job, now)], 'side2'),
-    cell(
-      html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${endsAs}</div>`,
-      'two',
-    ),
-    cell(jobActions(job), 'acts'),
-  ]);
+  const running = [...jobs.saved.running.values()].map((job) => {
+    const { id } = job.resource;
+    return { ...job, id, end: ends.get(id) ?? clock.now(), endsAs: jobs.endStatus(job.kind, job.outcome.status) };
+  });
+  return running.sort((a, b) => b.id - a.id);
 }
 
 /** Returns how much of a job's time has passed, if it shows when it was created. */
@@ -178,17 +145,11 @@ function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
 /** Returns the ways in which a job of its kind can end. */
 export function jobActions({ kind, id, resource }: Pick<TimedJob, 'kind' | 'id' | 'resource'>): Html[] {
   const about = `${kind} ${id}`;
-  const values = { kind, id };
+  const button = (text: string, status: number) =>
+    ({ label: `${text} ${about}`, style: 'small', values: { kind, id, status } }) as const;
   const finish = (submit: string, status: number): Html =>
-    actionForm({
-      action: 'POST /api/jobs/finish',
-      submit,
-      values: { ...values, status },
-      label: `${submit} ${about}`,
-      style: 'small',
-    });
-  const dialog = (text: string, status: number): Html =>
-    opener('end', `${text}…`, { label: `${text} ${about}`, style: 'small', about, values: { ...values, status } });
+    actionForm({ action: 'POST /api/jobs/finish', submit, ...button(submit, status) });
+  const dialog = (text: string, status: number): Html => opener('end', `${text}…`, { about, ...button(text, status) });
   if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
   const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
   return [finish('Complete', 104), dialog('Needs info', 107), dialog('Fail', 422), ...cancel];

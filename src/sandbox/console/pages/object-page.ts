@@ -8,9 +8,9 @@ import {
   type Content,
   capital,
   count,
-  durationText,
   facts,
   foreign,
+  type Happening,
   type Html,
   head,
   httpBadge,
@@ -19,73 +19,72 @@ import {
   live,
   note,
   relativeText,
-  type Tone,
   timeElement,
+  timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { createdBy, findResource, reasonOf, requestsAbout, type ShownResource } from '../objects.ts';
-import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { redeliver, responseBadge } from './delivery-panel.ts';
+import { numberOf } from '../lists.ts';
+import { createdBy, findResource, reasonText, requestsAbout, type ShownResource } from '../objects.ts';
+import { reasonLine, toneOf } from '../request-reason.ts';
+import { redeliver, responseBadge, subjectIdOf } from './delivery-panel.ts';
 import { endDialog, jobActions } from './jobs-page.ts';
-import { numberOf } from './requests-page.ts';
 import { detailsOf } from './resource-pages.ts';
 
 /** Something that happened to a resource, or because of it. */
-interface Chapter {
-  readonly at: number;
+interface Chapter extends Happening {
   /** Rank among the chapters of the same time. */
   readonly order: number;
-  readonly tone: Tone;
-  readonly content: Content;
-  /** Said between it and what was before, in place of the time between them. */
-  readonly gap?: string;
   /** Set for a poll: many are one line. */
   readonly isPoll?: boolean;
 }
 
 /** One resource, with its story: the request that created it, its statuses, polls, deliveries, and requests that name it. */
 export function objectPage(console: ConsoleContext, id: number, query: URLSearchParams): Page | undefined {
-  const { service } = console;
-  const resource = findResource(service, id);
+  const resource = findResource(console.service, id);
   if (!resource) return undefined;
-  const now = service.clock.now();
-  const { kind, name, status } = resource;
+  const { kind, namespace } = resource;
   const requests = requestsAbout(console, id);
-  const isAll = query.has('all');
-  const chapters = storyOf(console, resource, requests);
-  const shown = isAll ? chapters : chapters.slice(-MAX_CHAPTERS);
-  const earlier = chapters.length - shown.length;
-  const running = service.jobs.saved.running.get(id);
+  const story = storyOf(console, resource, requests);
+  const path = html`<a href="/resources?kind=${namespace}">Resources</a> / ${kind} ${id}`;
   return {
     title: `${capital(kind)} ${id}`,
-    content: html`<p class="crumb"><span><a href="/resources?kind=${resource.namespace}">Resources</a> / ${kind} ${id}</span></p>
-${live('object', [
-  head(name === '' ? `${capital(kind)} ${id}` : foreign(name), status ? jobBadge(status) : '', [
-    ...(running ? jobActions({ ...running, id }) : []),
-    linkButton(`/requests?q=id:${id}&repeats=all`, 'Show its requests'),
-  ]),
-  reasonNote(service, resource),
-  facts([
-    ['Account', foreign(resource.account.email)],
-    ['Details', detailsOf(resource, now)],
-    ['Polled by your client', pollsText(service, requests, id)],
-  ]),
-  html`<h2>Its story</h2>
-${earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : ''}
-<ol class="steps">${shown.map((chapter, index) => [gapOf(chapter, shown[index - 1]), chapterElement(chapter, now)])}</ol>`,
-])}
+    content: html`<p class="crumb"><span>${path}</span></p>
+${live('object', [summaryOf(console.service, resource, requests), storySection(story, id, query.has('all'))])}
 ${endDialog()}`,
   };
+}
+
+function summaryOf(service: Service, resource: ShownResource, requests: readonly LogEntry[]): readonly (Html | '')[] {
+  const { id, kind, name, status, account } = resource;
+  const running = service.jobs.saved.running.get(id);
+  return [
+    head(name === '' ? `${capital(kind)} ${id}` : foreign(name), status ? jobBadge(status) : '', [
+      ...(running ? jobActions({ ...running, id }) : []),
+      linkButton(`/requests?q=id:${id}&repeats=all`, 'Show its requests'),
+    ]),
+    reasonNote(service, resource),
+    facts([
+      ['Account', foreign(account.email)],
+      ['Details', detailsOf(resource, service.clock.now())],
+      ['Polled by your client', pollsText(service, requests, id)],
+    ]),
+  ];
 }
 
 /** Most chapters that are shown at first. */
 const MAX_CHAPTERS = 60;
 
+function storySection(chapters: readonly Chapter[], id: number, isAll: boolean): Html {
+  const shown = isAll ? chapters : chapters.slice(-MAX_CHAPTERS);
+  const earlier = chapters.length - shown.length;
+  const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
+  return html`<h2>Its story</h2>${more}${timeline(shown)}`;
+}
+
 function reasonNote(service: Service, resource: ShownResource): Html | '' {
-  const reason = reasonOf(service, resource);
-  const { status } = resource;
-  if (reason === undefined || !status) return '';
-  const needsInfo = status.id === 107;
+  const reason = reasonText(service, resource);
+  if (reason === '' || !resource.status) return '';
+  const needsInfo = resource.status.id === 107;
   const gets = html`Your client gets a <code>${needsInfo ? 'JobNeedsInfoError' : 'JobFailedError'}</code>.`;
   return note(needsInfo ? 'warn' : 'bad', html`${needsInfo ? 'Needs information' : 'Ended'}: <bdi>${reason}</bdi>`, {
     details: [html`Only the console shows this reason, as with the service. ${gets}`],
@@ -105,18 +104,17 @@ function pollsText({ clock }: Service, requests: readonly LogEntry[], id: number
 }
 
 /** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
-function storyOf(console: ConsoleContext, resource: ShownResource, requests: readonly LogEntry[]): readonly Chapter[] {
+function storyOf(console: ConsoleContext, { id }: ShownResource, requests: readonly LogEntry[]): readonly Chapter[] {
   const { service, history } = console;
-  const { id } = resource;
-  const creator = requests.find((entry) => createdBy(console, entry) === id);
-  const groups = groupDeliveries(service.webhooks.attempts, service.clock.now()).filter((group) => isAbout(group, id));
+  const now = service.clock.now();
+  const isCreate = (entry: LogEntry): boolean => createdBy(console, entry) === id;
+  const groups = groupDeliveries(service.webhooks.attempts, now).filter((group) => isAbout(group, id));
   const changes = history.changesOf(id);
   const end = (changes.at(-1)?.requests ?? 0) + 0.7;
   const chapters = [
-    ...(creator ? [{ ...requestChapter(console, creator, id), order: -1 }] : []),
     ...changes.map((change) => statusChapter(service, change)),
-    ...groups.toReversed().map((group) => deliveryChapter(group, service.clock.now(), end)),
-    ...requests.filter((entry) => entry !== creator).map((entry) => requestChapter(console, entry, id)),
+    ...groups.reverse().map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
+    ...requests.map((entry) => requestChapter(console, entry, id, isCreate(entry) ? -1 : numberOf(entry.id))),
   ];
   return withPolls(
     chapters.sort((a, b) => a.at - b.at || a.order - b.order),
@@ -124,89 +122,66 @@ function storyOf(console: ConsoleContext, resource: ShownResource, requests: rea
   );
 }
 
-const isAbout = ({ event: { body } }: DeliveryGroup, id: number): boolean => {
-  if (!body.includes(`"id":${id},`)) return false;
-  const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
-  return data?.id === id;
-};
+const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
+  event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
 
-const TONES = { accepted: 'good', refused: 'warn', failed: 'bad' } as const;
+/** Returns the content of a chapter, which begins with its time. */
+const contentOf = (at: number, now: number, ...parts: readonly Content[]): Html =>
+  html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
 
-function requestChapter(console: ConsoleContext, entry: LogEntry, id: number): Chapter {
+function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
+  const at = Date.parse(entry.at);
+  const now = console.service.clock.now();
   const key = console.recorder.find(entry)?.headers.get('idempotency-key');
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
-  const reason = reasonLine(entry, console.service.clock.now());
-  return {
-    at: Date.parse(entry.at),
-    order: numberOf(entry.id),
-    tone: TONES[outcomeOf(entry)],
-    content: [httpBadge(entry.status), link, more, reason === '' ? '' : html`<span>${reason}</span>`],
-    isPoll: isPollOf(entry, id),
-  };
+  const reason = reasonLine(entry, now);
+  const parts = [httpBadge(entry.status), link, more, reason === '' ? '' : html`<span>${reason}</span>`];
+  return { at, order, tone: toneOf(entry), content: contentOf(at, now, parts), isPoll: isPollOf(entry, id) };
 }
+
+const OUTCOME_TONES = { completed: 'good', needsInfo: 'warn', failed: 'bad' } as const;
 
 function statusChapter(service: Service, change: StatusChange): Chapter {
   const { at, status, outcome, cause, inConsole, requests } = change;
-  const tone = outcome === undefined ? '' : outcome === 'completed' ? 'good' : outcome === 'needsInfo' ? 'warn' : 'bad';
-  const reason = outcome === undefined ? undefined : reasonOf(service, change);
-  const by =
-    cause === 'cancel' ? 'cancelled' : inConsole ? 'ended by you, in the console' : 'ended by sandbox.jobs.finish';
+  const reason = outcome === undefined ? '' : reasonText(service, change);
+  const by = inConsole ? 'ended by you, in the console' : 'ended by sandbox.jobs.finish';
+  const parts = [jobBadge(status), reason === '' ? '' : html`<span><bdi>${reason}</bdi></span>`];
   return {
     at,
     order: requests + 0.5,
-    tone,
-    content: [jobBadge(status), reason === undefined ? '' : html`<span><bdi>${reason}</bdi></span>`],
-    ...(cause !== 'job' && { gap: by }),
+    tone: outcome === undefined ? '' : OUTCOME_TONES[outcome],
+    content: contentOf(at, service.clock.now(), parts),
+    ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : by }),
   };
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
   const { event, latest, retryAt, state, attempts } = group;
   const { id, type, endpoint } = event;
+  const at = attempts[0]?.delivery.at ?? latest.delivery.at;
   const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
-  return {
-    at: attempts[0]?.delivery.at ?? latest.delivery.at,
-    order,
-    tone: isGood ? 'good' : 'bad',
-    content: [
-      html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`,
-      [responseBadge(latest), progress, link, isGood ? '' : redeliver(id, '/api', 'small')],
-    ],
-  };
+  const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
+  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, '/api', 'small')];
+  return { at, order, tone: isGood ? 'good' : 'bad', content: contentOf(at, now, parts) };
 }
 
-/** Puts polls that follow one another into one line. */
+/** Puts polls that follow one another into the line of what they have read. */
 function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[] {
   const result: Chapter[] = [];
   let polls = 0;
   for (const [index, chapter] of chapters.entries()) {
     if (!chapter.isPoll) result.push(chapter);
-    else {
-      polls++;
-      if (chapters[index + 1]?.isPoll) continue;
-      const text = `${count(polls)} ${polls === 1 ? 'poll' : 'polls'}`;
-      const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${text}</a>`;
-      const before = result.at(-1);
-      // In the line of the status that they have read.
-      if (before) result[result.length - 1] = { ...before, content: [before.content, link] };
-      else result.push({ ...chapter, content: link });
-      polls = 0;
-    }
+    else polls++;
+    if (polls === 0 || chapters[index + 1]?.isPoll) continue;
+    const text = `${count(polls)} ${polls === 1 ? 'poll' : 'polls'}`;
+    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${text}</a>`;
+    const before = result.pop();
+    result.push(before ? { ...before, content: [before.content, link] } : { ...chapter, content: link });
+    polls = 0;
   }
   return result;
 }
-
-/** Returns what was between two chapters: who has acted, or the time. */
-function gapOf({ at, order, gap }: Chapter, before: Chapter | undefined): Html | '' {
-  if (!before || (gap === undefined && at === before.at && order === before.order)) return '';
-  const ms = at - before.at;
-  const text = gap ?? (ms < 1_000 ? 'same time' : `${durationText(ms)} later`);
-  return html`<li class="gap">${text}</li>`;
-}
-
-const chapterElement = ({ at, tone, content }: Chapter, now: number): Html =>
-  html`<li class="${tone === '' ? '' : `is-${tone}`}"><div><b>${timeElement(at, now)}</b> ${content}</div></li>`;

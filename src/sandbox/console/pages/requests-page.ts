@@ -15,21 +15,9 @@ import {
   timeElement,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import {
-  cell,
-  filterForm,
-  noMatch,
-  pageOf,
-  pager,
-  row,
-  type Segment,
-  segments,
-  table,
-  twoLines,
-  withDays,
-} from '../lists.ts';
+import { type Column, listView, segments, twoLines } from '../lists.ts';
 import { createdBy, findResource } from '../objects.ts';
-import { redactUrl } from '../redact-request.ts';
+import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
 import { findRequests } from '../request-search.ts';
 
@@ -89,95 +77,83 @@ export const liveButtons = (): Html =>
 
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
-  const { state, clock } = console.service;
-  const now = clock.now();
-  const matching = findRequests(console, query);
-  const [, , isInGroup = () => true] = GROUPS.find(([value]) => value === query.get('status')) ?? [];
-  const list = matching.filter(isInGroup).reverse();
-  const page = pageOf(
-    query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
-    query,
-    ({ entry: { id } }, cursor) => numberOf(id) < numberOf(cursor),
-    ({ entry: { id } }) => id,
-  );
-  const counts: readonly Segment[] = GROUPS.map(([value, text, has]) => [value, text, matching.filter(has).length]);
+  const hits = findRequests(console, query);
+  const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
-    content: html`${head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons())}
-${filterForm(PATH, query, {
-  label: 'Filter of requests',
-  placeholder: 'Id, key, reason, any value sent, or path:/usage, key:…, status:429',
-  kept: ['status'],
-  selections: [
-    ['Method', 'method', METHODS],
-    ['Repeats', 'repeats', REPEATS],
-  ],
-})}
-${live(
-  'log',
-  [
-    table(
-      'Requests, the latest first',
-      [
-        ['Time', 'w7'],
-        ['Status', 'w8'],
-        ['Request, and why it was refused'],
-        ['Bucket', 'w7 lo'],
-        ['Account', 'w9 lo'],
-        ['Duration', 'w6 lo'],
-      ],
-      withDays(
-        page.rows,
-        ({ entry }) => Date.parse(entry.at),
-        now,
-        (group) => rowOf(console, group, now),
-        6,
-      ),
-      state.log.length === 0 ? noRequests() : noMatch(PATH, 'requests', state.log.length),
-    ),
-    pager(PATH, query, page),
-  ],
-  list.length,
-)}`,
+    content: [
+      head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
+      requestList(console, query, hits),
+    ],
   };
 }
 
-const noRequests = (): Html =>
-  emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', [
-    commandLine('first', 'npx aud audiences create --name Visitors --sandbox'),
-    html`<p><a href="/start">Other ways to begin</a></p>`,
-  ]);
+function requestList(console: ConsoleContext, query: URLSearchParams, hits: readonly LogEntry[]): readonly Html[] {
+  const { state, clock } = console.service;
+  const [, , isInGroup = () => true] = GROUPS.find(([value]) => value === query.get('status')) ?? [];
+  const list = hits.filter(isInGroup).reverse();
+  return listView({
+    path: PATH,
+    query,
+    id: 'requests',
+    placeholder: 'Id, key, reason, any value sent, or path:/usage, key:…, status:429',
+    kept: ['status'],
+    selections: [
+      ['Method', 'method', METHODS],
+      ['Repeats', 'repeats', REPEATS],
+    ],
+    matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
+    live: list.length,
+    total: state.log.length,
+    keyOf: ({ entry }) => entry.id,
+    caption: 'Requests, the latest first',
+    columns: columnsOf(console),
+    days: [clock.now(), ({ entry }) => Date.parse(entry.at)],
+    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', [
+      commandLine('first', 'npx aud audiences create --name Visitors --sandbox'),
+      html`<p><a href="/start">Other ways to begin</a></p>`,
+    ]),
+  });
+}
 
-function rowOf(console: ConsoleContext, { entry, times, first }: RequestGroup, now: number): Html {
+function columnsOf(console: ConsoleContext): readonly Column<RequestGroup>[] {
+  const durationOf = (entry: LogEntry): string => {
+    const recorded = console.recorder.find(entry);
+    return recorded ? `${recorded.duration.toFixed(1)} ms` : '';
+  };
+  return [
+    ['Time', 'w7', ({ entry: { at } }) => timeElement(at, Date.parse(at), 12)],
+    ['Status', 'w8', ({ entry }) => httpBadge(entry.status), 'side2'],
+    ['Request, and why it was refused', '', (group) => requestLines(console, group), 'two main'],
+    ['Bucket', 'w7 lo', ({ entry: { bucket } }) => (bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '')],
+    ['Account', 'w9 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
+    ['Duration', 'w6 lo', ({ entry }) => durationOf(entry), 'gone'],
+  ];
+}
+
+function requestLines(console: ConsoleContext, { entry, times, first }: RequestGroup): Html {
+  const now = console.service.clock.now();
   const recorded = console.recorder.find(entry);
-  const { id, method, path, status, account = '', bucket, at, replayed, served } = entry;
-  const target = recorded ? redactUrl(recorded.url).slice(new URL(recorded.url).origin.length) : path;
+  const { id, method, path, status, replayed, served } = entry;
+  const target = recorded ? targetOf(recorded) : path;
   const isDifferent = status === 0 && served !== undefined;
-  return row([
-    cell(timeElement(at, Date.parse(at), 12)),
-    cell(httpBadge(status), 'side2'),
-    twoLines(
-      [
-        html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>`,
-        times > 1 ? badge('', `× ${count(times)}`) : '',
-        replayed ? badge('', 'replayed') : '',
-        isDifferent ? badge('', `service: ${served}`) : '',
-      ],
-      times > 1 ? html`since ${timeElement(first.at, now)}, all with this status` : explain(console, entry, now),
-      'main',
-    ),
-    cell(bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '', 'lo'),
-    cell(account === '' ? '' : foreign(account), 'lo'),
-    cell(recorded ? `${recorded.duration.toFixed(1)} ms` : '', 'lo gone'),
-  ]);
+  const title = [
+    html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>`,
+    times > 1 ? badge('', `× ${count(times)}`) : '',
+    replayed ? badge('', 'replayed') : '',
+    isDifferent ? badge('', `service: ${served}`) : '',
+  ];
+  const since = html`since ${timeElement(first.at, now)}, all with this status`;
+  return twoLines(title, times > 1 ? since : explain(console, entry, now));
 }
 
 /** Returns why a request was refused, and what it has created. */
 function explain(console: ConsoleContext, entry: LogEntry, now: number): Content {
   const line = reasonLine(entry, now);
-  const reason = line === '' ? '' : html`<span title="${entry.why ?? ''}">${line}</span>`;
   const created = createdText(console, entry);
-  return reason === '' || created === '' ? [reason, created] : [reason, '; ', created];
+  if (line === '') return created;
+  const reason = html`<span title="${entry.why ?? ''}">${line}</span>`;
+  return created === '' ? reason : [reason, '; ', created];
 }
 
 /** Returns what a request has created, and what has become of it. */
@@ -188,8 +164,6 @@ export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   if (!resource) return `created ${id}, which has been deleted`;
   const { kind, name, status } = resource;
   const title = name === '' ? '' : html` “<bdi>${name}</bdi>”`;
-  return html`created <a href="/resources/${id}">${kind} ${id}</a>${title}${status ? `, now ${status.id} ${status.name}` : ''}`;
+  const now = status ? `, now ${status.id} ${status.name}` : '';
+  return html`created <a href="/resources/${id}">${kind} ${id}</a>${title}${now}`;
 }
-
-/** Returns the number in the id of a request. */
-export const numberOf = (id: string): number => Number(id.replace('req_', ''));

@@ -17,81 +17,54 @@ import {
   timeElement,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import {
-  cell,
-  filterForm,
-  hasWords,
-  noMatch,
-  pageOf,
-  pager,
-  row,
-  segments,
-  table,
-  twoLines,
-  wordsOf,
-} from '../lists.ts';
-import { NAMESPACES, type Namespace, reasonOf, resourcesOf, type ShownResource } from '../objects.ts';
+import { type Column, listView, search, segments, twoLines } from '../lists.ts';
+import { NAMESPACES, type Namespace, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
-
-/** Where resources are listed, and of which accounts. */
-interface ResourceList {
-  readonly path: string;
-  readonly accounts: readonly AccountRecord[];
-  /** `true` if each has a page, which is the operator's. */
-  readonly isLinked: boolean;
-}
 
 /** The resources of the sandbox. */
 export const allResourcesPage = ({ service }: ConsoleContext, query: URLSearchParams): Page =>
-  resourcesPage(service, query, { path: '/resources', accounts: [...service.state.accounts.values()], isLinked: true });
+  resourcesPage(service, query, '/resources', [...service.state.accounts.values()]);
 
 /** The resources of an account. */
 export const ownResourcesPage = ({ service }: ConsoleContext, account: AccountRecord, query: URLSearchParams): Page =>
-  resourcesPage(service, query, { path: '/account/resources', accounts: [account], isLinked: false });
+  resourcesPage(service, query, OWN_PATH, [account]);
+
+/** Path of the resources of an account; those of the sandbox have a page each. */
+const OWN_PATH = '/account/resources';
 
 /** The resources of one kind at a time. */
-function resourcesPage(service: Service, query: URLSearchParams, { path, accounts, isLinked }: ResourceList): Page {
+function resourcesPage(
+  service: Service,
+  query: URLSearchParams,
+  path: string,
+  accounts: readonly AccountRecord[],
+): Page {
   const namespace = NAMESPACES.find(([value]) => value === query.get('kind')) ?? NAMESPACES[0];
   const [name, , text] = namespace;
+  const things = text.toLowerCase();
   const resources = accounts.flatMap((account) => resourcesOf(account, namespace)).sort((a, b) => b.id - a.id);
-  const words = wordsOf(query);
-  const matching = resources.filter(
-    (one) =>
-      words.length === 0 ||
-      hasWords(words, `${one.account.email} ${valueText(one.fields)} ${reasonOf(service, one) ?? ''}`),
-  );
-  const page = pageOf(
-    matching,
-    query,
-    ({ id }, cursor) => id < Number(cursor),
-    ({ id }) => String(id),
-  );
   const sizeOf = (value: Namespace): number => accounts.reduce((sum, account) => sum + account[value].size, 0);
   const kinds = NAMESPACES.map(([value, , label], index) => [index === 0 ? '' : value, label, sizeOf(value)] as const);
-  return {
-    title: 'Resources',
-    content: html`${head('Resources', live('kinds', segments('Kind', path, query, 'kind', kinds)))}
-${filterForm(path, query, { label: 'Filter of resources', placeholder: 'Id, name, status, reason or any other value', kept: ['kind'] })}
-${live('resources', [
-  table(
-    `${text}, the newest first`,
-    [
-      ['Id', 'w4'],
-      ['Name'],
-      ['Status', 'w12'],
-      ['Details', 'w18 lo'],
-      ...(accounts.length > 1 ? [['Account', 'w9 lo'] as const] : []),
-      ['Created', 'w11 lo'],
-    ],
-    page.rows.map((one) => rowOf(service, one, isLinked, accounts.length > 1)),
-    resources.length === 0
-      ? emptyState(`No ${text.toLowerCase()}`, 'A create of the API adds one.', commandLine('create', COMMANDS[name]))
-      : noMatch(path, text.toLowerCase(), resources.length),
-  ),
-  pager(path, query, page),
-])}`,
-  };
+  const list = listView({
+    path,
+    query,
+    id: 'resources',
+    things,
+    placeholder: 'Id, name, status, reason or any other value',
+    kept: ['kind'],
+    matching: search(resources, query, (one) => textOf(service, one)),
+    total: resources.length,
+    keyOf: ({ id }) => id,
+    caption: `${text}, the newest first`,
+    columns: columnsOf(service, path !== OWN_PATH, accounts.length > 1),
+    empty: emptyState(`No ${things}`, 'A create of the API adds one.', commandLine('create', COMMANDS[name])),
+  });
+  const choices = live('kinds', segments('Kind', path, query, 'kind', kinds));
+  return { title: 'Resources', content: [head('Resources', choices), list] };
 }
+
+const textOf = (service: Service, one: ShownResource): string =>
+  `${one.account.email} ${valueText(one.fields)} ${reasonText(service, one)}`;
 
 const COMMANDS: Readonly<Record<Namespace, string>> = {
   audiences: 'npx aud audiences create --name Visitors --sandbox',
@@ -103,25 +76,29 @@ const COMMANDS: Readonly<Record<Namespace, string>> = {
   poiSubmissions: `npx aud request POST /api/v2/poi_submissions/create -d '{"upload_reference":"<of an upload>"}' --sandbox`,
 };
 
-function rowOf(service: Service, resource: ShownResource, isLinked: boolean, hasAccount: boolean): Html {
+function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
-  const { id, kind, name, status, fields, account } = resource;
-  const label = [kind === 'lookalike' ? badge('', 'lookalike') : '', fields.is_cohort ? badge('', 'cohort') : ''];
-  const reason = reasonOf(service, resource);
-  const { created_at } = fields;
-  return row([
-    cell(id),
-    twoLines(
-      [isLinked ? html`<a class="row" href="/resources/${id}">${foreign(name)}</a>` : foreign(name), label],
-      reason === undefined ? '' : foreign(reason),
-      'main',
-    ),
-    cell(status ? jobBadge(status) : '', 'side2'),
-    cell(detailsOf(resource, now), 'lo'),
-    ...(hasAccount ? [cell(foreign(account.email), 'lo')] : []),
-    cell(typeof created_at === 'string' ? timeElement(`${created_at.replace(' ', 'T')}Z`, now) : '', 'lo'),
-  ]);
+  const account: Column<ShownResource> = ['Account', 'w9 lo', (one) => foreign(one.account.email)];
+  return [
+    ['Id', 'w4', ({ id }) => id],
+    ['Name', '', (one) => nameLines(service, one, isLinked), 'two main'],
+    ['Status', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
+    ['Details', 'w18 lo', (one) => detailsOf(one, now)],
+    ...(hasAccount ? [account] : []),
+    ['Created', 'w11 lo', ({ fields }) => createdAt(fields.created_at, now)],
+  ];
 }
+
+function nameLines(service: Service, resource: ShownResource, isLinked: boolean): Html {
+  const { id, kind, name, fields } = resource;
+  const title = isLinked ? html`<a class="row" href="/resources/${id}">${foreign(name)}</a>` : foreign(name);
+  const labels = [kind === 'lookalike' ? badge('', 'lookalike') : '', fields.is_cohort ? badge('', 'cohort') : ''];
+  const reason = reasonText(service, resource);
+  return twoLines([title, labels], reason && foreign(reason));
+}
+
+const createdAt = (time: unknown, now: number): Content =>
+  typeof time === 'string' ? timeElement(`${time.replace(' ', 'T')}Z`, now) : '';
 
 /** Returns what is worth to know of a resource of its kind. */
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {

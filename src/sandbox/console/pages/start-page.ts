@@ -16,53 +16,15 @@ interface BeginnerStep {
 
 /** How to send the first request: the steps, which tick themselves off, the addresses and the account. */
 export function startPage(console: ConsoleContext): Page {
-  const { service, addresses } = console;
-  const { state } = service;
-  const { api, storage } = addresses();
-  const [account] = state.accounts.values();
-  const steps = stepsOf(console);
-  const done = steps.filter(({ isDone }) => isDone).length;
   return {
     title: 'Get started',
     source: '/start',
     content: html`${head('Get started')}
 <p class="lead">The Audience Build and Activation API on your machine. Nothing leaves it, and nothing costs anything.</p>
-<div class="cols aside"><section aria-label="First steps">
-${live(
-  'steps',
-  html`<ol class="todo">${steps.map((step) => stepElement(step, steps.find(({ isDone }) => !isDone)?.id === step.id))}</ol>
-<p class="pager"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>${linkButton('/requests', 'See the requests', 'small')}</p>`,
-)}
-</section>
+<div class="cols aside"><section aria-label="First steps">${live('steps', stepList(console))}</section>
 <aside aria-label="Addresses" class="cols">
-<div class="card"><h2>Addresses</h2>
-${facts(
-  [
-    ['API', html`<code>${api}</code>`],
-    ['MCP', html`<code>${api}/api/v2/mcp</code>`],
-    ['OpenAPI', html`<code>${api}/openapi.json</code>`],
-    ['Storage', html`<code>${storage}</code>`],
-    ['Console', 'this address'],
-  ],
-  'list',
-)}
-<h3>Account</h3>
-${live(
-  'account',
-  account
-    ? facts(
-        [
-          ['Email', foreign(account.email)],
-          ['Password', html`<span class="soft">the one that it was created with</span>`],
-          [
-            'Budget',
-            `${account.company.hourlyBuilds.count(service.clock.now())} of ${count(account.company.hourlyBuilds.limit)} builds an hour`,
-          ],
-        ],
-        'list',
-      )
-    : html`<p class="soft">None yet.</p><p>${linkButton('/accounts', 'Create an account')}</p>`,
-)}</div>
+<div class="card"><h2>Addresses</h2>${addressFacts(console)}
+<h3>Account</h3>${live('account', accountFacts(console))}</div>
 <div class="card"><h2>What you can do here</h2><ul class="links">
 <li><a href="/requests">See why a request was refused</a></li>
 <li><a href="/jobs">End a job with the status you need</a></li>
@@ -73,6 +35,41 @@ ${live(
   };
 }
 
+function addressFacts({ addresses }: ConsoleContext): Html {
+  const { api, storage } = addresses();
+  const entries = [
+    ['API', api],
+    ['MCP', `${api}/api/v2/mcp`],
+    ['OpenAPI', `${api}/openapi.json`],
+    ['Storage', storage],
+  ] as const;
+  return facts([...entries.map(([name, url]) => [name, html`<code>${url}</code>`] as const)], 'list');
+}
+
+function accountFacts({ service }: ConsoleContext): Html {
+  const [account] = service.state.accounts.values();
+  if (!account) return html`<p class="soft">None yet.</p><p>${linkButton('/accounts', 'Create an account')}</p>`;
+  const { hourlyBuilds } = account.company;
+  const budget = `${hourlyBuilds.count(service.clock.now())} of ${count(hourlyBuilds.limit)} builds an hour`;
+  return facts(
+    [
+      ['Email', foreign(account.email)],
+      ['Password', html`<span class="soft">the one that it was created with</span>`],
+      ['Budget', budget],
+    ],
+    'list',
+  );
+}
+
+function stepList(console: ConsoleContext): Html {
+  const steps = stepsOf(console);
+  const next = steps.find(({ isDone }) => !isDone);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  return html`<ol class="todo">${steps.map((step) => stepElement(step, step === next))}</ol>
+<p class="pager"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>
+${linkButton('/requests', 'See the requests', 'small')}</p>`;
+}
+
 function stepElement({ id, title, isDone, note, content }: BeginnerStep, isNext: boolean): Html {
   // Another id for another state: the step that comes next opens, whatever the reader has opened before.
   const state = isDone ? 'done' : isNext ? 'next' : '';
@@ -80,70 +77,67 @@ function stepElement({ id, title, isDone, note, content }: BeginnerStep, isNext:
 <summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
 }
 
+/** Returns whether a job of any account has ended. */
+const hasEnded = ({ state, jobs }: ConsoleContext['service']): boolean =>
+  [...state.accounts.values()].some(({ audiences, activations, cohorts, estimates }) =>
+    [audiences, activations, cohorts, estimates].some((all) =>
+      [...all.keys()].some((id) => !jobs.saved.running.has(id)),
+    ),
+  );
+
 function stepsOf({ service, addresses }: ConsoleContext): readonly BeginnerStep[] {
-  const { state, webhooks, jobs } = service;
-  const { api } = addresses();
-  const accounts = [...state.accounts.values()];
-  const created = accounts.flatMap(({ audiences, activations, cohorts, estimates }) => [
-    ...audiences.keys(),
-    ...activations.keys(),
-    ...cohorts.keys(),
-    ...estimates.keys(),
-  ]);
+  const { state, webhooks } = service;
   return [
     {
       id: 'request',
       title: 'Send your first request',
       isDone: state.requestCount > 0,
       note: 'waiting for it',
-      content: html`${tabs('as', [
-        [
-          'sdk',
-          'SDK',
-          html`${variables('sdk', api, 'npm install audience-activation')}${codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)}`,
-        ],
-        ['curl', 'curl', html`${variables('curl', api)}${codeBlock('first-curl', 'Shell', FIRST_CURL)}`],
-        ['cli', 'Command', html`${variables('cli', api)}${codeBlock('first-command', 'Shell', FIRST_COMMAND)}`],
-      ])}
-<div class="acts">${actionForm({ action: 'POST /api/requests/first', submit: 'Send from here', style: 'primary' })}
-${actionForm({ action: 'POST /api/tokens', submit: 'Issue a token…', values: { kind: 'api' } })}</div>
-<p class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`,
+      content: firstRequest(addresses().api),
     },
     {
       id: 'job',
       title: 'Complete its job',
-      isDone: created.some((id) => !jobs.saved.running.has(id)),
+      isDone: hasEnded(service),
       note: 'one click',
-      content: html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
-or Needs info… to see how it fails; or advance the clock:</p>${commandLine('advance', 'npx aud sandbox advance 10m')}`,
+      content: JOB_STEP,
     },
     {
       id: 'webhook',
       title: 'Receive a webhook',
       isDone: webhooks.attempts.length > 0,
       note: 'optional',
-      content: html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
-<p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`,
+      content: WEBHOOK_STEP,
     },
     {
       id: 'lost',
       title: 'Lose a response without creating a duplicate',
       isDone: state.log.some(({ replayed }) => replayed === true),
       note: 'optional',
-      content: html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
-and the service replays its response.</p>${commandLine('lose', 'npx aud sandbox fault add --on audiences.create --cut after --times 1')}`,
+      content: LOST_STEP,
     },
     {
       id: 'limit',
       title: 'Run into a rate limit',
       isDone: state.log.some(({ status }) => status === 429),
       note: 'optional',
-      content: html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
-Under <a href="/faults">Faults</a>, choose Rate limited, or change the <a href="/limits">limits</a>.</p>
-${commandLine('limit', 'npx aud sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`,
+      content: LIMIT_STEP,
     },
   ];
 }
+
+const JOB_STEP = html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
+or Needs info… to see how it fails; or advance the clock:</p>${commandLine('advance', 'npx aud sandbox advance 10m')}`;
+
+const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
+<p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`;
+
+const LOST_STEP = html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
+and the service replays its response.</p>${commandLine('lose', 'npx aud sandbox fault add --on audiences.create --cut after --times 1')}`;
+
+const LIMIT_STEP = html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
+Under <a href="/faults">Faults</a>, choose Rate limited, or change the <a href="/limits">limits</a>.</p>
+${commandLine('limit', 'npx aud sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`;
 
 const FIRST_PROGRAM = `import { AudienceClient } from 'audience-activation';
 
@@ -152,17 +146,28 @@ const audience = await client.audiences.create({ name: 'Visitors' });
 console.log(audience.id, audience.status.name);
 await client.close();`;
 
+const FIRST_CURL = `curl "$AUDIENCE_BASE_URL/api/v2/audiences/create" \\
+  -H "Authorization: Bearer $AUDIENCE_TOKEN" \\
+  --json '{ "name": "Visitors" }'`;
+
 const FIRST_COMMAND = 'npx aud audiences create --name Visitors --wait';
+
+const INSTALL = 'npm install audience-activation';
+
+const firstRequest = (api: string): Html => html`${tabs('as', [
+  ['sdk', 'SDK', [variables('sdk', api, `\n${INSTALL}`), codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)]],
+  ['curl', 'curl', [variables('curl', api), codeBlock('first-curl', 'Shell', FIRST_CURL)]],
+  ['cli', 'Command', [variables('cli', api), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
+])}
+<div class="acts">${actionForm({ action: 'POST /api/requests/first', submit: 'Send from here', style: 'primary' })}
+${actionForm({ action: 'POST /api/tokens', submit: 'Issue a token…', values: { kind: 'api' } })}</div>
+<p class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
+
+const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
 /** Returns the two variables. A shell that has the token of the command keeps it; one that has none says where it is. */
 const variables = (id: string, api: string, more = ''): Html =>
   html`<figure class="code"><figcaption><span>Shell: your token is the one that the command has printed</span>
 <button type="button" class="quiet small" data-copy="variables-${id}" aria-label="Copy the variables">Copy</button></figcaption>
 <pre id="variables-${id}"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
-<span class="k">export</span> AUDIENCE_TOKEN=<span class="s" data-token>"${TOKEN}"</span>${more === '' ? '' : `\n${more}`}</pre></figure>`;
-
-const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
-
-const FIRST_CURL = `curl "$AUDIENCE_BASE_URL/api/v2/audiences/create" \\
-  -H "Authorization: Bearer $AUDIENCE_TOKEN" \\
-  --json '{ "name": "Visitors" }'`;
+<span class="k">export</span> AUDIENCE_TOKEN=<span class="s" data-token>"${TOKEN}"</span>${more}</pre></figure>`;

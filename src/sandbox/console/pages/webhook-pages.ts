@@ -13,45 +13,35 @@ import { deliveryList, stateSegments } from './deliveries-page.ts';
 import { endpointActions, endpointBadge, endpointTable, eventsText } from './endpoint-table.ts';
 
 const API = '/account/api';
+const PATH = '/account/webhooks';
 
 /** The webhook endpoints of the account's organization. */
 export function webhooksPage({ service }: ConsoleContext, { company, notifications }: AccountRecord): Page {
   const { endpoints } = company;
+  const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'primary' : '' });
+  const list = endpointTable(endpoints, API, service.clock.now(), (id) => `${PATH}/${id}`);
+  const notes = notifications.toReversed().map((text) => note('warn', withoutOverrides(text)));
   return {
     title: 'Webhooks',
     content: [
-      head('Webhooks', '', opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'primary' : '' })),
-      live(
-        'endpoints',
-        endpointTable(endpoints, API, service.clock.now(), (id) => `/account/webhooks/${id}`),
-      ),
-      live(
-        'notifications',
-        notifications.length === 0
-          ? ''
-          : [
-              html`<h2>Notifications</h2>`,
-              notifications.toReversed().map((text) => note('warn', withoutOverrides(text))),
-            ],
-      ),
-      createDialog(),
+      head('Webhooks', '', create),
+      live('endpoints', list),
+      live('notifications', notes.length === 0 ? '' : [html`<h2>Notifications</h2>`, notes]),
+      formDialog({
+        id: 'create',
+        title: 'Create a webhook endpoint',
+        lead: 'Its secret is shown once.',
+        action: `POST ${API}/webhooks`,
+        submit: 'Create the endpoint',
+        fields: [
+          input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
+          input('Name', 'name', { placeholder: 'Webhook' }),
+          eventFields('Events (none: all)', []),
+        ],
+      }),
     ],
   };
 }
-
-const createDialog = (): Html =>
-  formDialog({
-    id: 'create',
-    title: 'Create a webhook endpoint',
-    lead: 'Its secret is shown once.',
-    action: `POST ${API}/webhooks`,
-    submit: 'Create the endpoint',
-    fields: [
-      input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
-      input('Name', 'name', { placeholder: 'Webhook' }),
-      eventFields('Events (none: all)', []),
-    ],
-  });
 
 /** One webhook endpoint: its state, its secret, a receiver for it, its deliveries. */
 export function webhookPage(
@@ -64,35 +54,34 @@ export function webhookPage(
   if (!endpoint) return undefined;
   const now = service.clock.now();
   const attempts = service.webhooks.attempts.filter(({ event }) => event.endpoint === endpoint);
-  const path = `/account/webhooks/${id}`;
-  const list = { path, query, api: API, endpoints: [], groups: groupDeliveries(attempts, now), now };
-  const { name, url, events, previous, consecutiveFailures, created_at, creator } = endpoint;
-  const isDouble = previous !== undefined && previous.until > now;
+  const list = { path: `${PATH}/${id}`, query, api: API, endpoints: [], groups: groupDeliveries(attempts, now), now };
   return {
-    title: name,
+    title: endpoint.name,
     content: [
-      html`<p class="crumb"><span><a href="/account/webhooks">Webhooks</a> / endpoint ${id}</span></p>`,
-      live('endpoint', [
-        head(
-          foreign(name),
-          endpointBadge(endpoint),
-          endpointActions(endpoint, API, 'small primary', [opener('edit', 'Edit…', { style: 'small' })]),
-        ),
-        problemOf(endpoint, list.groups, now),
-        facts([
-          ['URL', html`<code>${foreign(redactUrl(url))}</code>`],
-          ['Events', eventsText(events)],
-          ['Exhausted in a row', `${consecutiveFailures} of 20`],
-          ['Signatures', isDouble ? html`${badge('busy', 'Two')} until ${timeElement(previous.until, now)}` : 'one'],
-          ['Created', html`${created_at} by ${foreign(creator.email)}`],
-        ]),
-        editDialog(endpoint),
-      ]),
+      html`<p class="crumb"><span><a href="${PATH}">Webhooks</a> / endpoint ${id}</span></p>`,
+      live('endpoint', [...summaryOf(endpoint, list.groups, now), editDialog(endpoint)]),
       html`<h2>Your receiver</h2>${codeBlock('receiver', 'TypeScript', RECEIVER)}`,
       html`<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
       deliveryList(list),
     ],
   };
+}
+
+function summaryOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: number): readonly (Html | '')[] {
+  const { name, url, events, previous, consecutiveFailures, created_at, creator } = endpoint;
+  const isDouble = previous !== undefined && previous.until > now;
+  const edit = opener('edit', 'Edit…', { style: 'small' });
+  return [
+    head(foreign(name), endpointBadge(endpoint), endpointActions(endpoint, API, 'small primary', [edit])),
+    problemOf(endpoint, groups, now),
+    facts([
+      ['URL', html`<code>${foreign(redactUrl(url))}</code>`],
+      ['Events', eventsText(events)],
+      ['Exhausted in a row', `${consecutiveFailures} of 20`],
+      ['Signatures', isDouble ? html`${badge('busy', 'Two')} until ${timeElement(previous.until, now)}` : 'one'],
+      ['Created', html`${created_at} by ${foreign(creator.email)}`],
+    ]),
+  ];
 }
 
 /** Returns what is wrong with an endpoint, and what follows from it. */
@@ -104,8 +93,8 @@ function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
   const failed = groups.find(({ retryAt }) => retryAt !== undefined);
   if (failed?.retryAt === undefined) return '';
   const { event, latest } = failed;
-  const title = html`${event.type} has failed: ${latest.delivery.status ?? latest.response}. The next attempt is at ${timeElement(failed.retryAt, now)}.`;
-  return note('warn', title, {
+  const next = html`The next attempt is at ${timeElement(failed.retryAt, now)}.`;
+  return note('warn', html`${event.type} has failed: ${latest.delivery.status ?? latest.response}. ${next}`, {
     details: ['After 20 deliveries in a row without success in six attempts, the service disables the endpoint.'],
   });
 }

@@ -1,0 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import { DOCUMENTS } from './documents.ts';
+import { run } from './run.ts';
+
+/**
+ * Writes the generated documents that are committed.
+ *
+ *   npm run docs             all of them, and the reports of `npm run api`
+ *   npm run docs -- openapi  one of them
+ */
+const [name] = process.argv.slice(2);
+const document = name === undefined ? undefined : DOCUMENTS[name];
+if (document) {
+  writeFileSync(document.path, await document.text());
+} else if (name === undefined) {
+  // One process for each, because a document that has been imported stays the earlier one.
+  for (const each of Object.keys(DOCUMENTS)) run(process.execPath, import.meta.filename, each);
+  run('npm', 'run', '-s', 'api');
+} else {
+  console.error(`There is no document "${name}". The documents: ${Object.keys(DOCUMENTS).join(', ')}.`);
+  process.exitCode = 1;
+}

@@ -1,6 +1,0 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { apiReport, entries, reportPath } from './api-report.ts';
-
-/** Writes the public API of the built package to `api`, where a review sees its changes. */
-mkdirSync('api', { recursive: true });
-for (const entry of entries) writeFileSync(reportPath(entry), apiReport(entry));
