@@ -296,7 +296,7 @@ describe('a batch', () => {
     expect(kept).toBeGreaterThan(0);
   });
 
-  it('ends on a journal that it can no longer write', async () => {
+  it('leaves a row unfinished whose files cannot be saved', async () => {
     const { run, path, folder } = await startBatches();
     await run(rowsOf('a'));
     await writeFile(join(folder, 'taken'), '');
