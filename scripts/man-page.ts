@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander';
-import { HELP_TOPICS } from '../src/cli/help-topics.ts';
+import { HELP_TOPICS, type HelpTopic, RUN_TOPICS } from '../src/cli/help-topics.ts';
 import { createProgram, describeCompletion } from '../src/cli/program.ts';
 
 const NAME = 'audience-activation';
@@ -25,15 +25,19 @@ function commandsOf(command: Command, prefix = ''): { readonly name: string; rea
 
 function commandSection({ name, command }: { readonly name: string; readonly command: Command }): string {
   const lines = [`.SS ${roff(`${name} ${command.usage()}`)}`, `${roff(command.description())}.`];
-  return [...lines, ...command.options.map(optionEntry)].join('\n');
+  const topics = name === 'run' ? RUN_TOPICS.map((topic) => topicSection('.SS', topic)) : [];
+  return [...lines, ...command.options.map(optionEntry), ...topics].join('\n');
 }
+
+const topicSection = (macro: string, { title, rows }: HelpTopic): string =>
+  [`${macro} ${title}`, ...rows.map(([name, meaning]) => entry(name, meaning))].join('\n');
 
 /** Returns the manual page of the command, made of its commands, flags and help topics. */
 export function manPage(): string {
   const program = createProgram(NAME, () => async () => {});
   describeCompletion(program);
   const topics = Object.values(HELP_TOPICS).map(({ title, rows }) =>
-    [`.SH ${title.toUpperCase()}`, ...rows.map(([name, meaning]) => entry(name, meaning))].join('\n'),
+    topicSection('.SH', { title: title.toUpperCase(), rows }),
   );
   return `${[
     `.TH ${roff(NAME.toUpperCase())} 1`,

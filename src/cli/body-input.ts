@@ -58,7 +58,8 @@ function parseJson(text: string, source: string): unknown {
   }
 }
 
-async function readText(path: string): Promise<string> {
+/** Returns the text of a file that a user has named. */
+export async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {

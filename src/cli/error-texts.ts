@@ -44,6 +44,8 @@ const TEXTS: Texts = {
   },
   'results-not-ready': ({ id, resource }) =>
     `Activation ${id} is at ${statusOf(resource)}: its results are available at 104. Wait for it with \`${NAME} wait activation:${id}\`.`,
+  'body-changed': ({ message, outcome }) =>
+    outcome === undefined ? `${message} (--retry-failed builds it again only if it has failed.)` : message,
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
   'oauth-failed': ({ error, message }) => OAUTH_TEXTS[error] ?? message,
   'reauthorization-required': ({ error }) =>

@@ -44,6 +44,51 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
   },
 };
 
+/** Sections of the help of `run`, and of the manual page. */
+export const RUN_TOPICS: readonly HelpTopic[] = [
+  {
+    title: 'Rows',
+    rows: [
+      ['JSON Lines', 'a row in each line: {"key":"north","name":"North","dataset":[{"analysis_type":"WebDomain",…}]}'],
+      ['JSON', 'an array of such objects'],
+      ['CSV', 'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date'],
+      ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],
+    ],
+  },
+  {
+    title: 'The journal',
+    rows: [
+      ['<file>.journal', 'remembers what was created: run the same command again, and nothing is created twice'],
+      [
+        'a key',
+        'stands for one body as long as the journal is kept; a nightly job has the date in the name of its file',
+      ],
+      ['new rows', 'are created; rows that were removed are left alone; a changed row is refused: give it another key'],
+      ['one machine', 'uses a journal, and one run at a time; a lost journal means that everything is created again'],
+    ],
+  },
+  {
+    title: 'How a row ends',
+    rows: [
+      ['done', 'built; activated, and its files saved, if asked'],
+      ['blocked', 'built, but cannot be activated; each run asks again. The exit code stays 0'],
+      [
+        'failed',
+        'its job ended at 107 or 4xx, or was deleted: --retry-failed creates it again, also with a corrected row (3, 4, 5)',
+      ],
+      ['refused', 'the service refused it: correct the row and run again; or its body has changed (8)'],
+      [
+        'unfinished',
+        'still running, or not begun: run again (6; after a spent budget 9, without a token 7, on a full disk 1)',
+      ],
+      [
+        'unknown',
+        'its create may have happened: run again within 23 hours; after that, the message says what to do (10)',
+      ],
+    ],
+  },
+];
+
 /** Returns a section of the help as text. */
 export function textOfTopic({ title, rows }: HelpTopic): string {
   const width = Math.max(...rows.map(([name]) => name.length));

@@ -177,6 +177,11 @@ export class AudienceClient {
     });
   }
 
+  /** Address of the service, as it is used. */
+  get baseUrl(): string {
+    return this.#transport.settings.baseUrl;
+  }
+
   /** Parses a timestamp of a resource in `serverTimeZone`; returns `undefined` for a string of another format. */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);

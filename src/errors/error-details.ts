@@ -166,6 +166,12 @@ type FileFields = {
   /** Path of the file or its lock, if there is one. */
   readonly path?: string;
 };
+type JournalFields = {
+  /** Path of the journal. */
+  readonly path: string;
+  /** Key of the create, if the error is about one. */
+  readonly key?: string;
+};
 type OAuthFields = {
   /** The `error` of the authorization server, such as `invalid_grant`, or one of this package. */
   readonly error: string;
@@ -234,6 +240,10 @@ export interface ErrorFields {
   readonly 'size-mismatch': FileFields;
   readonly 'disk-full': FileFields;
   readonly 'file-unwritable': FileFields;
+  readonly 'body-changed': JournalFields;
+  readonly 'outcome-expired': JournalFields;
+  readonly 'journal-invalid': JournalFields;
+  readonly 'journal-locked': JournalFields;
   readonly 'webhook-invalid': {
     /** Why the delivery was refused. */
     readonly reason: WebhookRefusal;

@@ -1,13 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AudienceError } from '../errors/audience-error.ts';
+import { fileURLToPath } from 'node:url';
+import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { isReason } from '../util/call-site.ts';
 import { messageOf } from '../util/callbacks.ts';
 
 /** Returns the `code` of a system error, such as `ENOENT`; `undefined` for other errors. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** Mode of a file that only its owner can read. */
+export const PRIVATE_FILE = 0o600;
+
+/** Returns the absolute path of a file that a caller has passed to a function. */
+export function filePath(path: unknown, caller: string): string {
+  if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
+  // Resolve the path now, because the working directory may change later.
+  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return resolve(path);
+  throw new ConfigurationError(`The path of \`${caller}\` must be a non-empty string or a \`file:\` URL.`);
+}
 
 /** Returns the error for a file that cannot be read. */
 export function unreadableFile(path: string, error: unknown): FileError {
@@ -86,4 +98,11 @@ export async function makePrivateFolder(folder: string, canCreateParents = true)
     await makePrivateFolder(dirname(folder));
     await makePrivateFolder(folder, false);
   }
+}
+
+/** Flushes a folder to the disk, on systems that can, so that a new file, a rename or a removal in it survives a crash. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder).catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close().catch(() => {});
 }

@@ -1,11 +1,14 @@
 /**
- * Files, downloads, token files, sign-in and webhook listeners in Node.
+ * Files, downloads, journals, token files, sign-in and webhook listeners in Node.
  *
  * @module audience-activation/node
  */
 
+export { JournalError } from '../errors/journal-errors.ts';
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
+export type { JournalEntry } from './journal-lines.ts';
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';
+export { type Journal, type JournalCreateOptions, type JournalNamespace, openJournal } from './open-journal.ts';
 export { type SignInOptions, signInWithBrowser } from './sign-in.ts';
 export { fileTokenStore } from './token-file.ts';

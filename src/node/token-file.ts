@@ -1,15 +1,20 @@
-import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { StoredToken, TokenStore } from '../client/index.ts';
 import { readStoredToken } from '../client/index.ts';
-import { ConfigurationError } from '../errors/audience-error.ts';
 import { FileError } from '../errors/file-errors.ts';
 import { withFileLock } from './file-lock.ts';
-import { codeOf, makePrivateFolder, replaceFile, resolveLinks, unreadableFile, writing } from './file-system.ts';
-
-/** Mode of a token file: readable only by its owner. */
-const PRIVATE_FILE = 0o600;
+import {
+  codeOf,
+  filePath,
+  makePrivateFolder,
+  PRIVATE_FILE,
+  replaceFile,
+  resolveLinks,
+  syncFolder,
+  unreadableFile,
+  writing,
+} from './file-system.ts';
 
 /** Age at which a temporary file is removed, because the process that wrote it was probably killed. */
 const ABANDONED_MS = 60_000;
@@ -32,19 +37,12 @@ const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
  * const client = new AudienceClient({ baseUrl, token: apiToken(credentials, { store }) });
  */
 export function fileTokenStore(path: string | URL): TokenStore {
-  const file = checkPath(path);
+  const file = filePath(path, 'fileTokenStore');
   return {
     load: () => load(file),
     save: (token) => writing(file, () => save(file, token)),
     withLock: (work) => withFileLock(file, () => work()),
   };
-}
-
-function checkPath(path: unknown): string {
-  if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
-  // Resolve the path now, because the working directory may change later.
-  if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return resolve(path);
-  throw new ConfigurationError('The path of `fileTokenStore` must be a non-empty string or a `file:` URL.');
 }
 
 async function load(path: string): Promise<StoredToken | undefined> {
@@ -83,11 +81,4 @@ async function removeAbandonedParts(target: string): Promise<void> {
     const { mtimeMs } = await stat(part).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (mtimeMs < Date.now() - ABANDONED_MS) await rm(part, { force: true }).catch(() => {});
   }
-}
-
-/** Flushes a folder to the disk, on systems that can, so that a rename or a removal in it survives a crash. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder).catch(() => undefined);
-  await handle?.sync().catch(() => {});
-  await handle?.close().catch(() => {});
 }

@@ -312,6 +312,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       },
     },
   },
+  'body-changed': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
+  'outcome-expired': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
+  'journal-invalid': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
+  'journal-locked': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
   'webhook-invalid': {
     'a signature of long ago': { ...verify(signatureOf(5, EVENT)), text: 'older than --tolerance (default: 5m)' },
     'a signature of the future': { ...verify(signatureOf(9_999_999_999, EVENT)), text: '--tolerance (default: 5m)' },

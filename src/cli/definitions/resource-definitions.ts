@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { collect, duration, idempotencyKey, integerFrom } from '../flag-values.ts';
+import { RUN_TOPICS, textOfTopic } from '../help-topics.ts';
 import { type BodyFlag, isListed, JOB_KINDS, type ResourceName, rowOf, verbsOf } from '../resource-table.ts';
 import { type Action, addDryRun, addListFlags } from './shared-flags.ts';
 
@@ -16,6 +17,22 @@ export function addJobCommands(program: Command, action: Action): void {
     .option('--fail-fast', 'stop at the first job that does not complete')
     .option('--any', 'stop at the first job that completes')
     .action(action(async () => (await import('../commands/wait-command.ts')).wait));
+  program
+    .command('run')
+    .description('build the audiences of a file, each once, however often it is run')
+    .argument('<file>', 'rows as JSON Lines, JSON or CSV; - reads standard input')
+    .option('--journal <file>', 'what was created; required with standard input (default: <file>.journal)')
+    .option(
+      '--activate <json>',
+      'activate each audience with these fields, such as {"identifier":"EID"}; @file reads a file',
+    )
+    .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
+    .option('--retry-failed', 'create once more what failed in an earlier run')
+    .option('--budget-wait <duration>', 'time to wait for the build budget, 0 for none (default: no limit)', duration)
+    .option('--timeout <duration>', 'time for each job, such as 30m (default: 4h)', duration)
+    .option('--dry-run', 'print what would happen to each row, and send nothing')
+    .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)
+    .action(action(async () => (await import('../commands/run-command.ts')).run));
   program
     .command('explain')
     .description('say whether an audience can be activated, and why not')

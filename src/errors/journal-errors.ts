@@ -1,0 +1,19 @@
+import { AudienceError } from './audience-error.ts';
+import type { Details } from './error-details.ts';
+
+/** A journal cannot be used, or what it contains about a key forbids a create. Nothing was sent. */
+export class JournalError extends AudienceError {
+  static override readonly className: string = 'JournalError';
+  declare static readonly isInstance: (value: unknown) => value is JournalError;
+  declare readonly code: 'body-changed' | 'outcome-expired' | 'journal-invalid' | 'journal-locked';
+  /** Path of the journal. */
+  declare readonly path: string;
+  /** Key of the create, if the error is about one. */
+  declare readonly key?: string;
+  constructor(
+    message: string,
+    details: Details & { readonly code: JournalError['code']; readonly path: string; readonly key?: string },
+  ) {
+    super(message, details);
+  }
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { JournalError } from '../errors/journal-errors.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
+import { isObject, parseJson } from '../util/json.ts';
+
+/** State of a key in a journal. */
+export interface JournalEntry {
+  /** Id of what was created; missing while no response has arrived. */
+  readonly id?: number;
+  /** Idempotency key of the create, which depends on the body; missing if the `id` was added by hand. */
+  readonly sent?: string;
+  /** When the create was first sent. */
+  readonly at?: Date;
+  /** Record of the command `run` about a row whose files are saved. */
+  readonly done?: JsonObject;
+  /** How often the key was forgotten. */
+  readonly forgotten: number;
+}
+
+/** A line of a journal after its first one. */
+export type JournalLine = { readonly key: string } & (
+  | { readonly sent: string; readonly at: string }
+  | { readonly id: number }
+  | { readonly refused: string }
+  | { readonly done: JsonObject }
+  | { readonly forget: true }
+);
+
+/** The content of a journal. */
+export interface JournalContent {
+  readonly id: string;
+  readonly entries: Map<string, JournalEntry>;
+  /** Bytes to keep; those that follow are a line that was cut off. */
+  readonly size: number;
+  /** Text to append first: the header of a new journal, or the end of a line that lacks only that. */
+  readonly missing: string;
+}
+
+const UNUSED: JournalEntry = { forgotten: 0 };
+
+/** Begins every journal of this version. */
+const HEADER_START = '{"journal":1,';
+
+/** Returns what a journal contains about a key after one more line. */
+export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): JournalEntry {
+  const { id, done, forgotten } = entry;
+  if ('forget' in line) return { forgotten: forgotten + 1 };
+  if ('done' in line) return { ...entry, done: line.done };
+  if ('id' in line) return { ...entry, id: line.id };
+  // A process that was suspended may write late: what it writes never hides an id.
+  if (id !== undefined) return entry;
+  if ('sent' in line) return { ...entry, sent: line.sent, at: new Date(line.at) };
+  return line.refused === entry.sent ? { forgotten, ...(done && { done }) } : entry;
+}
+
+/**
+ * Reads a journal. A last line that was cut off is left out, also if it is the header: nothing was sent before it was
+ * complete.
+ *
+ * @throws {JournalError} `journal-invalid` if it is no journal, is damaged, or belongs to another service.
+ */
+export function readJournal(bytes: Buffer, path: string, service: string): JournalContent {
+  const invalid = (message: string): JournalError => new JournalError(message, { code: 'journal-invalid', path });
+  const size = bytes.lastIndexOf('\n') + 1;
+  // A file system may have extended the file before a crash, and written nothing.
+  const rest = bytes.toString('utf8', size).replace(/\0+$/, '');
+  const isComplete = isObject(parseJson(rest));
+  const [first, ...lines] = `${bytes.toString('utf8', 0, size)}${isComplete ? rest : ''}`.split('\n');
+  if (size === 0 && !isComplete && (HEADER_START.startsWith(rest) || rest.startsWith(HEADER_START))) {
+    const header = { journal: 1, id: randomUUID(), service };
+    return { id: header.id, entries: new Map(), size, missing: `${JSON.stringify(header)}\n` };
+  }
+  const header = parseJson(first ?? '');
+  if (!isObject(header) || header.journal !== 1 || typeof header.id !== 'string')
+    throw invalid(`${path} is not a journal of this version. It was left as it is: use another file.`);
+  if (header.service !== service)
+    throw invalid(`${path} was written for ${header.service}, not ${service}: use another file for each service.`);
+  const entries = new Map<string, JournalEntry>();
+  for (const [index, text] of lines.entries()) {
+    if (text.trim() === '') continue;
+    const line = parseJson(text);
+    if (!isLine(line))
+      throw invalid(`Line ${index + 2} of ${path} is damaged: correct it or remove it. Nothing was sent.`);
+    entries.set(line.key, entryAfter(entries.get(line.key), line));
+  }
+  return { id: header.id, entries, size: isComplete ? bytes.length : size, missing: isComplete ? '\n' : '' };
+}
+
+function isLine(line: unknown): line is JournalLine {
+  if (!isObject(line) || typeof line.key !== 'string') return false;
+  const { sent, at, id, refused, done, forget } = line;
+  if (sent !== undefined) return typeof sent === 'string' && !Number.isNaN(Date.parse(String(at)));
+  return Number.isSafeInteger(id) || typeof refused === 'string' || isObject(done) || forget === true;
+}

@@ -1,0 +1,493 @@
+import '../support/nothing-left.ts';
+import { appendFile, type FileHandle, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { JournalError } from '../../src/index.ts';
+import { type Journal, openJournal } from '../../src/node/index.ts';
+import { openFilesBelow } from '../support/directory.ts';
+import { type JournalBench, startJournalBench } from '../support/journal.ts';
+import { recentDataset } from '../support/sandbox.ts';
+import { clientOf, failureOf, startServer } from '../support/server.ts';
+
+const HOUR = 3_600_000;
+const NORTH = { name: 'North', dataset: [] };
+
+/** Changes the file of a journal. */
+async function edit(path: string, change: (text: string) => string): Promise<void> {
+  await writeFile(path, change(await readFile(path, 'utf8')));
+}
+
+/** Lets the response of the first create be lost, and returns a journal in which its outcome is not known. */
+async function loseResponse(bench: JournalBench, key = 'north'): Promise<void> {
+  bench.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+  const journal = await bench.open();
+  const error = await failureOf(journal.create(bench.client.audiences, key, NORTH, { maxRetries: 0 }));
+  expect(error).toMatchObject({ outcome: 'unknown' });
+  await journal.close();
+}
+
+/** Moves the time at which the creates of a journal were sent. */
+const moveSent = (path: string, ms: number): Promise<void> =>
+  edit(path, (text) =>
+    text.replace(/"at":"([^"]+)"/g, (_, at: string) => `"at":"${new Date(Date.parse(at) + ms).toISOString()}"`),
+  );
+
+describe('a journal', () => {
+  it('creates a resource once for each key, also when it is opened again', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const id = await journal.create(bench.client.audiences, 'north', NORTH);
+    expect(await journal.create(bench.client.audiences, 'north', { dataset: [], name: 'North' })).toBe(id);
+    expect(journal.find('north', NORTH)).toBe(id);
+    expect(journal.find('south', NORTH)).toBeUndefined();
+    await journal.close();
+    await using again = await openJournal(pathToFileURL(bench.path), bench.client);
+    expect(await again.create(bench.client.audiences, 'north', NORTH)).toBe(id);
+    expect(again.get('north')).toMatchObject({ id, forgotten: 0 });
+    expect(bench.sent()).toBe(1);
+  });
+
+  it('contains no body, no token and no name, and only its owner can read it', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const id = await journal.create(bench.client.audiences, 'north', { name: 'A secret name', dataset: [] });
+    expect(await bench.lines()).toEqual([
+      { journal: 1, id: expect.any(String), service: bench.url },
+      { key: 'north', sent: expect.stringMatching(/^journal-[\da-f]{64}$/), at: expect.any(String) },
+      { key: 'north', id },
+    ]);
+    expect(await readFile(bench.path, 'utf8')).not.toMatch(/secret|token|Bearer/);
+    expect((await stat(bench.path)).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes creates of every namespace that has an idempotency key', async () => {
+    const bench = await startJournalBench({ jobs: { duration: 0 } });
+    const { client } = bench;
+    const journal = await bench.open();
+    const dataset = recentDataset();
+    const seed = await client.audiences.wait(await journal.create(client.audiences, 'seed', { name: 'Seed', dataset }));
+    const config = { target_size: 1_000 };
+    await journal.create(client.lookalikes, 'alike', { name: 'Alike', source_audience_id: seed.id, config });
+    await journal.create(client.estimates, 'estimate', { dataset });
+    await journal.create(client.activations, 'activation', { audience_id: seed.id });
+    await journal.create(client.projects, 'project', { name: 'Project' });
+    await journal.create(client.schedules, 'schedule', { name: 'Schedule', audience_id: seed.id });
+    expect(bench.sent()).toBe(6);
+  });
+
+  it('creates once for two calls at the same time', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const create = (): Promise<number> => journal.create(bench.client.audiences, 'north', NORTH);
+    const [one, other] = await Promise.all([create(), create()]);
+    expect(one).toBe(other);
+    expect(bench.sent()).toBe(1);
+  });
+
+  it('refuses another body under a key, and takes it under another one', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    const id = await journal.create(audiences, 'north', NORTH);
+    const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
+    expect(error).toMatchObject({ name: 'JournalError', code: 'body-changed', key: 'north', path: bench.path });
+    expect(JournalError.isInstance(error)).toBe(true);
+    expect(String(error)).toContain(`with the id ${id}. A key stands for one body: use another key.`);
+    expect(() => journal.find('north', { name: 'Other' })).toThrow(/another body/);
+    expect(await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] })).not.toBe(id);
+    expect(await bench.names()).toEqual(['North', 'Other']);
+  });
+
+  it('creates a key again after it was forgotten, also with the same body', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const id = await journal.create(bench.client.audiences, '__proto__', NORTH);
+    await journal.forget('__proto__');
+    await journal.forget('never used');
+    const next = await journal.create(bench.client.audiences, '__proto__', NORTH);
+    expect(next).not.toBe(id);
+    await journal.close();
+    expect((await bench.open()).get('__proto__')).toMatchObject({ id: next, forgotten: 1 });
+    expect(await bench.names()).toEqual(['North', 'North']);
+  });
+
+  it.each([
+    ['a text', 'x' as never],
+    ['a list', [] as never],
+    ['a BigInt', { name: 1n } as never],
+  ])('refuses %s as a body', async (_, body) => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const error = await failureOf(journal.create(bench.client.audiences, 'north', body));
+    expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('`body`') });
+    expect(await bench.lines()).toHaveLength(1);
+  });
+
+  it('refuses an empty key, an invalid path, and creates after it was closed', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    expect(await failureOf(journal.create(audiences, '', NORTH))).toMatchObject({ name: 'ConfigurationError' });
+    expect(await failureOf(openJournal('', bench.client))).toMatchObject({ name: 'ConfigurationError' });
+    await journal.close();
+    const error = await failureOf(journal.create(audiences, 'north', NORTH));
+    expect(String(error)).toContain('The journal was closed: open it again.');
+    expect(await (await bench.open()).create(audiences, 'north', NORTH)).toEqual(expect.any(Number));
+    expect(bench.sent()).toBe(1);
+  });
+
+  it('ends the creates in progress when it is closed, and leaves no file open', async () => {
+    const bench = await startJournalBench();
+    const release = bench.sandbox.faults.add({ on: 'audiences.create', inFlight: HOUR });
+    const journal = await bench.open();
+    const creating = failureOf(journal.create(bench.client.audiences, 'north', NORTH));
+    await vi.waitFor(async () => expect(await bench.lines()).toHaveLength(2));
+    await journal.close();
+    expect(String(await creating)).toContain('The journal was closed');
+    expect(await openFilesBelow(dirname(bench.path))).toEqual([]);
+    release();
+  });
+
+  it('lets a person say what has become of a create, by a line', async () => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    await appendFile(bench.path, '\r\n{"key":"north","id":4711}\r\n{"key":"south","id":12}');
+    const journal = await bench.open();
+    expect(await journal.create(bench.client.audiences, 'north', NORTH)).toBe(4711);
+    expect(await journal.create(bench.client.audiences, 'south', NORTH)).toBe(12);
+    await journal.create(bench.client.audiences, 'east', NORTH);
+    // The line that had no end has one now.
+    expect(await bench.lines()).toHaveLength(6);
+  });
+});
+
+describe('a journal whose process was killed', () => {
+  it('creates nothing twice and loses nothing, cut at any byte', async () => {
+    const bench = await startJournalBench();
+    const { audiences } = bench.client;
+    const keys = ['süd'];
+    const createAll = (journal: Journal): Promise<number[]> =>
+      Promise.all(keys.map((key) => journal.create(audiences, key, { name: key, dataset: [] })));
+    const first = await bench.open();
+    const ids = await createAll(first);
+    await first.finish('süd', { audience: ids[0] });
+    await first.close();
+    const content = await readFile(bench.path);
+    const header = content.indexOf('\n');
+    for (let size = 0; size <= content.length; size++) {
+      await writeFile(bench.path, content.subarray(0, size));
+      const journal = await openJournal(bench.path, bench.client);
+      // Nothing was sent before the header was complete.
+      if (size < header) expect(keys.map((key) => journal.get(key))).toEqual([undefined]);
+      else expect(await createAll(journal)).toEqual(ids);
+      await journal.close();
+      const lines = await bench.lines();
+      expect(lines[0]).toMatchObject({ journal: 1, service: bench.url });
+    }
+    expect(await bench.names()).toEqual(['süd']);
+  }, 60_000);
+
+  it('is read without the zeros that a file system has left at its end', async () => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    for (const rest of ['\0\0\0\0', '{"key":"so\0\0\0\0']) {
+      await appendFile(bench.path, rest);
+      const journal = await bench.open();
+      await journal.create(bench.client.audiences, 'north', NORTH);
+      await journal.close();
+    }
+    expect((await bench.lines()).map(Object.keys)).toEqual([
+      ['journal', 'id', 'service'],
+      ['key', 'sent', 'at'],
+      ['key', 'id'],
+    ]);
+    await writeFile(bench.path, '{"journal":1,"id\0\0');
+    expect((await bench.open()).get('north')).toBeUndefined();
+    expect(await bench.names()).toEqual(['North']);
+  });
+
+  it('sends the same key again, and the service replays its response', async () => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    const journal = await bench.open();
+    await journal.create(bench.client.audiences, 'north', NORTH);
+    expect(bench.sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(1);
+    expect(await bench.names()).toEqual(['North']);
+  });
+
+  it.each([
+    ['25 hours', -25 * HOUR],
+    ['8 days', -8 * 24 * HOUR],
+    ['less than an hour before the key expires', -23.01 * HOUR],
+    ['ten minutes before it was sent, because a clock was wrong', HOUR / 6],
+  ])('creates nothing when it is started again after %s, and says what to do', async (_, moved) => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    await moveSent(bench.path, moved);
+    const journal = await bench.open();
+    const error = await failureOf(journal.create(bench.client.audiences, 'north', NORTH));
+    expect(error).toMatchObject({ code: 'outcome-expired', outcome: 'unknown', key: 'north', path: bench.path });
+    expect(bench.sent()).toBe(1);
+    await journal.close();
+
+    // The advice: the line for an audience that is there, or for one that is not.
+    const [, existing = '', missing = ''] =
+      /add the line (\{.*?\}) to .*; if not, (\{.*\})\.$/.exec(String(error)) ?? [];
+    const before = await readFile(bench.path, 'utf8');
+    await appendFile(bench.path, `${existing.replace('<its id>', '42')}\n`);
+    const informed = await bench.open();
+    expect(await informed.create(bench.client.audiences, 'north', NORTH)).toBe(42);
+    await informed.close();
+    await writeFile(bench.path, `${before}${missing}\n`);
+    expect(await (await bench.open()).create(bench.client.audiences, 'north', NORTH)).not.toBe(42);
+    expect(bench.sent()).toBe(2);
+  });
+
+  it('sends a create again within 23 hours of its first attempt, and with a clock that is four minutes ahead', async () => {
+    for (const moved of [-22.9 * HOUR, 240_000]) {
+      const bench = await startJournalBench();
+      await loseResponse(bench);
+      await moveSent(bench.path, moved);
+      await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
+      expect(await bench.names()).toEqual(['North']);
+    }
+  });
+
+  it('does not send a create again after it has waited for the budget until its key is too old', async () => {
+    const bench = await startJournalBench({}, { maxRetryWait: 24 * HOUR });
+    await loseResponse(bench);
+    await moveSent(bench.path, 300 - 23 * HOUR);
+    bench.sandbox.faults.add({ on: 'audiences.create', status: 429, retryAfter: 7_200 });
+    const journal = await bench.open();
+    const create = (): Promise<unknown> => failureOf(journal.create(bench.client.audiences, 'north', NORTH));
+    expect(await create()).toMatchObject({ code: 'rate-limited', outcome: 'refused' });
+    await vi.waitFor(async () => expect(await create()).toMatchObject({ code: 'outcome-expired' }));
+  });
+
+  it('refuses a changed body while the outcome of a create is not known, and takes it afterwards under another key', async () => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
+    expect(error).toMatchObject({ code: 'body-changed', outcome: 'unknown' });
+    expect(String(error)).toContain('Create it once with its body of ');
+    await journal.create(audiences, 'north', NORTH);
+    expect(await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }))).toMatchObject({
+      code: 'body-changed',
+    });
+    await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] });
+    expect(await bench.names()).toEqual(['North', 'Other']);
+  });
+});
+
+describe('a refusal', () => {
+  it('voids a create that was sent by the same call, so that another body may follow', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    bench.sandbox.faults.add({ on: 'audiences.create', status: 422, times: 1 });
+    expect(await failureOf(journal.create(audiences, 'north', NORTH))).toMatchObject({ code: 'validation-failed' });
+    const [, { sent } = {}, { refused } = {}] = await bench.lines();
+    expect(refused).toBe(sent);
+    await journal.create(audiences, 'north', { name: 'Corrected', dataset: [] });
+    expect(await bench.names()).toEqual(['Corrected']);
+  });
+
+  it('of a repetition keeps the create that was sent before', async () => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    for (const status of [422, 429, 401, 404]) {
+      bench.sandbox.faults.add({ on: 'audiences.create', status, times: 2, retryAfter: 7_200 });
+      // A 429 pauses the creates of its client.
+      const client = bench.connect({ token: bench.account.token('api'), maxRetries: 0 });
+      const journal = await bench.open(client);
+      expect(await failureOf(journal.create(client.audiences, 'north', NORTH))).toMatchObject({ outcome: 'refused' });
+      await journal.close();
+      bench.sandbox.faults.clear();
+    }
+    expect(await bench.lines()).toHaveLength(2);
+    await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
+    expect(await bench.names()).toEqual(['North']);
+  });
+
+  it('after a lost response in the same call keeps the create', async () => {
+    const bench = await startJournalBench();
+    bench.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const { sandbox } = bench;
+    const client = bench.connect({
+      token: bench.account.token('api'),
+      onRetry: () => void sandbox.faults.add({ on: 'audiences.create', status: 429, retryAfter: 7_200, times: 1 }),
+    });
+    const journal = await bench.open(client);
+    expect(await failureOf(journal.create(client.audiences, 'north', NORTH))).toMatchObject({ outcome: 'unknown' });
+    expect(journal.get('north')).toMatchObject({ sent: expect.any(String) });
+  });
+
+  it.each([
+    ['in flight', 'A request with this idempotency key is still in progress.'],
+    ['of another body', 'The idempotency key was used with a different body.'],
+    ['without a reason', 'Conflict.'],
+  ])('with 409 %s keeps the create, which is sent again under the same key', async (_, message) => {
+    const conflict = { status: 409, message, headers: { 'retry-after': '61' } };
+    const created = { data: { id: 5, status: { id: 101, name: 'Building' } } };
+    const server = await startServer({ 'POST /api/v2/audiences/create': [conflict, created] });
+    const client = clientOf(server, { maxRetryWait: 1_000 });
+    const bench = await startJournalBench();
+    const journal = await bench.open(client);
+    const error = await failureOf(journal.create(client.audiences, 'north', NORTH));
+    expect(error).toMatchObject({ code: 'conflict', outcome: 'unknown' });
+    expect(String(error)).toContain('create it again with this journal, within 23 hours of its first attempt');
+    expect(await journal.create(client.audiences, 'north', NORTH)).toBe(5);
+    const keys = (await server.seen()).map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(1);
+    expect((await bench.lines()).map(Object.keys).slice(1)).toEqual([
+      ['key', 'sent', 'at'],
+      ['key', 'id'],
+    ]);
+  });
+
+  it('that a suspended process has written late removes no id', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const id = await journal.create(bench.client.audiences, 'north', NORTH);
+    await journal.close();
+    const [, { sent } = {}] = await bench.lines();
+    await appendFile(bench.path, `${JSON.stringify({ key: 'north', refused: sent })}\n`);
+    await appendFile(bench.path, `${JSON.stringify({ key: 'north', sent: 'journal-x', at: new Date() })}\n`);
+    expect(await (await bench.open()).create(bench.client.audiences, 'north', NORTH)).toBe(id);
+    expect(bench.sent()).toBe(1);
+  });
+
+  it('by an abort before the request was sent voids the create', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const reason = new Error('stop');
+    const signal = AbortSignal.abort(reason);
+    expect(await failureOf(journal.create(bench.client.audiences, 'north', NORTH, { signal }))).toBe(reason);
+    expect(journal.get('north')).toEqual({ forgotten: 0 });
+    expect(bench.sent()).toBe(0);
+  });
+});
+
+describe('a file that cannot be the journal', () => {
+  it.each([
+    ['a file of another kind', 'key,name\nnorth,North\n', 'is not a journal of this version'],
+    ['a file without an end of line', 'key,name', 'is not a journal of this version'],
+    ['a journal of another version', '{"journal":2,"id":"x","service":"x"}\n', 'is not a journal of this version'],
+    ['a file that begins with an empty line', '\n{"journal":1}\n', 'is not a journal of this version'],
+  ])('is refused, and left as it is: %s', async (_, content, message) => {
+    const bench = await startJournalBench();
+    await writeFile(bench.path, content);
+    const error = await failureOf(bench.open());
+    expect(error).toMatchObject({ code: 'journal-invalid', path: bench.path });
+    expect(String(error)).toContain(message);
+    expect(await readFile(bench.path, 'utf8')).toBe(content);
+    // The advice: another file.
+    await rm(bench.path);
+    await bench.open();
+  });
+
+  it.each([
+    '{"key":"north","id":"4"}',
+    '{"key":"north","id":4.5}',
+    '{"key":"north","sent":"journal-x"}',
+    '{"key":"north","sent":5,"at":"2026-11-24T02:00:03.287Z"}',
+    '{"key":"north","done":true}',
+    '{"key":"north","forget":false}',
+    '{"key":7,"id":4}',
+    '{"key":"north"}',
+    '{"key":"no',
+    '[]',
+  ])('is refused if a line inside is damaged: %s', async (line) => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    await journal.create(bench.client.audiences, 'north', NORTH);
+    await journal.close();
+    const intact = await readFile(bench.path, 'utf8');
+    await edit(bench.path, (text) => text.replace('\n', `\n${line}\n`));
+    const error = await failureOf(bench.open());
+    expect(error).toMatchObject({ code: 'journal-invalid' });
+    expect(String(error)).toContain(`Line 2 of ${bench.path} is damaged: correct it or remove it. Nothing was sent.`);
+    await writeFile(bench.path, intact);
+    await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
+    expect(bench.sent()).toBe(1);
+  });
+
+  it('is refused if it was written for another service', async () => {
+    const bench = await startJournalBench();
+    await (await bench.open()).close();
+    const other = clientOf({ url: 'https://staging.example.com' });
+    const error = await failureOf(bench.open(other));
+    expect(error).toMatchObject({ code: 'journal-invalid' });
+    expect(String(error)).toContain(
+      `was written for ${bench.url}, not https://staging.example.com: use another file for each service.`,
+    );
+    expect(other.baseUrl).toBe('https://staging.example.com');
+    expect(bench.client.baseUrl).toBe(bench.url);
+  });
+
+  it('is a FileError if it cannot be read or written', async () => {
+    const bench = await startJournalBench();
+    expect(await failureOf(openJournal(dirname(bench.path), bench.client))).toMatchObject({ code: 'file-unwritable' });
+    expect(await failureOf(openJournal('/proc/none/x', bench.client))).toMatchObject({ name: 'FileError' });
+  });
+});
+
+describe('a journal that can no longer be written', () => {
+  /** Makes the nth next write of any file fail after half of it. */
+  async function fillDisk(after: number): Promise<void> {
+    const probe = await open(process.execPath);
+    const handles: FileHandle = Object.getPrototypeOf(probe);
+    await probe.close();
+    const { appendFile: append } = handles;
+    let left = after;
+    const full = vi.spyOn(handles, 'appendFile').mockImplementation(async function (this: FileHandle, text) {
+      if (left-- > 0) return append.call(this, text);
+      await append.call(this, String(text).slice(0, String(text).length / 2));
+      throw Object.assign(new Error('ENOSPC: simulated'), { code: 'ENOSPC' });
+    });
+    onTestFinished(() => full.mockRestore());
+  }
+
+  it.each([
+    ['before a create is sent', 0, 0],
+    ['when its response has arrived', 1, 1],
+  ])('(a full disk, %s) creates nothing more, and what was sent is replayed later', async (_, after, sent) => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    await fillDisk(after);
+    const { audiences } = bench.client;
+    expect(await failureOf(journal.create(audiences, 'north', NORTH))).toMatchObject({ code: 'disk-full' });
+    vi.restoreAllMocks();
+    expect(await failureOf(journal.create(audiences, 'south', NORTH))).toMatchObject({ code: 'disk-full' });
+    expect(bench.sent()).toBe(sent);
+    await journal.close();
+    const again = await bench.open();
+    await again.create(audiences, 'north', NORTH);
+    expect(await bench.names()).toEqual(['North']);
+  });
+
+  it('ends when its lock was removed, and two processes without a lock create nothing twice', async () => {
+    const bench = await startJournalBench();
+    const first = await bench.open();
+    const link = join(dirname(bench.path), 'link.journal');
+    await symlink(bench.path, link);
+    await rm(`${bench.path}.lock`, { recursive: true });
+    await using second = await openJournal(link, bench.client);
+    const { audiences } = bench.client;
+    bench.sandbox.faults.add({ on: 'audiences.create', delay: 300 });
+    const ids = await Promise.all([first.create(audiences, 'north', NORTH), second.create(audiences, 'north', NORTH)]);
+    expect(ids[0]).toBe(ids[1]);
+    await vi.waitFor(
+      async () => {
+        const error = await failureOf(first.create(audiences, 'south', NORTH, { signal: AbortSignal.abort() }));
+        expect(error).toMatchObject({ code: 'journal-locked', path: bench.path });
+        expect(String(error)).toContain('It creates nothing more: run it again.');
+      },
+      { timeout: 10_000 },
+    );
+    expect(await bench.names()).toEqual(['North']);
+  }, 30_000);
+});
