@@ -179,7 +179,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     return {
       text: `Wait for it with \`audience-activation wait activation:${id}\`.`,
       fails: { args: ['activations', 'download', id] },
-      follows: [{ args: ['wait', `activation:${id}`] }, { args: ['activations', 'download', id] }],
+      follows: [{ args: ['wait', `activation:${id}`] }, { args: ['activations', 'download', id, scene.folder] }],
     };
   },
   'a create without a body': () => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { NO_LIMITS } from '../support/journal.ts';
 import { checkKilledBatches } from '../support/killed-batches.ts';
-import { amount } from '../support/seeded.ts';
+import { runs } from '../support/volume.ts';
 import { type Scene, startScene } from './support/run-process.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -167,6 +167,6 @@ describe('aud run', () => {
   }, 90_000);
 
   it('creates nothing twice, and loses nothing, when it is killed at random moments', async () => {
-    await checkKilledBatches({ kills: amount(10, 200), batches: amount(2, 8) });
+    await checkKilledBatches({ kills: runs(10, 10, 200), batches: runs(2, 2, 8) });
   }, 3_600_000);
 });

@@ -3,8 +3,8 @@ import { appendFile, type FileHandle, open, readFile, rm, stat, symlink, writeFi
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { JournalError } from '../../src/index.ts';
-import { type Journal, openJournal } from '../../src/node/index.ts';
+
+import { type Journal, JournalError, openJournal } from '../../src/node/index.ts';
 import { openFilesBelow } from '../support/directory.ts';
 import { type JournalBench, startJournalBench } from '../support/journal.ts';
 import { recentDataset } from '../support/sandbox.ts';
