@@ -2,8 +2,8 @@ import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { NO_LIMITS } from '../support/journal.ts';
-import { checkKilledBatches } from '../support/killed-batches.ts';
 import { runs } from '../support/volume.ts';
+import { checkKilledBatches } from './support/killed-batches.ts';
 import { type Scene, startScene } from './support/run-process.ts';
 import { linesOf } from './support/scene.ts';
 

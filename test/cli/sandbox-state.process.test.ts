@@ -45,7 +45,7 @@ it('a sandbox with --state keeps accounts, tokens, resources and running jobs ov
 
 it('a state file is complete whenever its writer is killed', async () => {
   const file = join(await temporaryDirectory(), 'state.json');
-  const program = fileURLToPath(new URL('../support/state-writer.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./support/state-writer.ts', import.meta.url));
   let versions = 0;
   for (let round = 0; round < runs(30, 30, 100); round++) {
     const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });

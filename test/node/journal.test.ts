@@ -329,7 +329,7 @@ describe('a refusal', () => {
     ['in flight', 'A request with this idempotency key is still in progress.'],
     ['of another body', 'The idempotency key was used with a different body.'],
     ['without a reason', 'Conflict.'],
-  ])('with 409 %s keeps the create, which is sent again under the same key', async (_, message) => {
+  ])('a 409 %s keeps the create, which is sent again under the same key', async (_, message) => {
     const conflict = { status: 409, message, headers: { 'retry-after': '61' } };
     const created = { data: { id: 5, status: { id: 101, name: 'Building' } } };
     const server = await startServer({ 'POST /api/v2/audiences/create': [conflict, created] });
@@ -348,7 +348,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('that a suspended process has written late removes no id', async () => {
+  it('a refusal that a suspended process has written late removes no id', async () => {
     const bench = await startJournalBench();
     const journal = await bench.open();
     const id = await journal.create(bench.client.audiences, 'north', NORTH);

@@ -54,7 +54,7 @@ describe('the endpoints of the console', () => {
     expect(data.message).toContain(message);
   });
 
-  it('that delete take no body, also with its type', async () => {
+  it('requests that delete take no body, also with its type', async () => {
     const { sandbox, send } = await startConsole();
     sandbox.faults.add({ status: 503 });
     expect((await send('DELETE', '/api/faults')).data).toMatchObject({ removed: 1 });

@@ -2,9 +2,9 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { startScene } from '../cli/support/run-process.ts';
-import { NO_LIMITS, parseLines } from './journal.ts';
-import { seeded } from './seeded.ts';
+import { NO_LIMITS, parseLines } from '../../support/journal.ts';
+import { seeded } from '../../support/seeded.ts';
+import { startScene } from './run-process.ts';
 
 const ROWS = 40;
 
