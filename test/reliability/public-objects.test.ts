@@ -50,6 +50,8 @@ async function createAll(): Promise<{
   onTestFinished(() => mcpClient.close());
   const receiver = webhooks.createWebhookReceiver({ secrets: SIGNING_SECRET, telemetry });
   const file = join(await temporaryDirectory(), 'token.json');
+  const journal = await node.openJournal(join(await temporaryDirectory(), 'x.journal'), byLogin);
+  onTestFinished(() => journal.close());
   const objects = {
     AudienceClient: [client, byLogin, derived, ...Object.values(client), client.audiences.watch(1)],
     pages: [
@@ -65,6 +67,7 @@ async function createAll(): Promise<{
     memoryLimiter: main.memoryLimiter(),
     connectMcp: await mcp.connectMcp({ ...connection, token: mcpToken, client: mcpClient }),
     fileTokenStore: node.fileTokenStore(file),
+    openJournal: journal,
     toNodeListener: node.toNodeListener(receiver),
     createOAuthClient: oauth.createOAuthClient({
       ...{ baseUrl: BASE_URL, redirectUri: 'http://127.0.0.1/callback', store, ...quick },
