@@ -2,6 +2,24 @@ import { onTestFinished } from 'vitest';
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { credentials } from './sandbox.ts';
 
+/** Paths of the operator's pages. */
+export const PAGES = [
+  '/',
+  '/start',
+  '/requests',
+  '/deliveries',
+  '/jobs',
+  '/clock',
+  '/faults',
+  '/limits',
+  '/accounts',
+  '/session',
+  '/resources',
+];
+
+/** Paths of the pages of an account. */
+export const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
+
 /** Starts a sandbox whose console is called in process, by its operator and by the owner of an account. */
 export async function startConsole(options: SandboxOptions = {}) {
   const sandbox = createSandbox({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startConsole } from '../../support/console.ts';
+import { ACCOUNT_PAGES, PAGES, startConsole } from '../../support/console.ts';
 
 const CANARY = /canary\w*/i;
 
@@ -20,22 +20,6 @@ const NAMES = [
 const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `canary${index}`]));
 const nested = { ...secrets, credentials: { user: 'canaryA', list: ['canaryB', { deep: 'canaryC' }] } };
 
-const PAGES = [
-  '/',
-  '/start',
-  '/requests',
-  '/requests?q=audiences',
-  '/deliveries',
-  '/jobs',
-  '/clock',
-  '/faults',
-  '/limits',
-  '/accounts',
-  '/session',
-  '/resources',
-  '/resources?kind=activations',
-];
-const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 const ENDPOINTS = [
   '/api/state',
   '/api/tasks',
@@ -102,6 +86,8 @@ describe('credentials in every field', () => {
     const cookie = await logIn();
     const shown = [
       ...PAGES,
+      '/requests?q=audiences',
+      '/resources?kind=activations',
       ...ACCOUNT_PAGES,
       ...ENDPOINTS,
       `/account/webhooks/${id}`,

@@ -6,23 +6,9 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient } from '../../../src/index.ts';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
+import { ACCOUNT_PAGES, PAGES } from '../../support/console.ts';
 import { launchChromium } from '../../support/example-page.ts';
 import { credentials } from '../../support/sandbox.ts';
-
-const OPERATOR_PAGES = [
-  '/',
-  '/start',
-  '/requests',
-  '/deliveries',
-  '/jobs',
-  '/clock',
-  '/faults',
-  '/limits',
-  '/accounts',
-  '/session',
-  '/resources',
-];
-const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 
 let browser: Browser;
 beforeAll(async () => {
@@ -406,7 +392,7 @@ describe('the console in Chromium', () => {
     expect(await violations(page)).toEqual([]);
     await logIn();
     for (const path of [
-      ...OPERATOR_PAGES,
+      ...PAGES,
       `/resources/${audience}`,
       '/requests/req_1',
       ...ACCOUNT_PAGES,
@@ -651,7 +637,7 @@ describe('the console in Chromium', () => {
     const audience = await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
     await client.audiences.create({ name: 'קונים באביב (תל אביב) \u202Eabc' });
     await logIn();
-    for (const path of [...OPERATOR_PAGES, `/resources/${audience.id}`, '/requests/req_1', ...ACCOUNT_PAGES]) {
+    for (const path of [...PAGES, `/resources/${audience.id}`, '/requests/req_1', ...ACCOUNT_PAGES]) {
       await open(path);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);
