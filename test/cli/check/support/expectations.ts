@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Sandbox } from '../../../../src/sandbox/index.ts';
 import type { ServiceContract } from '../../../../src/spec/contract.ts';
+import { operations } from '../../../../src/spec/operations.ts';
 import type { JsonObject } from '../../../../src/spec/wire-values.ts';
 import { LISTED, type ServiceDefinition } from './emulation.ts';
 
@@ -76,8 +77,14 @@ export const WRITE_PATHS: readonly string[] = [
   'path:uploads.reserve',
 ];
 
-/** Findings that a report may leave out, because other findings contain them or no table of the service is known. */
-export const OPTIONAL: Expectations = expectAll(['confirmed', 'not-checked'], 'path:webhooks.list', 'path:usage.get');
+/**
+ * Findings that a report may leave out, because other findings contain them or no table of the service is known; an
+ * operation that no step of the check tries is at most published.
+ */
+export const OPTIONAL: Expectations = {
+  ...expectAll(['likely', 'differs', 'not-checked'], ...Object.keys(operations).map((name) => `path:${name}`)),
+  ...expectAll(['confirmed', 'not-checked'], 'path:webhooks.list', 'path:usage.get'),
+};
 
 /** How the client reads resources of each kind. */
 export const SHAPES = [
