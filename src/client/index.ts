@@ -1,3 +1,4 @@
+// For the other folders: what they use of the client. The package exports its own list, `src/index.ts`.
 export type { StoredToken, TokenInput, TokenSource, TokenStore } from './auth/token-source.ts';
 export { isUsableToken, readStoredToken } from './auth/token-source.ts';
 export { AudienceClient, type FreeRequestOptions } from './client.ts';
