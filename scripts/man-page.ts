@@ -4,11 +4,15 @@ import { createProgram, describeCompletion } from '../src/cli/program.ts';
 
 const NAME = 'audience-activation';
 
-/** Returns text as roff reads it: no line of it is a request, and hyphens can be copied. */
+/** Returns text as roff reads it: no line of it is a request, hyphens can be copied, and characters beyond ASCII are named. */
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replace(
+      /[^\t\n -~]/g,
+      (character) => `\\[u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
     .replace(/^(['.])/gm, '\\&$1');
 
 const entry = (term: string, meaning: string): string => `.TP\n.B ${roff(term)}\n${roff(meaning)}`;

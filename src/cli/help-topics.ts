@@ -49,7 +49,10 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
   {
     title: 'Rows',
     rows: [
-      ['JSON Lines', 'a row in each line: {"key":"north","name":"North","dataset":[{"analysis_type":"WebDomain",…}]}'],
+      [
+        'JSON Lines',
+        'a row in each line: {"key": "north", "name": "North", "dataset": [{"analysis_type": "WebDomain"}]}',
+      ],
       ['JSON', 'an array of such objects'],
       ['CSV', 'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date'],
       ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],

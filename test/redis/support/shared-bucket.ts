@@ -62,11 +62,14 @@ export async function share(server: RedisServer): Promise<Shared> {
 export const written = ({ inspect, prefix }: Shared): Promise<void> =>
   eventually(async () => expect(await inspect.keys(`${prefix}:*`)).toHaveLength(1));
 
+/** How much later than it happened a permit may be noted, on a busy machine. */
+const NOTED_LATE_MS = 5;
+
 /** Expects at least an interval between each permit and the one `limit` places before it. */
 export function expectSpaced(
   { granted }: Shared,
   { limit, interval }: { readonly limit: number; readonly interval: number },
 ) {
   const intervals = granted.slice(limit).map(({ at }, before) => at - (granted[before]?.at ?? 0));
-  expect(Math.min(...intervals)).toBeGreaterThanOrEqual(interval);
+  expect(Math.min(...intervals)).toBeGreaterThanOrEqual(interval - NOTED_LATE_MS);
 }
