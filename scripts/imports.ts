@@ -77,7 +77,7 @@ function problemOf({ from, to, isTypeOnly }: Edge): string | undefined {
   if (source === 'sandbox' && !isTypeOnly && target !== 'spec') {
     return SANDBOX_MAY_IMPORT.has(to) ? undefined : `${from} imports code of the client: ${to}`;
   }
-  // The classes of errors would exist twice: the command has those of the entries.
+  // The classes of errors would exist twice, because the entries bring them already.
   if (source === 'cli' && target === 'errors') return `${from} imports past the entries: ${to}`;
   // The main entry exports each name from where it is.
   const isInside = source === target || from === 'index.ts';

@@ -96,6 +96,7 @@ export {
   ResultsNotReadyError,
   WaitTimeoutError,
 } from './errors/job-errors.ts';
+export { JournalError } from './errors/journal-errors.ts';
 export { OAuthError, ReauthorizationRequiredError } from './errors/oauth-errors.ts';
 export { WebhookVerificationError } from './errors/webhook-errors.ts';
 export type { Activation, ActivationCreate, Datastream, FrequencyFilters } from './spec/activation.ts';

@@ -70,7 +70,7 @@ const DOWNLOADS = 4;
 /** Time to wait after a 429 that names none. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Errors of a create that concern only its row. After others, such as those of an outage, no more creates are begun. */
+/** Errors of a create that concern only its row. After others, such as an outage, no more creates begin. */
 const ROW_ERRORS: ReadonlySet<unknown> = new Set([
   'validation-failed',
   'not-found',

@@ -102,7 +102,7 @@ function actionIn({ exit, ...process }: CommandProcess, end: (code: ExitCode) =>
     };
 }
 
-/** Returns the account that flags, environment and profile select; with `--sandbox`, that of a new one if none runs. */
+/** Returns the account that flags, environment and profile select. With `--sandbox` and no sandbox running, it starts one. */
 async function selectAccount(context: Context): Promise<Account> {
   const { findAccount } = await import('./find-account.ts');
   const account = await findAccount(context);

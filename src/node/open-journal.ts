@@ -14,7 +14,7 @@ import { withFileLock } from './file-lock.ts';
 import { filePath, PRIVATE_FILE, syncFolder, writing } from './file-system.ts';
 import { entryAfter, type JournalContent, type JournalEntry, type JournalLine, readJournal } from './journal-lines.ts';
 
-/** Maximum time to wait for the lock: that of a killed process is free after ten seconds. */
+/** Maximum time to wait for the lock. A killed process leaves a lock that is free after ten seconds. */
 const MAX_LOCK_WAIT_MS = 12_000;
 
 /** Maximum age of a create without a response that is sent again. An hour is left for differences between two clocks. */
@@ -45,7 +45,7 @@ export interface JournalNamespace<Body> {
 export interface JournalCreateOptions {
   /** Ends the create. The next one under the key finds out whether it has taken effect. */
   readonly signal?: AbortSignal | undefined;
-  /** Attempts after the first. @default that of the client */
+  /** Attempts after the first. @default the client's `maxRetries` */
   readonly maxRetries?: number | undefined;
 }
 

@@ -29,7 +29,7 @@ export const allResourcesPage = ({ service }: ConsoleContext, query: URLSearchPa
 export const ownResourcesPage = ({ service }: ConsoleContext, account: AccountRecord, query: URLSearchParams): Page =>
   resourcesPage(service, query, OWN_PATH, [account]);
 
-/** Path of the resources of an account; those of the sandbox have a page each. */
+/** Path of the resources of an account. In the sandbox, each resource has its own page. */
 const OWN_PATH = '/account/resources';
 
 /** The resources of one kind at a time. */
