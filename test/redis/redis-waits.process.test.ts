@@ -384,13 +384,16 @@ describe('when what the leader learns cannot be published', { timeout: 60_000 },
     return { service, clients };
   }
 
-  /** Expects that all waits end although Redis is of no use, after at most one warning of each process. */
+  /**
+   * Expects that all waits end although Redis is of no use, and that each warning says so or that Redis responds: which
+   * of the processes is the leader, and how often, depends on the machine.
+   */
   async function expectEnds(service: SharedService, waits: readonly Promise<Audience>[]): Promise<void> {
     await eventually(() => expect(new Set(service.reads.map(({ by }) => by)).size).toBe(2));
     for (const id of [1, 2]) service.set(id, 104);
     expect((await Promise.all(waits)).map(({ id }) => id)).toEqual([1, 2]);
-    expect([1, 2]).toContain(service.warnings.length);
-    for (const warning of service.warnings) expect(warning).toMatch(/^Redis failed, so this process polls for its own/);
+    expect(service.warnings[0]).toMatch(/^Redis failed, so this process polls for its own/);
+    for (const warning of service.warnings) expect(warning).toMatch(/^Redis (?:failed, so this process|responds again)/);
   }
 
   it('each process polls alone when a key of the leader holds another type of value', async () => {
