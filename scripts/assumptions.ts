@@ -387,7 +387,7 @@ export function assumptionsPage(): string {
     '',
     'The specification of the service leaves some things open. This page lists what the package assumes',
     'instead, how to override it without a new release, and how `aud check` finds out at your service',
-    '([first-contact.md](first-contact.md)).',
+    '([adapting-to-your-service.md](adapting-to-your-service.md)).',
     '',
     '## Operations',
     '',

@@ -9,7 +9,7 @@ interface Document {
 /** The guides, in the order in which a program needs them. Benchmarks and the glossary are for people. */
 const GUIDES: readonly Document[] = [
   { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
-  { path: 'docs/first-contact.md', about: 'which assumptions hold at your service: the command `check`' },
+  { path: 'docs/adapting-to-your-service.md', about: 'which assumptions hold at your service: the command `check`' },
   {
     path: 'docs/reference.md',
     about: 'options of the client and of calls, namespaces and their methods, entry points',
@@ -19,12 +19,12 @@ const GUIDES: readonly Document[] = [
     about: 'fields that the specification does not show: `extraBody`, `query`, declarations',
   },
   { path: 'docs/authentication.md', about: 'tokens: which source to use, stores for processes that share one' },
-  { path: 'docs/waiting.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
+  { path: 'docs/jobs.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
   {
     path: 'docs/errors-and-retries.md',
     about: 'error classes and codes, outcomes of creates, retries, idempotency keys',
   },
-  { path: 'docs/uploads-and-results.md', about: 'files of cohorts, result files of activations' },
+  { path: 'docs/files.md', about: 'files of cohorts, result files of activations' },
   { path: 'docs/webhooks.md', about: 'verifying and receiving events' },
   { path: 'docs/testing.md', about: 'tests with the sandbox: time, faults, msw' },
   { path: 'docs/sandbox.md', about: 'the emulated service: accounts, jobs, limits, what it makes up' },
@@ -39,7 +39,7 @@ const GUIDES: readonly Document[] = [
   { path: 'docs/proxies.md', about: 'proxies and certificates' },
   { path: 'docs/openapi.md', about: 'the contract as an OpenAPI document' },
   { path: 'docs/assumptions.md', about: 'operations, and what the package assumes about the service' },
-  { path: 'docs/jest-and-typescript.md', about: 'settings of Jest and TypeScript' },
+  { path: 'docs/typescript.md', about: 'settings of Jest and TypeScript' },
   { path: 'docs/comparison.md', about: 'generated clients and other SDKs' },
   { path: 'docs/support.md', about: 'runtimes, versions, deprecation' },
 ];

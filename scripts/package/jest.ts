@@ -6,7 +6,7 @@ import type { Step } from './report.ts';
 import { JEST, NODES, nodeAlias } from './versions.ts';
 
 /** The guide whose test is run. */
-const GUIDE = 'docs/jest-and-typescript.md';
+const GUIDE = 'docs/typescript.md';
 
 /** Steps that run the test of the guide with Jest: as an ES module, and in CommonJS where Jest can `require` it. */
 export const jestSteps = (projects: Projects): Step[] => [

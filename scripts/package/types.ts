@@ -8,7 +8,7 @@ import type { Step } from './report.ts';
 import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
 
 /** The configuration that the guide recommends. */
-const GUIDE = readFileSync(join(ROOT, 'docs/jest-and-typescript.md'), 'utf8');
+const GUIDE = readFileSync(join(ROOT, 'docs/typescript.md'), 'utf8');
 const [, guideConfig = ''] = /```json\n(\{\n {2}"compilerOptions"[\s\S]*?)```/.exec(GUIDE) ?? [];
 
 /** A setting of `module`. */
