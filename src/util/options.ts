@@ -1,18 +1,30 @@
-import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { unknownOption } from './input-checks.ts';
+import { isObject } from './json.ts';
 
-/** The fields of an option object: a schema for each name. */
-export type OptionFields<Options> = { readonly [Name in keyof Options]-?: z.ZodMiniType };
+/**
+ * Checks the value of an option.
+ *
+ * @param path Name of the option, after the names of the options that contain it.
+ * @param of Owner of the options, as named in errors.
+ * @throws {ConfigurationError} naming the option and what it must be.
+ */
+export type OptionCheck = (value: unknown, path: string, of: string) => void;
+
+/** The fields of an option object: a check for each name. */
+export type OptionFields<Options> = { readonly [Name in keyof Options]-?: OptionCheck };
 
 /** Checks an option object and returns it unchanged. `of` names the owner of the options in errors. */
 export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
 /** Allows an option to be left out. */
-export const optional = (schema: z.ZodMiniType): z.ZodMiniType => z.optional(schema);
+export const optional =
+  (check: OptionCheck): OptionCheck =>
+  (value, path, of) =>
+    value === undefined ? undefined : check(value, path, of);
 
 /** Any value; it is checked where it is used. */
-export const anyOption = optional(z.unknown());
+export const anyOption: OptionCheck = () => {};
 
 /** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
 export const nonNegative = optionOf(
@@ -42,35 +54,36 @@ export const signalOption = optionOf(
 );
 
 /** One of several strings. */
-export const choice = (...values: readonly string[]): z.ZodMiniType => optional(requiredChoice(...values));
+export const choice = (...values: readonly string[]): OptionCheck => optional(requiredChoice(...values));
 
 /** As {@link choice}, for an option that must be set. */
-export function requiredChoice(...values: readonly string[]): z.ZodMiniType {
+export function requiredChoice(...values: readonly string[]): OptionCheck {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
   return requiredOption((value) => typeof value === 'string' && values.includes(value), message);
 }
 
 /** An optional value that `isValid` accepts; `message` follows the option's name in the error. */
-export function optionOf(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
+export function optionOf(isValid: (value: unknown) => boolean, message: string): OptionCheck {
   return optional(requiredOption(isValid, message));
 }
 
 /** As {@link optionOf}, for an option that must be set. */
-export function requiredOption(isValid: (value: unknown) => boolean, message: string): z.ZodMiniType {
-  return z.custom(isValid, { error: message });
+export function requiredOption(isValid: (value: unknown) => boolean, message: string): OptionCheck {
+  return (value, path) => {
+    if (!isValid(value)) throw new ConfigurationError(`\`${path}\` ${message}.`);
+  };
 }
 
 /** A required integer from `min` to `max`, both inclusive. */
-export function integer(min: number, max = Number.POSITIVE_INFINITY): z.ZodMiniType {
+export function integer(min: number, max = Number.POSITIVE_INFINITY): OptionCheck {
   const isValid = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
 }
 
 /** An option that is an object of options. */
-export function nestedOptions<Options>(fields: OptionFields<Options>, message = 'must be an object'): z.ZodMiniType {
-  return optional(z.strictObject(fields, { error: message }));
-}
+export const nestedOptions = <Options>(fields: OptionFields<Options>): OptionCheck =>
+  optional((value, path, of) => checkFields(value, fields, of, path));
 
 /**
  * Returns a function that checks an option object. It refuses unknown names, because a misspelled option would have no
@@ -83,19 +96,23 @@ export function optionChecker<Options extends object>(
   of: string,
   fields: OptionFields<Options>,
 ): CheckOptions<Options> {
-  const schema = z.strictObject(fields);
   return (options, owner = of) => {
-    const issue = schema.safeParse(options, { jitless: true }).error?.issues[0];
-    if (issue) throw new ConfigurationError(messageOf(issue, owner, Object.keys(fields)));
+    checkFields(options, fields, owner);
     return options;
   };
 }
 
-function messageOf(issue: z.core.$ZodIssue, of: string, names: readonly string[]): string {
-  const path = issue.path.join('.');
-  if (issue.code !== 'unrecognized_keys') {
-    return path === '' ? `The options of ${of} must be an object.` : `\`${path}\` ${issue.message}.`;
+/** Checks the options at a path; without one, those of the owner. */
+function checkFields(options: unknown, fields: Readonly<Record<string, OptionCheck>>, of: string, path?: string): void {
+  const prefix = path === undefined ? '' : `${path}.`;
+  if (!isObject(options)) {
+    throw new ConfigurationError(`${path === undefined ? `The options of ${of}` : `\`${path}\``} must be an object.`);
   }
-  const [name = ''] = issue.keys;
-  return path === '' ? unknownOption(name, of, names) : `\`${path}.${name}\` is not an option of ${of}.`;
+  const names = Object.keys(fields);
+  for (const name of names) fields[name]?.(options[name], prefix + name, of);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new ConfigurationError(
+    path === undefined ? unknownOption(unknown, of, names) : `\`${prefix}${unknown}\` is not an option of ${of}.`,
+  );
 }
