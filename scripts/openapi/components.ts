@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import type * as z from 'zod/mini';
-import type { ResourceSchema } from '../../src/client/schemas/shared-schemas.ts';
+import type { LazySchema, ResourceSchema } from '../../src/client/schemas/shared-schemas.ts';
 import { LOOKALIKE_TARGET_SIZE, UPLOAD_SIZES } from '../../src/spec/limits.ts';
 import { type AssumptionName, assumed } from '../assumptions.ts';
 import type { DocComments } from './doc-comments.ts';
@@ -66,10 +65,13 @@ function exportedSchema(name: string, exported: Readonly<Record<string, unknown>
   const camel = `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
   // The suffixes stand for their types.
   const resource = exported[`${camel}Resource`] as ResourceSchema<unknown> | undefined;
-  const schema = resource?.schema ?? (exported[`${camel}Schema`] as z.ZodMiniType | undefined);
+  const schema = resource?.schema ?? (exported[`${camel}Schema`] as LazySchema | undefined);
   if (!schema)
     throw new Error(`src/client/schemas and src/client/resources export neither ${camel}Resource nor ${camel}Schema.`);
-  return { ...jsonSchemaOf(schema, resource?.flags), ...(name !== 'Credentials' && { additionalProperties: true }) };
+  return {
+    ...jsonSchemaOf(schema.build(), resource?.flags),
+    ...(name !== 'Credentials' && { additionalProperties: true }),
+  };
 }
 
 /** Adds the bounds of the numbers below a path. */

@@ -14,6 +14,7 @@ import type {
   scheduleCreateSchema,
 } from '../../src/client/schemas/open-resource-schemas.ts';
 import type { listQuerySchema, usageQuerySchema } from '../../src/client/schemas/queries.ts';
+import type { LazySchema } from '../../src/client/schemas/shared-schemas.ts';
 import type { reservationSchema, uploadRequestSchema } from '../../src/client/schemas/upload-schemas.ts';
 import type { usageSchema } from '../../src/client/schemas/usage-schema.ts';
 import type { webhookEndpointSchema } from '../../src/client/schemas/webhook-endpoint-schema.ts';
@@ -50,8 +51,10 @@ type Plain<T> = T extends string
           ? { -readonly [K in keyof T as string extends K ? never : K]-?: Plain<Exclude<T[K], undefined>> }
           : T;
 
-type Both<Interface, Schema extends z.ZodMiniType> = [Plain<Interface>] extends [Plain<z.infer<Schema>>]
-  ? [Plain<z.infer<Schema>>] extends [Plain<Interface>]
+type Both<Interface, Schema extends LazySchema> = [Plain<Interface>] extends [
+  Plain<z.infer<ReturnType<Schema['build']>>>,
+]
+  ? [Plain<z.infer<ReturnType<Schema['build']>>>] extends [Plain<Interface>]
     ? true
     : false
   : false;

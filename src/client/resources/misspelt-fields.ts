@@ -4,6 +4,7 @@ import { isObject } from '../../util/json.ts';
 import type { Logger } from '../../util/log.ts';
 import { differByOneLetter, lettersOf, similarName } from '../../util/similar-names.ts';
 import { CREATE_OPTIONS } from '../http/request-options.ts';
+import type { LazySchema } from '../schemas/shared-schemas.ts';
 
 /** The parts of a transport that the check needs. */
 interface FieldLogger {
@@ -18,11 +19,12 @@ interface FieldLogger {
 export function warnOfMisspeltFields(
   operation: OperationName,
   value: unknown,
-  schema: z.ZodMiniType,
+  schema: LazySchema,
   { settings, state: { loggedFields } }: FieldLogger,
 ): void {
   const options = operations[operation].method === 'GET' ? [] : CREATE_OPTIONS;
-  for (const { field, problem } of mistakesIn(value, schema, options)) {
+  schema.built ??= schema.build();
+  for (const { field, problem } of mistakesIn(value, schema.built, options)) {
     const message = `${operation}: \`${field}\` ${problem}`;
     if (loggedFields.has(message)) continue;
     loggedFields.add(message);

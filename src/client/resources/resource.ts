@@ -1,4 +1,3 @@
-import type * as z from 'zod/mini';
 import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../../errors/job-errors.ts';
@@ -21,7 +20,7 @@ import {
 } from '../polling/poller.ts';
 import type { Scheduler } from '../polling/scheduler.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
-import type { ResourceSchema } from '../schemas/shared-schemas.ts';
+import type { LazySchema, ResourceSchema } from '../schemas/shared-schemas.ts';
 import { extraBodyErrors, withExtraBody } from './extra-body.ts';
 import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
@@ -38,7 +37,7 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
   readonly schema: ResourceSchema<T>;
   /** Schema of the body of a create request. */
-  readonly body: z.ZodMiniType;
+  readonly body: LazySchema;
   /** Returns the errors for which the service would certainly refuse the body of a create request. */
   readonly check?: (body: unknown) => FieldErrors;
 }

@@ -210,7 +210,8 @@ function openSource(
 
 /** Returns whether a value is a reservation with a URL that can be used: values from JSON are not typed. */
 function isReservation(value: unknown): boolean {
-  const { success, data } = reservationSchema.safeParse(value);
+  reservationSchema.built ??= reservationSchema.build();
+  const { success, data } = reservationSchema.built.safeParse(value);
   return success && !new URL(data.url).username;
 }
 

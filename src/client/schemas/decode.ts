@@ -1,4 +1,3 @@
-import type * as z from 'zod/mini';
 import type { Envelope, JsonObject } from '../../spec/wire-values.ts';
 import { isObject, jsonTypeOf, normalizeFlags, valueAt } from '../../util/json.ts';
 
@@ -44,9 +43,10 @@ function describeIssue(value: unknown, { path, expected }: Issue): string {
   return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
 }
 
-/** Returns how a value differs from a schema. */
-function issuesOf(value: unknown, schema: z.ZodMiniType): readonly Issue[] {
-  return schema.safeParse(truncateArrays(value)).error?.issues ?? [];
+/** Returns how a value differs from the schema of a resource. */
+function issuesOf(value: unknown, { schema }: ResourceSchema<unknown>): readonly Issue[] {
+  schema.built ??= schema.build();
+  return schema.built.safeParse(truncateArrays(value)).error?.issues ?? [];
 }
 
 /** Maximum number of elements of an array in a resource that are checked: each may have issues. */
@@ -88,7 +88,7 @@ function decodeObject<T>(
     throw context.fail(`\`data\` is ${jsonTypeOf(value)}, expected an object`);
   }
   const normalized = normalize(value, resource);
-  for (const issue of issuesOf(normalized, resource.schema)) {
+  for (const issue of issuesOf(normalized, resource)) {
     const problem = describeIssue(normalized, issue);
     if (context.validation === 'strict' || isRequired(issue.path, resource, required)) {
       throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
@@ -124,7 +124,7 @@ export function decodeComplete<T>(
 ): T | undefined {
   if (!isObject(value)) return undefined;
   const normalized = normalize(value, resource);
-  const isComplete = issuesOf(normalized, resource.schema).every(
+  const isComplete = issuesOf(normalized, resource).every(
     ({ path }) =>
       validation === 'lenient' &&
       !isRequired(path, resource, REQUIRED_FIELDS) &&

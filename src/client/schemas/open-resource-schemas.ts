@@ -8,26 +8,28 @@ import type {
   ScheduleCreate,
 } from '../../spec/open-resources.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
-import { openObject, type ResourceSchema, statusSchema } from './shared-schemas.ts';
+import { lazily, openObject, type ResourceSchema, statusSchema } from './shared-schemas.ts';
 
 /** Schema of {@link Project} and {@link Schedule}. */
-export const identifiedSchema = z.looseObject({ id: z.int() });
+export const identifiedSchema = lazily(() => z.looseObject({ id: z.int() }));
 
 /** Schema of {@link Estimate}. */
-export const estimateSchema = z.looseObject({ id: z.int(), status: statusSchema });
+export const estimateSchema = lazily(() => z.looseObject({ id: z.int(), status: statusSchema() }));
 
 /** Schema of {@link ProjectCreate}. */
-export const projectCreateSchema = z.looseObject({ name: z.optional(z.string()) });
+export const projectCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
 
 /** Schema of {@link ScheduleCreate}. */
-export const scheduleCreateSchema = z.looseObject({ name: z.optional(z.string()) });
+export const scheduleCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
 
 /** Schema of {@link LookalikeCreate}, with the fields required that the service requires (assumed). */
-export const lookalikeCreateSchema = z.looseObject({
-  name: z.optional(z.string()),
-  source_audience_id: z.int(),
-  config: z.looseObject({ target_size: z.int() }),
-});
+export const lookalikeCreateSchema = lazily(() =>
+  z.looseObject({
+    name: z.optional(z.string()),
+    source_audience_id: z.int(),
+    config: z.looseObject({ target_size: z.int() }),
+  }),
+);
 
 /** Estimates as responses hold them. */
 export const estimateResource: ResourceSchema<Estimate> = { name: 'estimate', schema: estimateSchema };
@@ -39,4 +41,4 @@ export const projectResource: ResourceSchema<Project> = { name: 'project', schem
 export const scheduleResource: ResourceSchema<Schedule> = { name: 'schedule', schema: identifiedSchema };
 
 /** Rows of reference tables, whose fields are not specified. */
-export const referenceRow: ResourceSchema<JsonObject> = { name: 'reference row', schema: openObject };
+export const referenceRow: ResourceSchema<JsonObject> = { name: 'reference row', schema: lazily(openObject) };

@@ -1,16 +1,18 @@
 import * as z from 'zod/mini';
 import type { UploadRequest, UploadReservation } from '../../spec/upload-reservation.ts';
-import type { ResourceSchema } from './shared-schemas.ts';
+import { lazily, type ResourceSchema } from './shared-schemas.ts';
 
 /** Schema of {@link UploadRequest}. The service accepts a request without `size`, too (assumed). */
-export const uploadRequestSchema = z.looseObject({ kind: z.string(), size: z.optional(z.int()) });
+export const uploadRequestSchema = lazily(() => z.looseObject({ kind: z.string(), size: z.optional(z.int()) }));
 
 /** Schema of {@link UploadReservation}. */
-export const reservationSchema = z.looseObject({
-  reference: z.string().check(z.refine((text) => text !== '')),
-  url: z.string().check(z.refine((text) => /^\s*https?:\/\//i.test(text) && URL.canParse(text))),
-  expires_at: z.string(),
-});
+export const reservationSchema = lazily(() =>
+  z.looseObject({
+    reference: z.string().check(z.refine((text) => text !== '')),
+    url: z.string().check(z.refine((text) => /^\s*https?:\/\//i.test(text) && URL.canParse(text))),
+    expires_at: z.string(),
+  }),
+);
 
 /** Reservations as responses hold them. */
 export const uploadReservationResource: ResourceSchema<UploadReservation> = {

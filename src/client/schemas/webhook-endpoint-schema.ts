@@ -1,19 +1,21 @@
 import * as z from 'zod/mini';
 import type { WebhookEndpoint } from '../../spec/webhook-endpoint.ts';
-import type { ResourceSchema } from './shared-schemas.ts';
+import { lazily, type ResourceSchema } from './shared-schemas.ts';
 
 /** Schema of {@link WebhookEndpoint}. */
-export const webhookEndpointSchema = z.looseObject({
-  id: z.int(),
-  name: z.string(),
-  url: z.string(),
-  events: z.array(z.string()),
-  schema_version: z.int(),
-  is_active: z.boolean(),
-  last_delivery_at: z.nullable(z.string()),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
+export const webhookEndpointSchema = lazily(() =>
+  z.looseObject({
+    id: z.int(),
+    name: z.string(),
+    url: z.string(),
+    events: z.array(z.string()),
+    schema_version: z.int(),
+    is_active: z.boolean(),
+    last_delivery_at: z.nullable(z.string()),
+    created_at: z.string(),
+    updated_at: z.string(),
+  }),
+);
 
 /** Webhook endpoints as responses hold them. */
 export const webhookEndpointResource: ResourceSchema<WebhookEndpoint> = {
