@@ -393,7 +393,8 @@ describe('when what the leader learns cannot be published', { timeout: 60_000 },
     for (const id of [1, 2]) service.set(id, 104);
     expect((await Promise.all(waits)).map(({ id }) => id)).toEqual([1, 2]);
     expect(service.warnings[0]).toMatch(/^Redis failed, so this process polls for its own/);
-    for (const warning of service.warnings) expect(warning).toMatch(/^Redis (?:failed, so this process|responds again)/);
+    for (const warning of service.warnings)
+      expect(warning).toMatch(/^Redis (?:failed, so this process|responds again)/);
   }
 
   it('each process polls alone when a key of the leader holds another type of value', async () => {
