@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ServerError } from '../../src/index.ts';
 import { createSandbox, type FaultRule } from '../../src/sandbox/index.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
+import { startVirtualTime } from '../support/virtual-time.ts';
 import { startSandbox } from './support/sandbox-calls.ts';
 
 const once = { maxRetries: 0 };
@@ -50,16 +51,20 @@ describe('a fault rule', () => {
   });
 
   it('a delay holds a request for milliseconds of the machine’s clock', async () => {
-    const { client } = await startBench({
+    const { sandbox, account, connect } = await startBench({
       faults: [
         { delay: 40, on: '*/usage' },
         { delay: 5_000, on: '*/webhooks/*' },
       ],
     });
+    const client = connect({ token: account.token('api'), fetch: sandbox.fetch });
+    const time = startVirtualTime();
+    onTestFinished(() => time.end());
     const start = performance.now();
-    await client.usage.get();
-    expect(performance.now() - start).toBeGreaterThanOrEqual(39);
-    expect(await failureOf(client.webhooks.list({ timeout: 50, ...once }))).toMatchObject({ name: 'TimeoutError' });
+    await time.until(client.usage.get());
+    expect(performance.now() - start).toBe(40);
+    const late = failureOf(client.webhooks.list({ timeout: 50, ...once }));
+    expect(await time.until(late)).toMatchObject({ name: 'TimeoutError' });
   });
 
   it('a delayed request in process rejects immediately with the reason of its signal', async () => {

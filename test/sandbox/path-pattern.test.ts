@@ -23,16 +23,17 @@ describe('a pattern of paths', () => {
     expect(createPathMatcher(pattern)(path)).toBe(isMatch);
   });
 
-  it.each(['/*/*/*/*/*/x', '*'.repeat(500), '/{a}{b}{c}{d}{e}{f}{g}x', '*{a}*{b}*{c}*x'])(
-    '%s is compared with a long path in little time',
-    (pattern) => {
-      const matches = createPathMatcher(pattern);
-      const start = performance.now();
-      matches('/'.repeat(2_000));
-      matches('/a'.repeat(1_000));
-      expect(performance.now() - start).toBeLessThan(500);
-    },
-  );
+  // With backtracking, these would take longer than any test may.
+  it.each([
+    ['/*/*/*/*/*/x', false],
+    ['*'.repeat(500), true],
+    ['/{a}{b}{c}{d}{e}{f}{g}x', false],
+    ['*{a}*{b}*{c}*x', false],
+  ])('%s is compared with a long path: %s', (pattern, isMatch) => {
+    const matches = createPathMatcher(pattern);
+    expect(matches('/'.repeat(2_000))).toBe(isMatch);
+    expect(matches('/a'.repeat(1_000))).toBe(isMatch);
+  });
 
   it('a pattern of paths that is too long is refused', () => {
     expect(() => createPathMatcher(`/${'x'.repeat(500)}`)).toThrow('`on` must have up to 500 characters, not 501');

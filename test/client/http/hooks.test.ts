@@ -119,7 +119,7 @@ describe('onEnd', () => {
     const [retried, , queued] = ends;
     expect(retried?.backoff).toBeGreaterThan(95);
     expect(retried?.backoff).toBeLessThanOrEqual(retried?.duration ?? 0);
-    expect(queued?.queued).toBeGreaterThan(50);
+    expect(queued?.queued).toBeGreaterThan(0);
     expect(queued?.queued).toBeLessThanOrEqual(queued?.duration ?? 0);
   });
 

@@ -40,15 +40,14 @@ describe('a build budget refusal', () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
     const client = clientOf(server);
     await failureOf(client.audiences.create({}, { maxRetries: 0 }));
-    const started = performance.now();
-    const error = await failureOf(client.audiences.create({}, { deadline: 5_000, maxRetryWait: 1_000_000 }));
+    // The deadline is later than the end of a test that waits for it.
+    const error = await failureOf(client.audiences.create({}, { deadline: 50_000, maxRetryWait: 1_000_000 }));
     expect(error).toMatchObject({ name: 'BuildBudgetError', retryAt: expect.any(Date), outcome: 'not-sent' });
-    expect(performance.now() - started).toBeLessThan(1_000);
   });
 
   it('leaves the outcome `refused` when the deadline passes while the client reads the usage report', async () => {
     const server = await startServer({ [create]: [{ status: 429 }], [usage]: [{ fault: 'stall' }] });
-    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 300 }));
+    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 2_000 }));
     expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'refused', attempts: 1 });
     expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.name === 'RateLimitError');
   });

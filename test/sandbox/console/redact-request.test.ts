@@ -86,22 +86,4 @@ describe('a string without its credentials', () => {
     expect(redactHeader('referer', 'http://localhost/?token=canary')).toBe('http://localhost/?token=…');
     expect(redactHeader('accept', 'application/json')).toBe('application/json');
   });
-
-  it.each([
-    ['a'],
-    ['password '],
-    ['name="x" '],
-    ['name="x" ', 'content-disposition: x; '],
-    ['content-disposition: x; name="password"\r\n'],
-    ['password":{', '"'],
-    ['25', 'q=%25'],
-    ['\\'],
-    ['\\', '"password":"'],
-    ['"password":[{'],
-    ['1|'],
-  ])('takes time in proportion to its length for %j many times after %j', (part, before = '') => {
-    const start = performance.now();
-    redactText(before + part.repeat(200_000 / part.length));
-    expect(performance.now() - start).toBeLessThan(1_000);
-  });
 });
