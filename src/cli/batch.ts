@@ -149,8 +149,9 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         return job;
       } catch (error) {
         if (!options.retryFailed || stateOf(error) !== 'failed') throw error;
-        await journal.forget(key);
+        // The activation first: if the process ends in between, the next run finds the failed audience again.
         await journal.forget(activationKey(key));
+        await journal.forget(key);
       }
     }
     return wait(await queue(() => create(jobs, key, body)));
@@ -172,7 +173,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     });
     if (!activate) return change(view, { state: 'done' });
     const { allowed, blockers } = explainActivation(audience, { identifier: activationBody(0).identifier });
-    const hasActivation = journal.get(activationKey(key)) !== undefined;
+    const { id, at } = journal.get(activationKey(key)) ?? {};
+    const hasActivation = id !== undefined || at !== undefined;
     if (!allowed && !hasActivation)
       return change(view, { state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
     const activations: Jobs<Activation, ActivationCreate> = client.activations;

@@ -182,6 +182,18 @@ describe('a batch', () => {
     expect(creates()).toHaveLength(2);
   });
 
+  it('forgets an activation before its audience, so that a process that ends in between loses nothing', async () => {
+    const { run, account, sandbox, lines, creates } = await startBatches();
+    const [view] = await run(rowsOf('north'), { activate: {}, retryFailed: true });
+    const headers = { authorization: `Bearer ${account.token('api')}`, accept: 'application/json' };
+    const path = `https://api.example.com/api/v2/audiences/${view?.audience}/delete`;
+    expect((await sandbox.fetch(path, { method: 'POST', headers })).status).toBe(200);
+    expect(statesOf(await run(rowsOf('north'), { activate: {}, retryFailed: true }))).toEqual({ north: 'done' });
+    const forgotten = (await lines()).filter((line) => Object(line).forget === true);
+    expect(forgotten.map((line) => Object(line).key)).toEqual(['north activation', 'north']);
+    expect(creates('activations')).toHaveLength(2);
+  });
+
   it('sends one request with a wrong token, and nothing was created', async () => {
     const { run, sandbox, lines } = await startBatches();
     const views = await run(rowsOf('north', 'south', 'east'), { token: 'wrong' });
@@ -278,6 +290,14 @@ describe('a batch', () => {
     const views = await run(rowsOf('north'), options);
     expect(views).toMatchObject([{ state: 'blocked', reason: expect.stringContaining('unique devices') }]);
     expect(statesOf(await run(rowsOf('north'), options))).toEqual({ north: 'blocked' });
+    expect(creates('activations')).toEqual([]);
+  });
+
+  it('does not activate what is blocked although an earlier activation was forgotten', async () => {
+    const { run, creates, path } = await startBatches({ jobs: { devices: 10 } });
+    await run(rowsOf('north'), { activate: {} });
+    await appendFile(path, '{"key":"north activation","forget":true}\n');
+    expect(statesOf(await run(rowsOf('north'), { activate: {} }))).toEqual({ north: 'blocked' });
     expect(creates('activations')).toEqual([]);
   });
 
