@@ -65,15 +65,15 @@ function simplify({ zodSchema, jsonSchema, path }: Part): void {
     delete jsonSchema.minimum;
     delete jsonSchema.maximum;
   }
-  // Where fields are described, generated types are stricter without an index signature.
-  if (jsonSchema.type === 'object' && Object.keys(jsonSchema.properties ?? {}).length > 0)
-    delete jsonSchema.additionalProperties;
-  else if (jsonSchema.type === 'object') jsonSchema.additionalProperties = true;
-  if (jsonSchema.type === 'string' && path.at(-2) === 'properties') Object.assign(jsonSchema, FORMATS[name]);
   // Types of `null` are shorter as a second type.
   const [first, second] = jsonSchema.anyOf ?? [];
   if (first && typeof first.type === 'string' && second?.type === 'null') {
     delete jsonSchema.anyOf;
     Object.assign(jsonSchema, first, FORMATS[name] ?? {}, { type: [first.type, 'null'] });
   }
+  // Where fields are described, generated types are stricter without an index signature.
+  const isObject = [jsonSchema.type].flat().includes('object');
+  if (isObject && Object.keys(jsonSchema.properties ?? {}).length > 0) delete jsonSchema.additionalProperties;
+  else if (isObject) jsonSchema.additionalProperties = true;
+  if (jsonSchema.type === 'string' && path.at(-2) === 'properties') Object.assign(jsonSchema, FORMATS[name]);
 }

@@ -112,7 +112,9 @@ describe.concurrent.each(KINDS)('clients that share their waits on %s', { timeou
   it('end with the error of the leader when the service does not show it a job', async () => {
     const { service, clients } = await start(2);
     service.set(1, 102);
-    const leading = clients[0]?.audiences.wait(1);
+    const leading = clients[0]?.audiences
+      .wait(1)
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'authentication-failed' }));
     await eventually(() => expect(service.reads.length).toBeGreaterThan(0));
     service.interfere = (by, id) => (by === 0 && id === 98 ? answer([], 403) : undefined);
     const failures = [98, 99].map((id) => failureOf(Promise.resolve(clients[1]?.audiences.wait(id))));
@@ -233,7 +235,7 @@ describe.concurrent.each(KINDS)('clients that share their waits on %s', { timeou
     await eventually(() => expect(service.reads).toContainEqual({ by: 1 }));
     for (const id of [1, 2]) service.set(id, 104);
     expect((await following)?.id).toBe(2);
-    await leading?.catch((error) => expect(error).toMatchObject({ code: 'authentication-failed' }));
+    await leading;
   });
 
   it('all fail when all of their tokens are refused', async () => {
