@@ -141,7 +141,9 @@ async function perform(
   const happened = await history.during(async () => {
     results = await Promise.all(calls.map((call) => history.inConsole(() => run(call))));
   });
-  if (calls[0]?.[0] === sandbox.advance) history.latest = happened;
+  const [method, ms] = calls[0] ?? [];
+  // A clock that runs has gone on meanwhile.
+  if (method === sandbox.advance) history.latest = { ...happened, to: happened.from + Number(ms) };
   const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
   const outcome: Outcome = {
     get fields() {

@@ -121,6 +121,19 @@ describe('the pages', () => {
     expect(await page(`/resources/${lookalike?.id}`)).toContain('cancelled');
   });
 
+  it('also while the clock runs, a story begins with the create, and times have no parts of milliseconds', async () => {
+    const { act, createAudience, page, sandbox } = await startConsole({ clock: 'real' });
+    sandbox.webhooks.create({ url: 'https://example.com/' });
+    const id = await createAudience();
+    sandbox.jobs.finish('audience', id, 104);
+    await act('POST /api/clock/advance', { ms: 86_400_000 });
+    const [, text = ''] = textOf(await page(`/resources/${id}`)).split('Its story');
+    const story = ['/create', '100 Queued', '104 Completed', 'audience.completed to'].map((part) => text.indexOf(part));
+    expect(story).toEqual(story.toSorted((a, b) => a - b));
+    expect(text).not.toMatch(/\d\.\d+ ms/);
+    expect(textOf(await page('/clock'))).toContain('Copy await sandbox.advance(86400000);');
+  });
+
   it('jobs are listed with the newest first', async () => {
     const { createAudience, page } = await startConsole();
     const ids = [await createAudience(), await createAudience(), await createAudience()];
