@@ -86,6 +86,6 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   post('/webhooks/redeliver', ['event'], {
     subject: 'event',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
-    notice: ({ fields }) => `The event ${String(fields.event)} is delivered again.`,
+    notice: ({ fields }) => `The event ${String(fields.event)} is sent again, in up to six attempts.`,
   }),
 ];

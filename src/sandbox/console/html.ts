@@ -66,6 +66,9 @@ export function relativeText(ms: number): string {
 /** Returns a sentence with a capital letter. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
+/** Returns text that ends as a sentence does. */
+export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
 /** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
 
@@ -137,7 +140,8 @@ export const timeline = (happenings: readonly Happening[]): Html =>
     return html`${before}<li${classOf(tone && `is-${tone}`)}>${content}</li>`;
   })}</ol>`;
 
-function gapText(ms: number): string {
+function gapText(exact: number): string {
+  const ms = Math.round(exact);
   if (ms === 0) return 'same time';
   return `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
 }

@@ -8,7 +8,7 @@ import type { SandboxState } from '../state.ts';
 import { type Action, FieldError, NotFoundError, number, type Outcome, optional, post, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText } from './history.ts';
-import { capital, durationText, relativeText } from './html.ts';
+import { capital, durationText, relativeText, sentence } from './html.ts';
 import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
 
 /** Returns the milliseconds until the next task. */
@@ -196,7 +196,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
 function sentText({ service, result }: Outcome): string {
   const { id, status }: SentRequest = Object(result);
   const why = service.state.log.find((entry) => entry.id === id)?.why;
-  return `Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}.`;
+  return sentence(`Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}`);
 }
 
 /** Returns the status that a job of a kind ends with, and its name. */

@@ -13,7 +13,7 @@ export function whatHappened(advance: Advance): Html {
   const { from, to, events } = advance;
   const byMinute = Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
   const groups = [...byMinute.values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
-  const text = `await sandbox.advance(${to - from});`;
+  const text = `await sandbox.advance(${Math.round(to - from)});`;
   return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
 <span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
 <div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
+import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import {
   type Content,
@@ -130,9 +130,11 @@ const contentOf = (at: number, now: number, ...parts: readonly Content[]): Html 
   html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
-  const at = Date.parse(entry.at);
   const now = console.service.clock.now();
-  const key = console.recorder.find(entry)?.headers.get('idempotency-key');
+  const kept = console.recorder.find(entry);
+  // When it began: what it has done is before its end.
+  const at = kept?.started.time ?? Date.parse(entry.at);
+  const key = kept?.headers.get('idempotency-key');
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry, now);
@@ -157,10 +159,10 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, latest, retryAt, state, attempts } = group;
+  const { event, latest, retryAt, attempts } = group;
   const { id, type, endpoint } = event;
   const at = attempts[0]?.delivery.at ?? latest.delivery.at;
-  const isGood = state === 'delivered';
+  const isGood = isDelivered(latest);
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
