@@ -62,7 +62,8 @@ export async function killBatches({ kills, batches }: { kills: number; batches: 
     const paths = creates.map(({ path }) => path);
     expect(paths.indexOf('/api/v2/activations/create')).toBeLessThan(paths.lastIndexOf('/api/v2/audiences/create'));
     sandbox.faults.clear();
-    totals.files += await checkResults(scene);
+    const files = await checkResults(scene);
+    totals.files += files;
     totals.ended++;
   }
 
