@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../support/directory.ts';
 import { parseLines } from '../support/journal.ts';
 import { credentials } from '../support/sandbox.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
+import { runs } from '../support/volume.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,7 +21,7 @@ afterEach(() => {
 });
 
 /** Time stands still while files are read and written. */
-const isWriting = (): boolean => process.getActiveResourcesInfo().includes('FSReqPromise');
+const isWriting = (): boolean => process.getActiveResourcesInfo().some((name) => /^(?:FSReq|Close)/.test(name));
 
 type Change = Partial<BatchOptions> & { readonly stopAfter?: number; readonly token?: string };
 
@@ -28,9 +29,9 @@ type Change = Partial<BatchOptions> & { readonly stopAfter?: number; readonly to
 async function startBatches(options: SandboxOptions = {}) {
   const folder = await temporaryDirectory();
   const path = join(folder, 'rows.journal');
-  time = startVirtualTime(isWriting);
+  time = startVirtualTime(isWriting, { realIntervals: true });
   const clock = time;
-  const sandbox: Sandbox = createSandbox({ clock: 'real', ...options });
+  const sandbox: Sandbox = createSandbox({ clock: 'real', ...options, jobs: { duration: MINUTE, ...options.jobs } });
   const account = sandbox.accounts.create(credentials);
   const url = 'https://api.example.com';
   const connect = (token: string): AudienceClient =>
@@ -84,14 +85,17 @@ interface Row {
 }
 
 const rowsOf = (...names: readonly string[]): Row[] => names.map((name) => ({ key: name, body: { name } }));
+const namesOf = (length: number): string[] => Array.from({ length }, (_, at) => `row-${at}`);
 const statesOf = (views: readonly RowView[]): Record<string, string> =>
   Object.fromEntries(views.map(({ key, state }) => [key, state]));
 const codeOf = (view: RowView | undefined): unknown => Object(view?.error).code;
 
 describe('a batch', () => {
-  it('of 500 rows builds each once within 60 an hour and 300 a day, also when it is stopped three times', async () => {
-    const { run, sandbox, creates, names } = await startBatches({ limits: { logLength: 100_000 } });
-    const rows = Array.from({ length: 500 }, (_, at) => ({ key: `row-${at}`, body: { name: `Row ${at}` } }));
+  it('of many rows builds each once within the budget of an hour and of a day, also when it is stopped three times', async () => {
+    // The service allows 60 an hour and 300 a day.
+    const limits = { buildsPerHour: runs(6, 60), buildsPerDay: runs(30, 300), logLength: 100_000 };
+    const { run, sandbox, creates, names } = await startBatches({ limits, jobs: { duration: runs(1, 10) * MINUTE } });
+    const rows = rowsOf(...namesOf(runs(50, 500)));
     const since = Date.now();
     for (const stopAfter of [2 * HOUR, 9 * HOUR, 14 * HOUR]) {
       const states = new Set(Object.values(statesOf(await run(rows, { stopAfter }))));
@@ -101,7 +105,9 @@ describe('a batch', () => {
     expect(new Set(Object.values(statesOf(views)))).toEqual(new Set(['done']));
     const hours = (Date.now() - since) / HOUR;
     const refused = creates().filter(({ status }) => status === 429).length;
-    console.info(`500 rows: ${hours.toFixed(1)} h, ${sandbox.log.length} requests, ${refused} refused creates`);
+    console.info(
+      `${rows.length} rows: ${hours.toFixed(1)} h, ${sandbox.log.length} requests, ${refused} refused creates`,
+    );
     expect(hours).toBeLessThan(28);
     expect(refused).toBeLessThan(150);
     expect(await names()).toEqual(rows.map(({ body }) => body.name).sort());
@@ -270,18 +276,18 @@ describe('a batch', () => {
     expect(await names()).toEqual(['east', 'north', 'south', 'west']);
   });
 
-  it('of 60 rows with activation is complete after one run with 35 % of faults', async () => {
+  it('of many rows with activation is complete after one run with 35 % of faults', async () => {
     const { run, sandbox, names, all } = await startBatches({ seed: 7, limits: { buildsPerHour: 1_000 } });
     sandbox.faults.add({ cut: 'after', rate: 0.15 });
     sandbox.faults.add({ status: 503, rate: 0.1 });
     sandbox.faults.add({ malformed: true, rate: 0.1 });
-    const rows = Array.from({ length: 60 }, (_, at) => ({ key: `row-${at}`, body: { name: `Row ${at}` } }));
+    const rows = rowsOf(...namesOf(runs(20, 60)));
     const views = await run(rows, { activate: {} });
     sandbox.faults.clear();
     expect(new Set(Object.values(statesOf(views)))).toEqual(new Set(['done']));
     expect(await names()).toEqual(rows.map(({ body }) => body.name).sort());
     const activations = await all('activations');
-    expect(activations).toHaveLength(60);
+    expect(activations).toHaveLength(rows.length);
   }, 60_000);
 
   it('does not activate what is blocked, and asks again in the next run', async () => {

@@ -2,8 +2,6 @@ import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { NO_LIMITS } from '../support/journal.ts';
-import { runs } from '../support/volume.ts';
-import { checkKilledBatches } from './support/killed-batches.ts';
 import { type Scene, startScene } from './support/run-process.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -165,8 +163,4 @@ describe('aud run', () => {
     await suspended.ended;
     expect((await scene.json(['audiences', 'list'])).length).toBe(2);
   });
-
-  it('creates nothing twice, and loses nothing, when it is killed at random moments', async () => {
-    await checkKilledBatches({ kills: runs(10, 10, 200), batches: runs(2, 2, 8) });
-  }, 3_600_000);
 });
