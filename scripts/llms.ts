@@ -25,6 +25,7 @@ const GUIDES: readonly Document[] = [
     path: 'docs/errors-and-retries.md',
     about: 'error classes and codes, outcomes of creates, retries, idempotency keys',
   },
+  { path: 'docs/troubleshooting.md', about: 'messages of errors and what to do, all codes' },
   { path: 'docs/files.md', about: 'files of cohorts, result files of activations' },
   { path: 'docs/webhooks.md', about: 'verifying and receiving events' },
   { path: 'docs/testing.md', about: 'tests with the sandbox: time, faults, msw' },
