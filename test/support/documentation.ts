@@ -1,7 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** Documents that are shipped with the package, the README first. */
-export const SHIPPED: readonly string[] = ['README.md', ...globSync('docs/*.md').sort(), 'CHANGELOG.md', 'SECURITY.md'];
+export const SHIPPED: readonly string[] = [
+  'README.md',
+  ...globSync('docs/*.md').sort(),
+  'examples/README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+];
 
 /** A code block of a document. */
 export interface Block {
