@@ -7,7 +7,7 @@ import { credentials } from '../../support/sandbox.ts';
 
 const ASSETS = ['/console.css', '/console.js', '/icon.svg', '/favicon.ico'];
 
-/** What only an operator may read. */
+/** The pages of an operator. */
 const OPERATOR_READS = [
   ...PAGES,
   '/requests/req_1',
