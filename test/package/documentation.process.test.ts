@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUN, DENO, NODES, PEERS, TYPESCRIPTS, WORKERD } from '../../scripts/package/versions.ts';
-import { allBlocks, anchorsOf, blocksOf, relativeLinks, SHIPPED, tableAfter } from '../support/documentation.ts';
+import {
+  allBlocks,
+  anchorsOf,
+  blocksOf,
+  relativeLinks,
+  SHIPPED,
+  tableAfter,
+  withExpectations,
+} from '../support/documentation.ts';
 
 /** Runs blocks in one process, in a project with the built package; returns the problem of each, or `null`. */
 async function run(codes: readonly string[], timeoutMs: number): Promise<Map<number, string | null>> {
@@ -28,7 +36,12 @@ async function run(codes: readonly string[], timeoutMs: number): Promise<Map<num
 
 const blocks = allBlocks();
 const runnable = blocks.filter(({ compiledOnly }) => compiledOnly === undefined);
-const BROKEN = ["throw new Error('thrown on purpose');", "void Promise.reject(new Error('never awaited'));"];
+const BROKEN = [
+  "throw new Error('thrown on purpose');",
+  "void Promise.reject(new Error('never awaited'));",
+  'console.log(1 + 1); // 3',
+  'for (const one of []) {\n  console.log(one); // 1\n}',
+];
 const ENDLESS = 'await new Promise(() => setInterval(() => {}, 1_000));';
 
 describe('code blocks of the README and the guides', () => {
@@ -46,10 +59,22 @@ describe('code blocks of the README and the guides', () => {
     },
   );
 
-  it('are reported if they throw, leave a rejection unhandled, or do not end', () => {
+  it('are reported if they throw, leave a rejection unhandled, print something else than they say, or do not end', () => {
     expect(problemsOfBroken.get(0)).toContain('thrown on purpose');
     expect(problemsOfBroken.get(1)).toContain('never awaited');
-    expect(problemsOfBroken.get(2)).toContain('It did not end');
+    expect(problemsOfBroken.get(2)).toContain('It prints "2", and its comment says "3"');
+    expect(problemsOfBroken.get(3)).toContain('It does not print 1');
+    expect(problemsOfBroken.get(4)).toContain('It did not end');
+  });
+
+  it('print what their comments say', () => {
+    const code =
+      "console.log(code); // 'a-b'\n  console.log(x, y); // 1 true: a reason\nconsole.log(z); // known before";
+    expect(withExpectations(code)).toEqual({
+      code: 'expectPrinted("a-b", code);\n  expectPrinted("1 true", x, y);\nconsole.log(z); // known before',
+      texts: ['a-b', '1 true'],
+    });
+    expect(runnable.flatMap((block) => withExpectations(block.code).texts).length).toBeGreaterThan(10);
   });
 
   it('are read with their heading, and with the reason not to run one', () => {
