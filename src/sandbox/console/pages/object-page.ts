@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import {
   type Content,
@@ -159,10 +159,10 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, latest, retryAt, attempts } = group;
+  const { event, latest, retryAt, state, attempts } = group;
   const { id, type, endpoint } = event;
   const at = attempts[0]?.delivery.at ?? latest.delivery.at;
-  const isGood = isDelivered(latest);
+  const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
