@@ -8,6 +8,7 @@ import {
   type Content,
   capital,
   count,
+  counted,
   facts,
   foreign,
   type Happening,
@@ -179,8 +180,7 @@ function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[]
     if (!chapter.isPoll) result.push(chapter);
     else polls++;
     if (polls === 0 || chapters[index + 1]?.isPoll) continue;
-    const text = `${count(polls)} ${polls === 1 ? 'poll' : 'polls'}`;
-    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${text}</a>`;
+    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
     const before = result.pop();
     result.push(before ? { ...before, content: [before.content, link] } : { ...chapter, content: link });
     polls = 0;
