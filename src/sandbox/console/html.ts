@@ -72,6 +72,10 @@ export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text
 /** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
 
+/** Returns a number of things, such as "1 job" and "2 jobs". */
+export const counted = (value: number, one: string, several = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : several}`;
+
 /** Meaning of a badge or a note, which has a colour and a shape. */
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
 

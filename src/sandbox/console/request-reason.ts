@@ -96,11 +96,14 @@ function withoutResponse({ fault, served }: LogEntry): Omit<Reason, 'actions'> {
 
 function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason {
   const { why = '', freeAt } = entry;
-  const until = freeAt && html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`;
+  const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
+  const until = isOpen
+    ? html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`
+    : '';
   const isRunning = why.includes('has not ended');
   const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
   const title = `Refused: ${sentence(why)}`;
-  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until ?? ''}${first}`], actions: [] };
+  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until}${first}`], actions: [] };
 }
 
 /** Returns the reason of a request that exceeded a limit, which is free again at `end`. */

@@ -316,7 +316,7 @@ describe('an action by its endpoint', () => {
     expect(redelivered.data.notice).toBe(`The event ${event} is sent again, in up to six attempts.`);
     await sandbox.advance(0);
     const after = await pages();
-    expect(after[0]).toContain('Delivered. The earlier delivery is still attempted again: next at 00:01:00, in 1 min.');
+    expect(after[0]).toContain('Delivered. The earlier delivery still waits: next attempt at 00:01:00, in 1 min.');
     for (const text of after) expect(text).not.toMatch(/Failed once|has failed|attempt 1 of 6/);
   });
 

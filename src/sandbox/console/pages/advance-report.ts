@@ -1,6 +1,16 @@
 import { html } from 'hono/html';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import { badge, type Content, capital, count, durationText, foreign, type Html, timeElement } from '../html.ts';
+import {
+  badge,
+  type Content,
+  capital,
+  count,
+  counted,
+  durationText,
+  foreign,
+  type Html,
+  timeElement,
+} from '../html.ts';
 import { table, twoLines } from '../lists.ts';
 
 const MAX_ROWS = 20;
@@ -30,9 +40,8 @@ export function whatHappened(advance: Advance): Html {
 
 function titleOf({ length, 0: { what } }: Group): Html {
   if (what === 'disabled') return html`<b>Switched off</b>`;
-  const one = length === 1;
-  if (what === 'jobs') return html`<a class="row" href="/resources">${count(length)} ${one ? 'job' : 'jobs'} ended</a>`;
-  return html`<a class="row" href="/deliveries">${count(length)} ${one ? 'delivery' : 'deliveries'} attempted</a>`;
+  if (what === 'jobs') return html`<a class="row" href="/resources">${counted(length, 'job')} ended</a>`;
+  return html`<a class="row" href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
 }
 
 /** Returns values with how often each occurs. */

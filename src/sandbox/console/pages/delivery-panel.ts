@@ -56,17 +56,16 @@ ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes`, prettyJson(red
 <p class="soft">A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>`;
 }
 
-function stateOf({ attempts, latest }: DeliveryGroup): Html {
-  if (isDelivered(latest)) return html`<b class="good">Delivered.</b>`;
+function stateOf({ attempts, state }: DeliveryGroup): Html {
+  if (state === 'delivered') return html`<b class="good">Delivered.</b>`;
   const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
   return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
 }
 
-function nextAttempt({ retryAt, latest }: DeliveryGroup, api: string, now: number): Content {
+function nextAttempt({ retryAt, state }: DeliveryGroup, api: string, now: number): Content {
   if (retryAt === undefined) return '';
   const advance = api === '/api' ? advanceBy(retryAt - now, 'Advance to it', 'small') : '';
-  // A redelivery does not end the attempts that were made before it.
-  const next = isDelivered(latest) ? 'The earlier delivery is still attempted again: next at' : 'Next attempt at';
+  const next = state === 'delivered' ? 'The earlier delivery still waits: next attempt at' : 'Next attempt at';
   return html`<span>${next} ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advance}`;
 }
 

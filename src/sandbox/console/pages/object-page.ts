@@ -2,12 +2,13 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import {
   type Content,
   capital,
   count,
+  counted,
   facts,
   foreign,
   type Happening,
@@ -159,10 +160,10 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, latest, retryAt, attempts } = group;
+  const { event, latest, retryAt, state, attempts } = group;
   const { id, type, endpoint } = event;
   const at = attempts[0]?.delivery.at ?? latest.delivery.at;
-  const isGood = isDelivered(latest);
+  const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
@@ -179,8 +180,7 @@ function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[]
     if (!chapter.isPoll) result.push(chapter);
     else polls++;
     if (polls === 0 || chapters[index + 1]?.isPoll) continue;
-    const text = `${count(polls)} ${polls === 1 ? 'poll' : 'polls'}`;
-    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${text}</a>`;
+    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
     const before = result.pop();
     result.push(before ? { ...before, content: [before.content, link] } : { ...chapter, content: link });
     polls = 0;

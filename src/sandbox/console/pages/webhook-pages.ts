@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { AccountRecord, Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { checkbox, formDialog, input, opener } from '../forms.ts';
 import { codeBlock } from '../highlight.ts';
 import { badge, facts, foreign, type Html, head, live, note, timeElement, withoutOverrides } from '../html.ts';
@@ -90,7 +90,7 @@ function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
     return note('bad', 'Disabled: 20 deliveries in a row have used up their six attempts.', {
       details: ['No event is delivered. Resume it when your receiver works, and redeliver what it has missed.'],
     });
-  const failed = groups.find(({ retryAt, latest }) => retryAt !== undefined && !isDelivered(latest));
+  const failed = groups.find(({ state }) => state === 'waiting');
   if (failed?.retryAt === undefined) return '';
   const { event, latest } = failed;
   const next = html`The next attempt is at ${timeElement(failed.retryAt, now)}.`;
