@@ -1,16 +1,17 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type BatchOptions, type RowView, runBatch } from '../../src/cli/batch.ts';
 import { AudienceClient } from '../../src/index.ts';
 import { type Journal, openJournal } from '../../src/node/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { parseLines } from '../support/journal.ts';
+import { fillDisk, parseLines } from '../support/journal.ts';
 import { credentials } from '../support/sandbox.ts';
 import { startVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
 import { runs } from '../support/volume.ts';
 
+const URL = 'https://api.example.com';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
@@ -33,15 +34,15 @@ async function startBatches(options: SandboxOptions = {}) {
   const clock = time;
   const sandbox: Sandbox = createSandbox({ clock: 'real', ...options, jobs: { duration: MINUTE, ...options.jobs } });
   const account = sandbox.accounts.create(credentials);
-  const url = 'https://api.example.com';
   const connect = (token: string): AudienceClient =>
-    new AudienceClient({ baseUrl: url, token, fetch: sandbox.fetch, logLevel: 'off' });
+    new AudienceClient({ baseUrl: URL, token, fetch: sandbox.fetch, logLevel: 'off' });
+  const ownToken = account.token('api');
   const limits: string[] = [];
   async function attempt(
     rows: readonly Row[],
     { stopAfter, token, ...change }: Change = {},
   ): Promise<readonly RowView[]> {
-    const client = connect(token ?? account.token('api'));
+    const client = connect(token ?? ownToken);
     const journal: Journal = await openJournal(path, client);
     const stop = new AbortController();
     if (stopAfter !== undefined) setTimeout(() => stop.abort(new Error('killed')), stopAfter);
@@ -63,7 +64,7 @@ async function startBatches(options: SandboxOptions = {}) {
     }
   }
   const list = (kind: 'audiences' | 'activations'): Promise<readonly object[]> =>
-    clock.until<readonly object[]>(connect(account.token('api'))[kind].list().toArray({ limit: 10_000 }));
+    clock.until<readonly object[]>(connect(ownToken)[kind].list().toArray({ limit: 10_000 }));
   return {
     path,
     folder,
@@ -250,30 +251,56 @@ describe('a batch', () => {
     expect(await names()).toEqual(['north', 'south']);
   });
 
-  it('names a row unknown whose create was lost for 25 hours, and builds it again once a person has said so', async () => {
-    const { run, sandbox, pass, path, names } = await startBatches();
+  it.each([
+    ['25 hours', 25],
+    ['8 days', 8 * 24],
+  ])('restarted after %s, names a lost create unknown, and builds it once a person has said so', async (_, hours) => {
+    const { run, sandbox, pass, path, names, creates } = await startBatches();
+    await run(rowsOf('east'));
     sandbox.faults.add({ on: 'audiences.create', delay: 10 * MINUTE, times: 1 });
-    await run(rowsOf('north'), { stopAfter: 1_000 });
-    await pass(25 * HOUR);
-    const views = await run(rowsOf('north', 'south'));
-    expect(statesOf(views)).toEqual({ north: 'unknown', south: 'done' });
+    await run(rowsOf('north', 'east'), { stopAfter: 1_000 });
+    await pass(hours * HOUR);
+    const views = await run(rowsOf('north', 'south', 'east'));
+    expect(statesOf(views)).toEqual({ north: 'unknown', south: 'done', east: 'done' });
     expect(codeOf(views[0])).toBe('outcome-expired');
+    expect(creates()).toHaveLength(3);
     await appendFile(path, '{"key":"north","forget":true}\n');
-    expect(statesOf(await run(rowsOf('north', 'south')))).toEqual({ north: 'done', south: 'done' });
-    expect(await names()).toContain('south');
+    expect(statesOf(await run(rowsOf('north', 'south', 'east')))).toEqual({
+      north: 'done',
+      south: 'done',
+      east: 'done',
+    });
+    expect((await names()).filter((name) => name !== 'north')).toEqual(['east', 'south']);
   });
 
-  it('outlives an outage of ten minutes, and begins no more creates in a longer one', async () => {
+  it('restarted with a journal that is cut at any byte, has everything once', async () => {
+    const { run, path, folder, names, all } = await startBatches();
+    const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
+    await run(rowsOf('north'), options);
+    const content = await readFile(path);
+    for (let size = content.indexOf('\n'); size < content.length; size += runs(29, 1)) {
+      await writeFile(path, content.subarray(0, size));
+      expect(statesOf(await run(rowsOf('north'), options))).toEqual({ north: 'done' });
+      expect(await readFile(path, 'utf8')).toMatch(/"done":\{[^\n]*\n$/);
+    }
+    expect([await names(), (await all('activations')).length]).toEqual([['north'], 1]);
+  }, 120_000);
+
+  it.each([
+    ['80 retries outlives an outage of 19 minutes', 80, 19, { north: 'done', south: 'done' }],
+    ['80 retries begins no more creates in an outage of 21 minutes', 80, 21, { north: 'unknown', south: 'unfinished' }],
+    ['40 retries outlives an outage of 9 minutes', 40, 9, { north: 'done', south: 'done' }],
+    ['40 retries begins no more creates in an outage of 10 minutes', 40, 10, { north: 'unknown', south: 'unfinished' }],
+  ])('with %s', async (_, maxRetries, minutes, expected) => {
     const { run, sandbox, names } = await startBatches();
-    const outage = sandbox.faults.add({ status: 503 });
-    setTimeout(outage, 10 * MINUTE);
-    expect(statesOf(await run(rowsOf('north', 'south')))).toEqual({ north: 'done', south: 'done' });
-    sandbox.faults.add({ status: 503 });
-    const views = await run(rowsOf('east', 'west'));
-    expect(statesOf(views)).toEqual({ east: 'unknown', west: 'unfinished' });
+    // The waits between retries are random: here, each has its mean.
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    onTestFinished(() => void vi.restoreAllMocks());
+    setTimeout(sandbox.faults.add({ status: 503 }), minutes * MINUTE);
+    expect(statesOf(await run(rowsOf('north', 'south'), { maxRetries }))).toEqual(expected);
     sandbox.faults.clear();
-    expect(statesOf(await run(rowsOf('east', 'west')))).toEqual({ east: 'done', west: 'done' });
-    expect(await names()).toEqual(['east', 'north', 'south', 'west']);
+    expect(statesOf(await run(rowsOf('north', 'south')))).toEqual({ north: 'done', south: 'done' });
+    expect(await names()).toEqual(['north', 'south']);
   });
 
   it('of many rows with activation is complete after one run with 35 % of faults', async () => {
@@ -321,6 +348,23 @@ describe('a batch', () => {
     expect(open.size).toBe(2);
     expect(kept).toBeGreaterThan(0);
   });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+    'on a disk that is full after %i lines, creates no more, and continues when it is not',
+    async (after) => {
+      const { run, path, folder, names, all } = await startBatches();
+      const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
+      await (await openJournal(path, { baseUrl: URL })).close();
+      const release = await fillDisk(after + 1);
+      const views = await run(rowsOf('a', 'b'), options);
+      const failed = views.filter((view) => codeOf(view) === 'disk-full');
+      expect(failed.length).toBeGreaterThan(0);
+      for (const { state } of failed) expect(['unfinished', 'unknown']).toContain(state);
+      release();
+      expect(statesOf(await run(rowsOf('a', 'b'), options))).toEqual({ a: 'done', b: 'done' });
+      expect([await names(), (await all('activations')).length]).toEqual([['a', 'b'], 2]);
+    },
+  );
 
   it('leaves a row unfinished whose files cannot be saved', async () => {
     const { run, path, folder } = await startBatches();

@@ -9,7 +9,7 @@ import { type Scene, startScene } from './run-process.ts';
 
 const KEYS = Array.from({ length: 40 }, (_, at) => `row-${at}`);
 
-/** The state in the journal of a row that is done. */
+/** Line of a journal about a row that is done. */
 interface DoneLine {
   readonly key: string;
   readonly done: { readonly audience: number; readonly activation: number; readonly files: readonly string[] };
@@ -85,8 +85,8 @@ const linesOf = async (folder: string): Promise<Record<string, unknown>[]> =>
 
 /** Returns how many creates may or may not have taken effect. */
 function doubtsOf(lines: readonly Record<string, unknown>[]): number {
-  const keys = new Set(lines.flatMap(({ key, id, refused }) => (id || refused ? [key] : [])));
-  return lines.filter(({ key, sent }) => sent && !keys.has(key)).length;
+  const settled = new Set(lines.flatMap(({ key, id, refused }) => (id || refused ? [key] : [])));
+  return lines.filter(({ key, sent }) => sent && !settled.has(key)).length;
 }
 
 /** Checks that each row has one audience, one activation of it, and its files. Returns the number of files. */
