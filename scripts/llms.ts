@@ -10,14 +10,13 @@ interface Document {
 const GUIDES: readonly Document[] = [
   { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
   { path: 'docs/how-it-works.md', about: 'a call, a failed create, a job, many waits, several processes' },
-  { path: 'docs/adapting-to-your-service.md', about: 'which assumptions hold at your service: the command `check`' },
+  {
+    path: 'docs/adapting-to-your-service.md',
+    about: 'a service that differs from the assumptions, and fields that are not documented',
+  },
   {
     path: 'docs/reference.md',
     about: 'options of the client and of calls, namespaces and their methods, entry points',
-  },
-  {
-    path: 'docs/undocumented-fields.md',
-    about: 'fields that the specification does not show: `extraBody`, `query`, declarations',
   },
   { path: 'docs/authentication.md', about: 'tokens: which source to use, stores for processes that share one' },
   { path: 'docs/jobs.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
@@ -30,7 +29,6 @@ const GUIDES: readonly Document[] = [
   { path: 'docs/webhooks.md', about: 'verifying and receiving events' },
   { path: 'docs/testing.md', about: 'tests with the sandbox: time, faults, msw' },
   { path: 'docs/sandbox.md', about: 'the emulated service: accounts, jobs, limits, what it makes up' },
-  { path: 'docs/reliability.md', about: 'what is retried, and what can be lost' },
   { path: 'docs/scaling.md', about: 'several processes: limits, tokens and waits through Redis' },
   { path: 'docs/telemetry.md', about: 'hooks, logs, OpenTelemetry' },
   { path: 'docs/browsers.md', about: 'pages and workers: tokens, CORS, bundles' },
@@ -49,28 +47,15 @@ const GUIDES: readonly Document[] = [
 /** Declarations of the entry points, written by `npm run api`. */
 const ENTRIES = ['index', 'node', 'webhooks', 'sandbox', 'oauth', 'mcp', 'redis', 'otel'] as const;
 
-const SUMMARY =
-  'TypeScript client of the Audience Build and Activation API (v2): audiences, lookalikes, cohorts and activations are created by asynchronous jobs. The client retries safely under idempotency keys, waits for jobs at the price of a few list reads, keeps the rate limits, and verifies webhooks. A sandbox of the service is included.';
+/** The beginning of `llms.txt`: facts that a program needs, and three programs that tests run. */
+export const START = 'scripts/llms/start.md';
 
-const ADVICE = [
-  '- Fields of the service are snake_case as it spells them (`project_id`, `per_page`); options of the package are camelCase. Durations are milliseconds.',
-  '- Create one `AudienceClient` per account and process, and close it (`await client.close()`), or the process stays alive while waits run.',
-  '- Use `createAndWait` or `wait`; do not poll yourself. `wait` rejects with a `JobError` if the job did not complete.',
-  '- Check errors with `SomeError.isInstance(error)` and `error.code`. After a failed create, `error.outcome` says whether it took effect; repeat it with `error.idempotencyKey`.',
-  '- In tests, use `createSandbox` of `audience-activation/sandbox` instead of mocks.',
-];
-
-/** Returns `llms.txt`: what the package is, and where to read more. */
+/** Returns `llms.txt`: what the package is, how to begin, and where to read more. */
 export function indexText(): string {
   const links = GUIDES.map(({ path, about }) => `- [${titleOf(path)}](${path}): ${about}`);
   return [
-    '# audience-activation',
-    '',
-    `> ${SUMMARY}`,
-    '',
-    ...ADVICE,
-    '',
-    'The declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. Programs to start from: `examples`. The contract for tools: `audience-activation/openapi.json`.',
+    readFileSync(START, 'utf8'),
+    'The declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. More programs: `examples`. The contract for tools: `audience-activation/openapi.json`.',
     '',
     '## Documentation',
     '',
