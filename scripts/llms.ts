@@ -12,7 +12,7 @@ const GUIDES: readonly Document[] = [
   { path: 'docs/how-it-works.md', about: 'a call, a failed create, a job, many waits, several processes' },
   {
     path: 'docs/adapting-to-your-service.md',
-    about: 'a service that differs from the assumptions, and fields that are not documented',
+    about: 'what differs at your service: the command `check`, contracts, overrides, fields that are not documented',
   },
   {
     path: 'docs/reference.md',
@@ -22,9 +22,10 @@ const GUIDES: readonly Document[] = [
   { path: 'docs/jobs.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
   {
     path: 'docs/errors-and-retries.md',
-    about: 'error classes and codes, outcomes of creates, retries, idempotency keys',
+    about: 'error classes and codes, outcomes of creates, retries, idempotency keys, what can be lost',
   },
   { path: 'docs/troubleshooting.md', about: 'messages of errors and what to do, all codes' },
+  { path: 'docs/limits.md', about: 'rate limits, the build budget, more creates than it allows' },
   { path: 'docs/files.md', about: 'files of cohorts, result files of activations' },
   { path: 'docs/webhooks.md', about: 'verifying and receiving events' },
   { path: 'docs/testing.md', about: 'tests with the sandbox: time, faults, msw' },
