@@ -34,27 +34,27 @@ const CONTRACT = {
   conflictMessage: {
     about: 'Which of its two causes a 409 has',
     assumed:
-      'its `message` says that a create is in flight, or that the body is another one; if it says neither or both, a create may be in flight',
+      'its `message` says that a request is in flight, or that the body is another one; if it says neither or both, a request may be in flight',
     override: '`onConflict`',
-    check: '`--write`: whether the message about another body is read as that',
+    check: '`--write`: the message about another body is recognized',
   },
   errorEnvelope: {
     about: 'Body of 403, 404, 406, 409 and 429',
-    assumed: 'the envelope, as of other errors',
+    assumed: 'the envelope, like other errors',
     override: NONE,
     check: 'reads: 422; `--write`: 409, for a key with another body; others never',
   },
   jsonSize: {
     about: 'Maximum size of a JSON body',
-    assumed: '8 MiB: more is a 413; `multipart/form-data` has the limits of uploads',
+    assumed: '8 MiB; a larger body returns 413; `multipart/form-data` has the limits of uploads',
     override: NONE,
-    check: 'never: it sends none of that size',
+    check: 'never: it sends no body of that size',
   },
   serverErrors: {
     about: 'Body of server errors',
     assumed: 'the envelope; proxies may send any other body',
     override: NONE,
-    check: 'never: it provokes none',
+    check: 'never: it provokes no server error',
   },
   insufficientScope: {
     about: 'Where the code `insufficient_scope` is',
@@ -75,10 +75,10 @@ const CONTRACT = {
     check: '`--write`: the time of a project just created',
   },
   createResponse: {
-    about: 'Response to a create',
-    assumed: 'that of the GET: an array of the one resource',
+    about: 'Response to a create request',
+    assumed: 'like the GET: an array of the one resource',
     override: '`operations: { "…": { data } }`',
-    check: '`--write`: that of a project',
+    check: '`--write`: the response for a project',
   },
   emptyData: {
     about: '`data` of a delete or cancel',
@@ -87,34 +87,34 @@ const CONTRACT = {
     check: 'never: any value is accepted',
   },
   audienceBody: {
-    about: 'Body of an audience or estimate create',
+    about: 'Body that creates an audience or estimate',
     assumed:
       '`name`, `project_id`, `dataset`, `cohort_id`, `filters`, all optional; an entry of `dataset` has all three fields of the audience object',
     override: '`operations: { "audiences.create": { body } }`',
-    check: '`--write`: fields that a 422 names, never more than likely',
+    check: '`--write`: fields that a 422 names; at most likely',
   },
   lookalikeBody: {
-    about: 'Body of a lookalike create, `config.target_size` aside',
+    about: 'Body that creates a lookalike, except `config.target_size`',
     assumed: '`name`, `source_audience_id`; the latter and `config` are required',
     override: '`operations: { "lookalikes.create": { body } }`',
-    check: '`--write`: fields that a 422 names, never more than likely',
+    check: '`--write`: fields that a 422 names; at most likely',
   },
   activationBody: {
-    about: 'Body of an activation create, the refused fields aside',
+    about: 'Body that creates an activation, except the refused fields',
     assumed:
       '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; `audience_id` is required',
     override: '`operations: { "activations.create": { body } }`',
-    check: '`--write`: fields that a 422 names, never more than likely',
+    check: '`--write`: fields that a 422 names; at most likely',
   },
   cohortBody: {
-    about: 'Body of a cohort create',
+    about: 'Body that creates a cohort',
     assumed:
       '`name`, `upload_reference`, `source_audience_id`, `project_id`, all optional; as `multipart/form-data`, also the file itself as `file`',
     override: '`operations: { "cohorts.create": { body } }`',
     check: 'never: it needs a file',
   },
   projectBody: {
-    about: 'Fields of projects and schedules, and of their creates',
+    about: 'Fields of projects and schedules, and of the bodies that create them',
     assumed: '`id` of the resource; an optional `name` in the body, and any other fields',
     override: '`operations: { "projects.create": { body } }`',
     check: '`--write`: a project with a name',
@@ -126,14 +126,14 @@ const CONTRACT = {
     check: 'never: they cannot be deleted',
   },
   lookalikeReads: {
-    about: 'Lookalikes once created',
-    assumed: 'audiences, which are read, listed and deleted as such',
+    about: 'Created lookalikes',
+    assumed: 'are audiences, and are read, listed and deleted like them',
     override: '`operations: { "lookalikes.get": … }`',
     check: 'reads: a lookalike of the list of audiences',
   },
   endedLookalike: {
-    about: 'Cancel of a lookalike that has ended',
-    assumed: '422',
+    about: 'Cancelling a lookalike whose job has ended',
+    assumed: 'returns 422',
     override: NONE,
     check: 'never: it starts no lookalike',
   },
@@ -141,7 +141,7 @@ const CONTRACT = {
     about: 'Statuses other than 104, 105, 107 and 4xx, and 1 to 3 of cohorts',
     assumed: 'the job is running',
     override: '`contract: { statuses }`',
-    check: 'reads: statuses of rows that have not changed for seven days, never more than likely',
+    check: 'reads: statuses of rows that have not changed for seven days; at most likely',
   },
   paging: {
     about: 'Paging',
@@ -190,14 +190,14 @@ const CONTRACT = {
   mcpMessages: {
     about: 'Messages to the MCP endpoint',
     assumed:
-      'JSON-RPC 2.0 without the envelope, with integers and strings as ids; responses are JSON or an event stream that ends, 202 to a message without an `id`; 400, 413 and 415 are those of the Streamable HTTP transport',
+      'JSON-RPC 2.0 without the envelope, with integers and strings as ids; responses are JSON or an event stream that ends, 202 to a message without an `id`; 400, 413 and 415 as in the Streamable HTTP transport',
     override: NONE,
     check: 'never',
   },
   oauthBodies: {
     about: 'Parameters, bodies and responses of OAuth',
     assumed:
-      'those of RFC 6749, 7009, 7591, 7636, 8414 and 9728; errors other than `invalid_grant` and `invalid_scope` are those of the RFCs',
+      'as in RFC 6749, 7009, 7591, 7636, 8414 and 9728, errors other than `invalid_grant` and `invalid_scope` included',
     override: NONE,
     check: 'never',
   },
@@ -224,9 +224,9 @@ const CLIENT: readonly Assumption[] = [
     check: 'reads: together with paging',
   },
   {
-    about: 'A 429 on a job-starting create',
+    about: 'A 429 to a create request that starts a job',
     assumed:
-      'a rate limit without an envelope; else one usage read decides, and if that fails, a `Retry-After` above 60 s means the build budget',
+      'a rate limit if it has no envelope. Otherwise the client reads the usage. If that fails, a `Retry-After` above 60 s means the build budget',
     override: NONE,
     check: 'never: it would use up the budget',
   },
@@ -244,7 +244,7 @@ const CLIENT: readonly Assumption[] = [
   },
   {
     about: 'Fields of a body that this page does not list',
-    assumed: 'sent as they are, by `extraBody`',
+    assumed: 'sent as they are, with `extraBody`',
     override: NONE,
     check: 'never',
   },
@@ -285,7 +285,7 @@ const CLIENT: readonly Assumption[] = [
     check: 'reads: the GET of a lookalike in the list of audiences',
   },
   {
-    about: 'The older one of two states of a resource, for events',
+    about: 'The older of two states of a resource, for events',
     assumed: 'the one with the earlier `updated_at`',
     override: NONE,
     check: 'never: it receives no events',
@@ -295,13 +295,13 @@ const CLIENT: readonly Assumption[] = [
     assumed:
       '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`',
     override: '`operations: { "mcp.send": { retry } }`, for all messages',
-    check: 'never: it changes nothing there',
+    check: 'never: it sends no such messages',
   },
   {
     about: 'A response that must not be retried',
     assumed: 'has the header `x-should-retry: false`, as in several other APIs',
     override: NONE,
-    check: 'never: none can be provoked',
+    check: 'never: it cannot provoke such a response',
   },
 ];
 
@@ -366,34 +366,34 @@ const section = (title: string, text: string, assumptions: readonly Assumption[]
 
 /** Returns the content of `docs/assumptions.md`. */
 export function assumptionsPage(): string {
-  const table = Object.keys(operations)
-    .filter(isOperationName)
-    .map((name) => {
-      const { method, path, bucket, retry, startsJob, documented } = operations[name];
-      return row(
-        `\`${name}\``,
-        `\`${method} ${path}\``,
-        bucket,
-        retry,
-        startsJob ? 'yes' : '',
-        documented ? 'shown' : '**assumed**',
-        checkOf(name),
-      );
-    });
+  const names = Object.keys(operations).filter(isOperationName);
+  const shown = names.filter((name) => operations[name].documented).length;
+  const table = names.map((name) => {
+    const { method, path, bucket, retry, startsJob, documented } = operations[name];
+    return row(
+      `\`${name}\``,
+      `\`${method} ${path}\``,
+      bucket,
+      retry,
+      startsJob ? 'yes' : '',
+      documented ? 'shown' : '**assumed**',
+      checkOf(name),
+    );
+  });
   return [
     '# Assumptions about the service',
     '',
-    'Written by `npm run docs -- assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit.',
+    '<!-- Written by `npm run docs -- assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit. -->',
     '',
-    'The specification of the service leaves some things open. This page lists what the package assumes',
-    'instead, how to override it without a new release, and how `aud check` finds out at your service',
+    `The specification of the service shows ${shown} of ${names.length} operations. This page lists the assumptions of the package about everything else, how to`,
+    'override each of them without a new release, and how `aud check` finds out whether it holds at your service',
     '([adapting-to-your-service.md](adapting-to-your-service.md)).',
     '',
     '## Operations',
     '',
     `${ASSUMED_OPERATION} Override any row with the client option \`operations\`, for example`,
-    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: `idempotency-key` (under one) and",
-    '`always` after any transient error, `never` only if the request certainly had no effect.',
+    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: requests are repeated after any transient error with",
+    '`always`, and with `idempotency-key` under the same key; with `never`, only if the request certainly had no effect.',
     '',
     row('operation', 'request', 'bucket', 'retry', 'starts a job', 'specification', 'check'),
     row('---', '---', '---', '---', '---', '---', '---'),
@@ -401,9 +401,13 @@ export function assumptionsPage(): string {
     '',
     ...section(
       'Requests and responses',
-      'The [OpenAPI document](openapi.md) marks each where it applies, by `x-assumed`.',
+      'The [OpenAPI document](openapi.md) marks each of them with `x-assumed`.',
       Object.values(CONTRACT),
     ),
-    ...section('What the client makes of them', 'How this package interprets what it receives.', CLIENT),
+    ...section(
+      'How the client interprets responses',
+      'Assumptions that are not visible in the OpenAPI document.',
+      CLIENT,
+    ),
   ].join('\n');
 }
