@@ -52,7 +52,9 @@ const processes = {
     name: 'process',
     include: ['test/**/*.process.test.ts'],
     exclude: [
-      ...(browserMissing ? ['test/examples/browser{,-session,-layout}.*', 'test/node/sign-in-chromium.*'] : []),
+      ...(browserMissing
+        ? ['test/examples/browser{,-session,-layout,-progress}.*', 'test/node/sign-in-chromium.*']
+        : []),
       ...(redisMissing ? ['test/redis/**', 'test/examples/{fleet,queue-worker}.*'] : []),
       ...(postgresMissing ? ['test/examples/pg-boss-worker.*'] : []),
       ...(terminalMissing ? ['test/cli/terminal.*'] : []),

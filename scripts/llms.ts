@@ -9,26 +9,25 @@ interface Document {
 /** The guides, in the order in which a program needs them. Benchmarks and the glossary are for people. */
 const GUIDES: readonly Document[] = [
   { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
-  { path: 'docs/adapting-to-your-service.md', about: 'which assumptions hold at your service: the command `check`' },
+  {
+    path: 'docs/adapting-to-your-service.md',
+    about: 'what differs at your service: the command `check`, contracts, overrides, fields that are not documented',
+  },
   {
     path: 'docs/reference.md',
     about: 'options of the client and of calls, namespaces and their methods, entry points',
-  },
-  {
-    path: 'docs/undocumented-fields.md',
-    about: 'fields that the specification does not show: `extraBody`, `query`, declarations',
   },
   { path: 'docs/authentication.md', about: 'tokens: which source to use, stores for processes that share one' },
   { path: 'docs/jobs.md', about: 'waits for jobs, how they poll, resuming, webhooks that end them' },
   {
     path: 'docs/errors-and-retries.md',
-    about: 'error classes and codes, outcomes of creates, retries, idempotency keys',
+    about: 'error classes and codes, outcomes of creates, retries, idempotency keys, what can be lost',
   },
+  { path: 'docs/limits.md', about: 'rate limits, the build budget, more creates than it allows' },
   { path: 'docs/files.md', about: 'files of cohorts, result files of activations' },
   { path: 'docs/webhooks.md', about: 'verifying and receiving events' },
   { path: 'docs/testing.md', about: 'tests with the sandbox: time, faults, msw' },
   { path: 'docs/sandbox.md', about: 'the emulated service: accounts, jobs, limits, what it makes up' },
-  { path: 'docs/reliability.md', about: 'what is retried, and what can be lost' },
   { path: 'docs/scaling.md', about: 'several processes: limits, tokens and waits through Redis' },
   { path: 'docs/telemetry.md', about: 'hooks, logs, OpenTelemetry' },
   { path: 'docs/browsers.md', about: 'pages and workers: tokens, CORS, bundles' },
