@@ -4,6 +4,7 @@ import {
   contractDocumentIsExternal,
   documentIsExternal,
   entriesAreExternal,
+  fewFiles,
   noteInputs,
   privateZod,
   withoutComments,
@@ -30,15 +31,23 @@ export default defineConfig([
       mcp: 'src/mcp/index.ts',
       oauth: 'src/oauth/index.ts',
       node: 'src/node/index.ts',
+      // No entries of the package.
+      client: 'src/client',
+      errors: 'src/errors',
+    },
+    noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
+    esbuildPlugins: [noteInputs('client'), privateZod, documentIsExternal, fewFiles],
+  },
+  {
+    ...shared,
+    // Each for itself, so that a page has only what it uses.
+    splitting: false,
+    entry: {
       webhooks: 'src/webhooks/index.ts',
-      // No entries of the package: what they share with the index is in separate files, which bundlers can leave out.
-      client: 'src/client/client.ts',
       timestamps: 'src/util/timestamps.ts',
       'openapi-document': 'src/client/openapi-document.ts',
     },
-    // One file to open instead of thirty.
-    noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
-    esbuildPlugins: [noteInputs('client'), privateZod, documentIsExternal],
+    esbuildPlugins: [noteInputs('small'), documentIsExternal, fewFiles],
   },
   {
     ...shared,

@@ -25,9 +25,9 @@ export const terminalMissing = !(process.platform === 'linux' && existsSync('/us
 
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
-  testTimeout: 30_000,
-  // Conditions are awaited for as long as a busy machine takes.
-  expect: { poll: { timeout: 15_000 } },
+  // Tests and their conditions have as long as a busy machine takes.
+  testTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
   hookTimeout: 120_000,
 };
 

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Plugin, transform } from 'esbuild';
 
@@ -68,6 +69,42 @@ export const contractDocumentIsExternal: Plugin = {
   name: 'contract-document-is-external',
   setup({ onResolve }) {
     onResolve({ filter: /\/client\/openapi-document\.ts$/ }, () => ({ path: './openapi-document.js', external: true }));
+  },
+};
+
+/** Entries that a program may load without the client: they contain what they use of it, except the classes of errors. */
+const SMALL_ENTRIES: readonly string[] = ['webhooks', 'openapi-document', 'timestamps'];
+
+/** Returns the file of `dist` that a module of the client's build is part of. */
+function fileOf(path: string): string {
+  const name = basename(path, '.ts');
+  // A page that uses one of these has it without the client.
+  if (['openapi-document', 'timestamps'].includes(name)) return name;
+  const [folder = ''] = relative('src', path).split(sep);
+  return ['errors', 'mcp', 'node', 'oauth', 'webhooks'].includes(folder) ? folder : 'client';
+}
+
+/**
+ * Writes the client, with the folders below it, to one file, and the classes of errors to another: a process opens
+ * these two instead of twenty. The other files import them. The entry `src/NAME` is all that the modules of a file export.
+ */
+export const fewFiles: Plugin = {
+  name: 'few-files',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^src\/(?:client|errors)$/ }, ({ path }) => ({ path: resolve(path), namespace: 'modules' }));
+    onLoad({ filter: /./, namespace: 'modules' }, ({ path }) => {
+      const file = basename(path);
+      const folders = file === 'client' ? '{client,spec,util}' : file;
+      const modules = globSync(`src/${folders}/**/*.ts`).filter((module) => fileOf(module) === file);
+      const contents = modules.map((module) => `export * from ${JSON.stringify(`./${module}`)};`).join('\n');
+      return { contents, resolveDir: '.' };
+    });
+    onResolve({ filter: /^\.{1,2}\/.+\.ts$/ }, ({ path, kind, resolveDir, importer, namespace }) => {
+      if (kind === 'entry-point' || namespace === 'modules') return undefined;
+      const [from, to] = [fileOf(importer), fileOf(join(resolveDir, path))];
+      const isContained = from === to || (to === 'client' && SMALL_ENTRIES.includes(from));
+      return isContained ? undefined : { path: `./${to}.js`, external: true };
+    });
   },
 };
 

@@ -9,6 +9,7 @@ interface Document {
 /** The guides, in the order in which a program needs them. Benchmarks and the glossary are for people. */
 const GUIDES: readonly Document[] = [
   { path: 'docs/getting-started.md', about: 'from nothing to a first audience, with the sandbox and with the service' },
+  { path: 'docs/how-it-works.md', about: 'a call, a failed create, a job, many waits, several processes' },
   {
     path: 'docs/adapting-to-your-service.md',
     about: 'what differs at your service: the command `check`, contracts, overrides, fields that are not documented',
@@ -23,6 +24,7 @@ const GUIDES: readonly Document[] = [
     path: 'docs/errors-and-retries.md',
     about: 'error classes and codes, outcomes of creates, retries, idempotency keys, what can be lost',
   },
+  { path: 'docs/troubleshooting.md', about: 'messages of errors and what to do, all codes' },
   { path: 'docs/limits.md', about: 'rate limits, the build budget, more creates than it allows' },
   { path: 'docs/files.md', about: 'files of cohorts, result files of activations' },
   { path: 'docs/webhooks.md', about: 'verifying and receiving events' },

@@ -10,7 +10,7 @@ const args = process.argv.slice(2);
 
 run('vitest', 'run', '--project', 'node', 'test/reliability', ...args);
 run('vitest', 'run', '--project', 'process', '--passWithNoTests', 'test/reliability/calls-memory', ...args);
-// Workers that are killed run the built package.
+// Workers and commands that are killed run the built package.
 run('npm', 'run', '-s', 'build');
 run(
   'vitest',
@@ -20,5 +20,6 @@ run(
   '--passWithNoTests',
   'test/examples/queue-worker',
   'test/examples/pg-boss',
+  'test/cli/run-killed',
   ...args,
 );

@@ -39,11 +39,9 @@ export {
   type LoginTokenOptions,
   loginToken,
   mcpToken,
-  type OpenApiDocument,
-  type OpenApiOptions,
-  openApiDocument,
   type TokenSourceOptions,
 } from './client/index.ts';
+export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './client/openapi-document.ts';
 export type { UpdateSource } from './client/polling/job.ts';
 export type { UpdateInfo, WaitOptions, WatchOptions } from './client/polling/poller.ts';
 export type { Hooks, WaitEnd, WaitEvent, WaitInfo, WaitStep } from './client/polling/wait-events.ts';

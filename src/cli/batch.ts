@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type Activation,
   type ActivationCreate,
@@ -184,9 +186,11 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     });
     if (!folderOf) return change(view, { state: 'done' });
     change(view, { state: 'downloading' });
-    const saved = await mutex(`download ${activation.id % DOWNLOADS}`, () =>
-      downloadTo(client, activation, folderOf(key), { signal }),
-    );
+    const folder = folderOf(key);
+    const saved = await mutex(`download ${activation.id % DOWNLOADS}`, async () => {
+      await removeParts(folder);
+      return downloadTo(client, activation, folder, { signal });
+    });
     const files = saved.map(({ path }) => path);
     await journal.finish(key, { audience: audience.id, activation: activation.id, files });
     change(view, { state: 'done', files });
@@ -210,6 +214,12 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   const pairs = rows.map((row, at) => [row, views[at]] as const).toSorted(([a], [b]) => inDoubt(a) - inDoubt(b));
   await Promise.all(pairs.map(([row, view]) => view && settle(row, view)));
   return views;
+}
+
+/** Removes the parts of files that a killed process has left. No other process uses the folder: the journal is locked. */
+async function removeParts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (/^\..+\.part$/.test(name)) await rm(join(folder, name), { force: true });
 }
 
 const activationKey = (key: string): string => `${key} activation`;

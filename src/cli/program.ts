@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../util/version.ts';
 import { addAccountCommands } from './definitions/account-definitions.ts';
 import { addJobCommands, addResource } from './definitions/resource-definitions.ts';
 import { addSandboxCommands } from './definitions/sandbox-definitions.ts';

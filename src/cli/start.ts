@@ -2,7 +2,7 @@
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../util/version.ts';
 
 /**
  * Returns the folder in which Node keeps the compiled code of the command for the next run. It is the user's own, because

@@ -21,7 +21,7 @@ import {
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../util/version.ts';
 import type { Credentials, TokenInput, TokenSource } from './auth/token-source.ts';
 import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
 import { debugLog } from './http/call-observer.ts';

@@ -27,7 +27,6 @@ export { retryDelay, statusFailureOf } from './http/retry-policy.ts';
 export type { Fetch, ReceivedResponse } from './http/send.ts';
 export { AttemptTimeout, customFetch, hiddenReason, isNotSent, platformFetch, readResponse } from './http/send.ts';
 export type { Transport } from './http/transport.ts';
-export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './openapi-document.ts';
 export type { OperationOverrides } from './operation-overrides.ts';
 export type { JobUpdate, UpdateSource } from './polling/job.ts';
 export { isNewer } from './polling/job.ts';

@@ -1,7 +1,7 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
 import type { Hooks } from '../client/index.ts';
 import { check } from '../errors/audience-error.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../util/version.ts';
 import type { DeliveryHooks } from '../webhooks/index.ts';
 import { CallSpans } from './call-spans.ts';
 import { HandlerSpans } from './handler-spans.ts';

@@ -59,7 +59,7 @@ describe('docs/cli.md', () => {
       const { code, err } = await observe(child).ended;
       expect({ block, code, err }).toEqual({ block, code: 0, err });
     }
-  }, 120_000);
+  });
 
   it('its table of exit codes is complete', () => {
     const codes = tableAfter('## Exit codes', GUIDE)
@@ -84,7 +84,7 @@ describe('examples/nightly-activation.sh', () => {
     await run();
     expect((await scene.json(['audiences', 'list'])).length).toBe(1);
     expect((await scene.json(['activations', 'list'])).length).toBe(1);
-  }, 60_000);
+  });
 
   /** Expects that the service has one audience and one activation. */
   const expectOneEach = async ({ json }: Scene): Promise<void> => {
@@ -101,7 +101,7 @@ describe('examples/nightly-activation.sh', () => {
     for (const { code, err } of await Promise.all(runs)) expect(code, err).toBe(0);
     expect(scene.sandbox.log).toContainEqual(expect.objectContaining({ method: 'POST', status: 409 }));
     await expectOneEach(scene);
-  }, 60_000);
+  });
 
   it.each(['audiences.create', 'activations.create'])(
     'continues without building anything twice after kill -9 during %s',

@@ -40,7 +40,7 @@ describe('a create that was killed in flight', () => {
     const { code, out, err } = await again.ended;
     expect({ code, err }).toEqual({ code: EXIT.done, err: '' });
     expect(await idsOf(scene, 'audiences')).toEqual([out.trim()]);
-  }, 60_000);
+  });
 
   it('names the key to repeat it with if it is not waited for; following that creates one audience', async () => {
     const scene = await startHolding('audiences.create');
@@ -53,7 +53,7 @@ describe('a create that was killed in flight', () => {
     const again = await scene.run(CREATE);
     expect(again.code, again.err).toBe(EXIT.done);
     expect(await idsOf(scene, 'audiences')).toEqual([again.out.trim()]);
-  }, 60_000);
+  });
 
   it('is refused with another body as soon as it has ended', async () => {
     const scene = await startHolding('audiences.create');
@@ -63,7 +63,7 @@ describe('a create that was killed in flight', () => {
     scene.sandbox.faults.clear();
     expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('for another body') });
     expect(await scene.json(['audiences', 'list'])).toMatchObject([{ name: 'Visitors' }]);
-  }, 60_000);
+  });
 });
 
 it('an import under a key has an unknown outcome while an import that was killed is in flight, and one cohort is created', async () => {
@@ -79,4 +79,4 @@ it('an import under a key has an unknown outcome while an import that was killed
   });
   scene.sandbox.faults.clear();
   await eventually(async () => expect(await scene.json(['cohorts', 'list'])).toHaveLength(1));
-}, 60_000);
+});

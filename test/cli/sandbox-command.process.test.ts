@@ -14,7 +14,7 @@ const addressIn = (printed: string): string => /^API +(\S+)$/m.exec(printed)?.[1
 async function start(...args: string[]) {
   const scene = await startScene();
   const running = scene.start(['sandbox', ...args]);
-  await expect.poll(() => running.printed.out, { timeout: 20_000 }).toContain('Ready.');
+  await expect.poll(() => running.printed.out).toContain('Ready.');
   return { ...running, scene };
 }
 
@@ -32,7 +32,7 @@ it('a sandbox runs beside the tests of a CI script, and ends with it, as docs/te
   const { stdout } = await promisify(execFile)('sh', ['-c', script], options);
   expect(stdout).toContain(`http://127.0.0.1:${port}`);
   await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed');
-}, 40_000);
+});
 
 it('a sandbox uses the port and account of its flags, and warns if other machines can use it', async () => {
   const { url, close } = await createSandbox().listen();
@@ -59,7 +59,7 @@ it('a sandbox uses the port and account of its flags, and warns if other machine
   expect(printed.out).toContain('Account  me@example.com  password: pw\n');
   child.kill('SIGINT');
   expect((await ended).err).toContain('The sandbox listens on 0.0.0.0: other machines can use it.');
-}, 40_000);
+});
 
 it('a running sandbox is chosen among several by `--port` and `--base-url`, and is the latest without them', async () => {
   const { scene, printed } = await start();

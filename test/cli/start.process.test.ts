@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/util/version.ts';
 import { COMMAND, observe, startScene } from './support/run-process.ts';
 import { linesOf } from './support/scene.ts';
 

@@ -298,5 +298,5 @@ describe('in a terminal', () => {
       const { code, out } = await startInTerminal(scene, args).ended;
       expect({ args, code, out: plain(out) }).toEqual({ args, code: 0, out: expect.stringMatching(expected) });
     }
-  }, 60_000);
+  });
 });

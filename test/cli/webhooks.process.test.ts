@@ -37,4 +37,4 @@ it('listen delivers the ends of jobs to a Fastify receiver, with the resource as
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     data,
   });
-}, 60_000);
+});

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AudienceClient, type ClientOptions, ConfigurationError } from '../../src/index.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/util/version.ts';
 import { startServer } from '../support/server.ts';
 
 const good = { baseUrl: 'https://api.example.com', token: 'token-1' };

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { OpenApiDocument } from '../../src/index.ts';
 import { isObject } from '../../src/util/json.ts';
@@ -19,8 +19,10 @@ export function describedBy(
       ?.split('/')
       .slice(1)
       .reduce((at: unknown, key) => Object(at)[key], document) ?? parameter;
+  const compiled = new Map<object, ValidateFunction>();
   const check = (what: string, value: unknown, schema: object): void => {
-    const validate = ajv.compile(absolute(schema));
+    const validate = compiled.get(schema) ?? ajv.compile(absolute(schema));
+    compiled.set(schema, validate);
     if (!validate(value)) problems.push(`${what}: ${ajv.errorsText(validate.errors)}`);
   };
   const described: Fetch = async (input, init) => {

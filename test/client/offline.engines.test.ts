@@ -89,7 +89,7 @@ describe.each(ENGINES)('a wait in $name', ({ launch }) => {
     finish();
     await sandbox.listen({ port: Number(new URL(server.url).port) });
     await ends();
-  }, 60_000);
+  });
 
   it('continues when its page returns from the back/forward cache', async () => {
     // One poll in four seconds: none is in flight when the page is left, with which Firefox would not keep it.
@@ -99,5 +99,5 @@ describe.each(ENGINES)('a wait in $name', ({ launch }) => {
     await tab.back();
     await counted('restored');
     await ends();
-  }, 60_000);
+  });
 });

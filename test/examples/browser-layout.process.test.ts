@@ -36,7 +36,7 @@ const placeOf = (element: Locator): Promise<readonly number[]> =>
     return [top + scrollY, height];
   });
 
-describe.concurrent('the layout of examples/browser', { timeout: 90_000 }, () => {
+describe.concurrent('the layout of examples/browser', () => {
   for (const [name, options] of WINDOWS) {
     it(`fits its window (${name})`, async ({ onTestFinished }) => {
       const { page, signIn } = await example.visit(onTestFinished, options);

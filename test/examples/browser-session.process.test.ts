@@ -11,7 +11,7 @@ afterAll(async () => {
 
 const UNREACHABLE = 'The service cannot be reached. Please check your connection, and try again.';
 
-describe.concurrent('a session of examples/browser', { timeout: 60_000 }, () => {
+describe.concurrent('a session of examples/browser', () => {
   it('stays usable when signing out fails without a connection', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn } = await example.visit(onTestFinished);
     await signIn();

@@ -62,5 +62,5 @@ describe.each(ENGINES)('examples/browser in $name', ({ launch }) => {
     await tab.goto(origin);
     await sees(tab, 'Your password goes to the backend');
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -20,7 +20,7 @@ describe('examples/fleet.ts', () => {
       expect.stringMatching(/^Refused with 429: \d+\.$/),
     ]);
     expect(stderr).toBe('');
-  }, 80_000);
+  });
 
   it('reports a missing Redis server', async () => {
     const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));

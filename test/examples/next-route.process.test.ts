@@ -6,7 +6,7 @@ const run = promisify(execFile);
 
 describe('examples/next-route', () => {
   it('creates once under the caller’s key, maps errors to statuses, and handles a delivery once', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/next-route/run.ts'], { timeout: 30_000 });
+    const { stdout, stderr } = await run(process.execPath, ['examples/next-route/run.ts'], { timeout: 60_000 });
     const created = /^Created: 201 (.*)$/m.exec(stdout)?.[1];
     const { id } = JSON.parse(created ?? '');
     expect(stdout.trim().split('\n')).toEqual([
@@ -21,5 +21,5 @@ describe('examples/next-route', () => {
       'Delivered again: 200',
     ]);
     expect(stderr).toBe('');
-  }, 40_000);
+  });
 });

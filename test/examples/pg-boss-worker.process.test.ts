@@ -63,7 +63,7 @@ describe('examples/pg-boss-worker.ts', () => {
       'The other workers ended with 0, 0, 0.',
     ]);
     expect(stderr).toBe('');
-  }, 80_000);
+  });
 
   it('reports a missing PostgreSQL', async () => {
     const failure = await failureOf(start({ DATABASE_URL: '', POSTGRES_BIN_PATH: '/no-postgres-here' }));

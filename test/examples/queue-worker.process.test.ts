@@ -52,7 +52,7 @@ describe('examples/queue-worker.ts', () => {
       'The other workers ended with 0, 0, 0.',
     ]);
     expect(stderr).toBe('');
-  }, 80_000);
+  });
 
   it('reports a missing Redis server', async () => {
     const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));

@@ -30,5 +30,5 @@ describe('examples/worker', () => {
       .filter((line) => !/Broken pipe|^stack:/.test(line));
     // The receiver logs why it refused the delivery that was not genuine.
     expect(logged).toEqual([expect.stringMatching(/A delivery was refused: .*Service-Signature/)]);
-  }, 80_000);
+  });
 });

@@ -1,12 +1,12 @@
 import '../support/nothing-left.ts';
-import { appendFile, type FileHandle, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { type Journal, JournalError, openJournal } from '../../src/node/index.ts';
 import { openFilesBelow } from '../support/directory.ts';
-import { type JournalBench, startJournalBench } from '../support/journal.ts';
+import { fillDisk, type JournalBench, startJournalBench } from '../support/journal.ts';
 import { recentDataset } from '../support/sandbox.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 
@@ -257,12 +257,12 @@ describe('a journal whose process was killed', () => {
   it('does not send a create again after it has waited for the budget until its key is too old', async () => {
     const bench = await startJournalBench({}, { maxRetryWait: 24 * HOUR });
     await loseResponse(bench);
-    await moveSent(bench.path, 300 - 23 * HOUR);
+    await moveSent(bench.path, 3_000 - 23 * HOUR);
     bench.sandbox.faults.add({ on: 'audiences.create', status: 429, retryAfter: 7_200 });
     const journal = await bench.open();
     const create = (): Promise<unknown> => failureOf(journal.create(bench.client.audiences, 'north', NORTH));
     expect(await create()).toMatchObject({ code: 'rate-limited', outcome: 'refused' });
-    await vi.waitFor(async () => expect(await create()).toMatchObject({ code: 'outcome-expired' }));
+    await vi.waitFor(async () => expect(await create()).toMatchObject({ code: 'outcome-expired' }), 15_000);
   });
 
   it('refuses a changed body while the outcome of a create is not known, and takes it afterwards under another key', async () => {
@@ -279,6 +279,23 @@ describe('a journal whose process was killed', () => {
     });
     await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] });
     expect(await bench.names()).toEqual(['North', 'Other']);
+  });
+});
+
+describe('a copied journal', () => {
+  it('knows what exists, and two that are used at the same time create a further row once', async () => {
+    const bench = await startJournalBench();
+    const { audiences } = bench.client;
+    const journal = await bench.open();
+    const id = await journal.create(audiences, 'north', NORTH);
+    const path = `${bench.path}.copy`;
+    await copyFile(bench.path, path);
+    await using copy = await openJournal(path, bench.client);
+    expect(await copy.create(audiences, 'north', NORTH)).toBe(id);
+    const south = { name: 'South', dataset: [] };
+    const ids = await Promise.all([journal, copy].map((each) => each.create(audiences, 'south', south)));
+    expect(new Set(ids).size).toBe(1);
+    expect(await bench.names()).toEqual(['North', 'South']);
   });
 });
 
@@ -436,31 +453,16 @@ describe('a file that cannot be the journal', () => {
 });
 
 describe('a journal that can no longer be written', () => {
-  /** Makes the nth next write of any file fail after half of it. */
-  async function fillDisk(after: number): Promise<void> {
-    const probe = await open(process.execPath);
-    const handles: FileHandle = Object.getPrototypeOf(probe);
-    await probe.close();
-    const { appendFile: append } = handles;
-    let left = after;
-    const full = vi.spyOn(handles, 'appendFile').mockImplementation(async function (this: FileHandle, text) {
-      if (left-- > 0) return append.call(this, text);
-      await append.call(this, String(text).slice(0, String(text).length / 2));
-      throw Object.assign(new Error('ENOSPC: simulated'), { code: 'ENOSPC' });
-    });
-    onTestFinished(() => full.mockRestore());
-  }
-
   it.each([
     ['before a create is sent', 0, 0],
     ['when its response has arrived', 1, 1],
   ])('(a full disk, %s) creates nothing more, and what was sent is replayed later', async (_, after, sent) => {
     const bench = await startJournalBench();
     const journal = await bench.open();
-    await fillDisk(after);
+    const release = await fillDisk(after);
     const { audiences } = bench.client;
     expect(await failureOf(journal.create(audiences, 'north', NORTH))).toMatchObject({ code: 'disk-full' });
-    vi.restoreAllMocks();
+    release();
     expect(await failureOf(journal.create(audiences, 'south', NORTH))).toMatchObject({ code: 'disk-full' });
     expect(bench.sent()).toBe(sent);
     await journal.close();

@@ -20,7 +20,7 @@ async function startRefreshing() {
   };
   bench.sandbox.faults.add({ on, delay: 300, times: 1 });
   const refreshed = ask(child, 'refresh');
-  await vi.waitFor(() => expect(arrived).toHaveBeenCalled(), { timeout: 20_000 });
+  await vi.waitFor(() => expect(arrived).toHaveBeenCalled(), { timeout: 60_000 });
   return { ...bench, child, refreshed };
 }
 
@@ -61,7 +61,7 @@ describe('while another process refreshes', () => {
 async function startStopped(bench: Bench, command: string, step: string) {
   const child = await start(bench.path, bench.url, step, 'SIGSTOP');
   const result = ask(child, command);
-  await vi.waitFor(async () => expect(await isStopped(child)).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await isStopped(child)).toBe(true), { timeout: 60_000 });
   expect(isLocked(bench.path)).toBe(true);
   const resume = (): Promise<unknown> => {
     child.kill('SIGCONT');
@@ -133,5 +133,5 @@ describe('a process that is suspended while others take over its lock', () => {
     const runs = Object.entries(WHILE_STOPPED).map(async ([name, run]) => [name, await run().catch(String)]);
     const seen = Object.fromEntries(await Promise.all(runs));
     expect(seen).toEqual(Object.fromEntries(Object.keys(WHILE_STOPPED).map((name) => [name, undefined])));
-  }, 120_000);
+  });
 });

@@ -3,12 +3,14 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { format } from 'node:util';
 import { AudienceClient, type Credentials } from 'audience-activation';
 import { createSandbox, type SandboxAccount } from 'audience-activation/sandbox';
+import { withExpectations } from '../support/documentation.ts';
 
 /** Runs code blocks in sequence, each against its own service, and reports the result of each. */
 const [folder = '', timeout = ''] = process.argv.slice(2);
-const codes: readonly string[] = JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8'));
+const blocks = (JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8')) as string[]).map(withExpectations);
 
 /** The service's URL in code blocks. Requests to it go to the service on loopback. */
 const SERVICE = 'https://api.example.com';
@@ -79,7 +81,7 @@ function prepareFolder(): void {
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   for (const name of ['customers.csv', 'places.csv']) writeFileSync(join(folder, name), 'id\none\ntwo\n');
-  for (const [at, code] of codes.entries()) writeFileSync(join(folder, `block-${at}.ts`), code);
+  for (const [at, { code }] of blocks.entries()) writeFileSync(join(folder, `block-${at}.ts`), code);
   process.chdir(folder);
 }
 
@@ -92,8 +94,20 @@ async function withTimeout<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
+/** Returns a function that prints, and compares the text with the comment; and what has not been printed. */
+function expectations(texts: readonly string[] = []) {
+  const missing = new Set(texts);
+  const expectPrinted = (expected: string, ...values: readonly unknown[]): void => {
+    const printed = format(...values);
+    if (printed !== expected) throw new Error(`It prints "${printed}", and its comment says "${expected}".`);
+    missing.delete(expected);
+  };
+  return { missing, expectPrinted };
+}
+
 async function problemOf(at: number): Promise<string | undefined> {
   unhandled = undefined;
+  const { missing, expectPrinted } = expectations(blocks[at]?.texts);
   service = await startService();
   const token = service.account.token('api');
   const client = new AudienceClient({ baseUrl: SERVICE, token });
@@ -104,13 +118,13 @@ async function problemOf(at: number): Promise<string | undefined> {
     AUDIENCE_PASSWORD: credentials.password,
     WEBHOOK_SECRET: 'whsec',
   });
-  Object.assign(globalThis, { client, credentials });
+  Object.assign(globalThis, { client, credentials, expectPrinted });
   try {
     await withTimeout(import(pathToFileURL(join(folder, `block-${at}.ts`)).href));
     await client.close();
     await turn();
     if (unhandled !== undefined) throw unhandled;
-    return undefined;
+    return missing.size === 0 ? undefined : `It does not print ${[...missing].join(', ')}.`;
   } catch (error) {
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   } finally {
@@ -121,6 +135,6 @@ async function problemOf(at: number): Promise<string | undefined> {
 
 prepareFolder();
 const report = (message: object): Promise<unknown> => new Promise((resolve) => process.send?.(message, resolve));
-for (const at of codes.keys()) await report({ at, problem: (await problemOf(at)) ?? null });
+for (const at of blocks.keys()) await report({ at, problem: (await problemOf(at)) ?? null });
 // End everything that a code block has left running.
 process.exit(0);

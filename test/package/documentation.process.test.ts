@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUN, DENO, NODES, PEERS, TYPESCRIPTS, WORKERD } from '../../scripts/package/versions.ts';
-import { allBlocks, anchorsOf, blocksOf, relativeLinks, SHIPPED, tableAfter } from '../support/documentation.ts';
+import {
+  allBlocks,
+  anchorsOf,
+  blocksOf,
+  relativeLinks,
+  SHIPPED,
+  tableAfter,
+  withExpectations,
+} from '../support/documentation.ts';
 
 /** Runs blocks in one process, in a project with the built package; returns the problem of each, or `null`. */
 async function run(codes: readonly string[], timeoutMs: number): Promise<Map<number, string | null>> {
@@ -28,7 +36,12 @@ async function run(codes: readonly string[], timeoutMs: number): Promise<Map<num
 
 const blocks = allBlocks();
 const runnable = blocks.filter(({ compiledOnly }) => compiledOnly === undefined);
-const BROKEN = ["throw new Error('thrown on purpose');", "void Promise.reject(new Error('never awaited'));"];
+const BROKEN = [
+  "throw new Error('thrown on purpose');",
+  "void Promise.reject(new Error('never awaited'));",
+  'console.log(1 + 1); // 3',
+  'for (const one of []) {\n  console.log(one); // 1\n}',
+];
 const ENDLESS = 'await new Promise(() => setInterval(() => {}, 1_000));';
 
 describe('code blocks of the README and the guides', () => {
@@ -46,10 +59,22 @@ describe('code blocks of the README and the guides', () => {
     },
   );
 
-  it('are reported if they throw, leave a rejection unhandled, or do not end', () => {
+  it('are reported if they throw, leave a rejection unhandled, print something else than they say, or do not end', () => {
     expect(problemsOfBroken.get(0)).toContain('thrown on purpose');
     expect(problemsOfBroken.get(1)).toContain('never awaited');
-    expect(problemsOfBroken.get(2)).toContain('It did not end');
+    expect(problemsOfBroken.get(2)).toContain('It prints "2", and its comment says "3"');
+    expect(problemsOfBroken.get(3)).toContain('It does not print 1');
+    expect(problemsOfBroken.get(4)).toContain('It did not end');
+  });
+
+  it('print what their comments say', () => {
+    const code =
+      "console.log(code); // 'a-b'\n  console.log(x, y); // 1 true: a reason\nconsole.log(z); // known before";
+    expect(withExpectations(code)).toEqual({
+      code: 'expectPrinted("a-b", code);\n  expectPrinted("1 true", x, y);\nconsole.log(z); // known before',
+      texts: ['a-b', '1 true'],
+    });
+    expect(runnable.flatMap((block) => withExpectations(block.code).texts).length).toBeGreaterThan(10);
   });
 
   it('are read with their heading, and with the reason not to run one', () => {
@@ -92,8 +117,8 @@ describe('links', () => {
   });
 });
 
-it('the README has 250 lines at most: details are in the guides', () => {
-  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(250);
+it('the README has 170 lines at most: details are in the guides', () => {
+  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(170);
 });
 
 describe('the table of supported versions', () => {
@@ -115,9 +140,10 @@ describe('the table of supported versions', () => {
   });
 });
 
-describe('the comparison in the README', () => {
+describe('the comparison with other SDKs', () => {
   const benchmarks = readFileSync('docs/benchmarks.md', 'utf8');
-  const [[, ...clients] = [], ...rows] = tableAfter('## Comparison', readFileSync('README.md', 'utf8'));
+  const comparison = readFileSync('docs/comparison.md', 'utf8');
+  const [[, ...clients] = [], ...rows] = tableAfter('## Figures', comparison);
   const sources = [
     { label: 'browser bundle', marker: '## Size in a browser', column: 1 },
     { label: 'first response', marker: '| First response', column: 2 },
@@ -140,5 +166,14 @@ describe('the comparison in the README', () => {
 
   it('has no other figures', () => {
     expect(rows).toHaveLength(sources.length);
+  });
+
+  it.each([
+    ['README.md', '## Do you need it?'],
+    ['docs/comparison.md', '## With a generated client'],
+  ])('the size in %s is the measured one', (file, marker) => {
+    const [, measured] = tableAfter('## Size in a browser', benchmarks).find(([name]) => name === clients[0]) ?? [];
+    const row = tableAfter(marker, readFileSync(file, 'utf8')).find(([name = '']) => name.startsWith('size in a page'));
+    expect(row?.[1]).toBe(`${measured} KiB`);
   });
 });

@@ -6,7 +6,7 @@ describe('the oldest browsers that are supported', () => {
   it('have every built-in that the sources use', () => {
     expect(minimumVersions()).toEqual(MINIMUM_BROWSERS);
     // The type checker reads all of the sources, which takes long beside other tests.
-  }, 120_000);
+  });
 
   it('are the documented ones', () => {
     const { chrome, firefox, safari } = MINIMUM_BROWSERS;

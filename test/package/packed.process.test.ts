@@ -142,12 +142,12 @@ describe('the packed tarball', () => {
     expect(run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'])).toContain(
       'node16 (from ESM): OK',
     );
-  }, 60_000);
+  });
 
   it('has types that accept correct use and reject the rest (test/types/package)', () => {
     // The project maps no paths, so the name of the package resolves to the built declarations.
     expect(run(bin('tsc'), ['-p', 'test/types/package'])).toBe('');
-  }, 60_000);
+  });
 
   it('compiles every code block of the README and the guides', () => {
     const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));

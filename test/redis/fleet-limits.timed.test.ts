@@ -15,7 +15,7 @@ const redis = suiteRedis();
 async function reservation(scene: Scene): Promise<void> {
   const client = await redis().connect('ioredis');
   await scene.arrived(READ.limit);
-  await vi.waitFor(async () => expect(await reservedIn(client, scene)).toBeGreaterThan(0), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await reservedIn(client, scene)).toBeGreaterThan(0), { timeout: 60_000 });
 }
 
 /** Random latencies from a seed. */

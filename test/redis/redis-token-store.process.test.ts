@@ -181,5 +181,5 @@ describe.each(KINDS)('redisTokenStore on %s', (kind) => {
     const failures = [await failureOf(store.load()), await failureOf(store.withLock(async () => {}))];
     for (const failure of failures) expect(failure).toMatchObject({ code: 'token-unavailable' });
     expect(String(failures[0])).toMatch(/closed/);
-  }, 5_000);
+  });
 });

@@ -11,7 +11,7 @@ let prefixes = 0;
 const refuse = (): Response => answer([], 429, { 'retry-after': '3600' });
 const accept = (): Response => answer(wireAudience(1, { id: 100, name: 'Created' }));
 
-describe.each(KINDS)('the build budget of processes on %s', { timeout: 30_000 }, (kind) => {
+describe.each(KINDS)('the build budget of processes on %s', (kind) => {
   const redis = suiteRedis();
 
   /** Starts clients whose creates `respond` answers. */
@@ -56,13 +56,13 @@ describe.each(KINDS)('the build budget of processes on %s', { timeout: 30_000 },
     await eventually(() => expect(creates).toHaveLength(2));
     const startedAt = performance.now();
     await create(2);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(creates).toHaveLength(3);
   });
 });
 
 describe('while Redis fails', () => {
-  it('each process holds its own creates back', { timeout: 30_000 }, async () => {
+  it('each process holds its own creates back', async () => {
     const server = await startRedis();
     const service = startSharedService('budget-outage');
     const sent: number[] = [];

@@ -21,7 +21,7 @@ async function expectEnds(fleet: WaitingFleet, late: number, except: readonly nu
   expect(fleet.refused).toBe(0);
 }
 
-describe('six processes that share their waits lose none', { timeout: 90_000 }, () => {
+describe('six processes that share their waits lose none', () => {
   it('six processes lose no wait when the leader is killed', async () => {
     const fleet = await startWaitingFleet((await startRedis()).url);
     await pass(AT);

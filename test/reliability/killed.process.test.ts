@@ -22,7 +22,7 @@ it.each([
     const start = () => startCreate(proxy.url, account.token('api'));
     const killed = start();
     const exited = once(killed, 'exit');
-    await vi.waitFor(() => expect(proxy.passed).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(proxy.passed).toHaveLength(1), { timeout: 60_000 });
     killed.kill('SIGKILL');
     await exited;
     const again = start();
@@ -38,12 +38,12 @@ it('a create of a process killed while it is in flight is waited for without an 
   });
   const killed = startCreate(url, account.token('api'));
   const exited = once(killed, 'exit');
-  await vi.waitFor(() => expect(sandbox.faults.list()).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(sandbox.faults.list()).toEqual([]), { timeout: 60_000 });
   killed.kill('SIGKILL');
   await exited;
   const again = startCreate(url, account.token('api'));
   const created = Promise.all([once(again, 'message'), once(again, 'exit')]);
-  await vi.waitFor(() => expect(sandbox.log.map(({ status }) => status)).toContain(409), { timeout: 10_000 });
+  await vi.waitFor(() => expect(sandbox.log.map(({ status }) => status)).toContain(409), { timeout: 60_000 });
   sandbox.faults.clear();
   const [[id]] = await created;
   const { items } = await client.audiences.list();

@@ -20,6 +20,9 @@ export const PAGES = [
 /** Paths of the pages of an account. */
 export const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 
+/** Markup as an attacker would store it. */
+export const SCRIPT = '<script>alert(1)</script><img src=x onerror=alert(2)>';
+
 /** Starts a sandbox whose console is called in process, by its operator and by the owner of an account. */
 export async function startConsole(options: SandboxOptions = {}) {
   const sandbox = createSandbox({
@@ -63,4 +66,14 @@ export async function startConsole(options: SandboxOptions = {}) {
   // The recording begins with the first request.
   await request('/');
   return { sandbox, account, token, request, page, act, logIn, api, createAudience };
+}
+
+/** Serves the console over HTTP. */
+export async function serveConsole(options: SandboxOptions = {}) {
+  const sandbox = createSandbox(options);
+  onTestFinished(() => sandbox.close());
+  sandbox.accounts.create(credentials);
+  const { consoleUrl = '', url } = await sandbox.listen({ console: true });
+  const { origin, searchParams } = new URL(consoleUrl);
+  return { sandbox, url, origin, consoleUrl, token: searchParams.get('token') ?? '' };
 }

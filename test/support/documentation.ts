@@ -1,7 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** Documents that are shipped with the package, the README first. */
-export const SHIPPED: readonly string[] = ['README.md', ...globSync('docs/*.md').sort(), 'CHANGELOG.md', 'SECURITY.md'];
+export const SHIPPED: readonly string[] = [
+  'README.md',
+  ...globSync('docs/*.md').sort(),
+  'examples/README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+];
 
 /** A code block of a document. */
 export interface Block {
@@ -43,6 +49,24 @@ export function blocksOf(file: string, text: string): Block[] {
     }
   }
   return blocks;
+}
+
+/** A line that prints, with a comment that says what: a literal, or one word; an explanation may follow after a colon. */
+const PRINTED =
+  /^( *)console\.log\((.*)\); \/\/ ((?:'[^']*'|\[.*?\]|\{.*?\}|[\w.-]+)(?: (?:true|false|undefined|[\d.]+))*)(?:: .*)?$/gm;
+
+/**
+ * Returns code in which each line such as `console.log(error.code); // 'job-failed'` calls `expectPrinted` with the text
+ * of the comment instead, and these texts.
+ */
+export function withExpectations(code: string): { readonly code: string; readonly texts: readonly string[] } {
+  const texts: string[] = [];
+  const changed = code.replaceAll(PRINTED, (_, indent: string, args: string, comment: string) => {
+    const text = comment.replace(/^'(.*)'$/, '$1');
+    texts.push(text);
+    return `${indent}expectPrinted(${JSON.stringify(text)}, ${args});`;
+  });
+  return { code: changed, texts };
 }
 
 /** Returns every code block of the shipped documents. */

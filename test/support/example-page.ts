@@ -125,7 +125,7 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
 }
 
 /** Options to wait until a job has ended. */
-export const SOON = { timeout: 30_000 };
+export const SOON = { timeout: 60_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
@@ -140,6 +140,27 @@ export async function build(page: Page, name: string, from = day(20)): Promise<L
   await form.getByRole('button', { name: 'Build audience' }).click();
   return jobCard(page, name);
 }
+
+/**
+ * Once a read of audiences has shown an audience in a status, holds the later ones until the returned function is
+ * called: a page of a busy machine would see the status too late.
+ */
+export async function holdReadsFrom(page: Page, name: string, status: string): Promise<() => void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let isShown = false;
+  await page.route(/\/api\/v2\/audiences\b/, async (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
+    if (isShown) await released;
+    const response = await route.fetch();
+    const { data } = (await response.json()) as { data: object | readonly object[] };
+    isShown ||= [data].flat().some((audience) => shows(audience, name, status));
+    return route.fulfill({ response });
+  });
+  return release;
+}
+
+const shows = (audience: { name?: string; status?: { name?: string } }, name: string, status: string): boolean =>
+  audience.name === name && audience.status?.name === status;
 
 /** Selects a file for a cohort and submits the form. */
 export async function upload(page: Page, megabytes: number): Promise<Locator> {

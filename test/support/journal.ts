@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { AudienceClient, ClientOptions } from '../../src/index.ts';
 import { type Journal, openJournal } from '../../src/node/index.ts';
 import type { SandboxOptions } from '../../src/sandbox/index.ts';
@@ -58,3 +58,20 @@ export const parseLines = (text: string): Record<string, unknown>[] =>
     .split('\n')
     .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line));
+
+/** Lets `after` further lines be written, and the next one fail after half of it: the disk is full. Returns what frees it. */
+export async function fillDisk(after: number): Promise<() => void> {
+  const probe = await open(process.execPath);
+  const handles: FileHandle = Object.getPrototypeOf(probe);
+  await probe.close();
+  const { appendFile: append } = handles;
+  let left = after;
+  const full = vi.spyOn(handles, 'appendFile').mockImplementation(async function (this: FileHandle, text) {
+    if (left-- > 0) return append.call(this, text);
+    await append.call(this, String(text).slice(0, String(text).length / 2));
+    throw Object.assign(new Error('ENOSPC: simulated'), { code: 'ENOSPC' });
+  });
+  const release = (): void => full.mockRestore();
+  onTestFinished(release);
+  return release;
+}

@@ -15,18 +15,22 @@ export interface VirtualTime {
   end(): void;
 }
 
+/** Timers and clocks of this process. Intervals may stay real, such as that of a lock of hours, which writes to the disk. */
+const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
+const INTERVALS = ['setInterval', 'clearInterval'] as const;
+
 /**
  * Replaces the timers and clocks of this process. Time stands still while `isBusy` returns true, such as while a command
  * to a real server is in flight.
  */
-export function startVirtualTime(isBusy = (): boolean => false): VirtualTime {
+export function startVirtualTime(isBusy = (): boolean => false, { realIntervals = false } = {}): VirtualTime {
   /** Lets promises and streams settle, without advancing time. */
   async function settle(): Promise<void> {
     for (let tick = 0; tick < 4 || isBusy(); tick++) await realImmediate();
   }
 
   const clock = FakeTimers.install({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+    toFake: [...CLOCKS, ...(realIntervals ? [] : INTERVALS)],
     // Start at the current date instead of 1970.
     now: Date.now(),
   });

@@ -10,7 +10,7 @@ const declarationsOf = (entry: string): string => resolve('dist', `${entry.slice
 describe('optional properties', () => {
   it('optional properties of everything that a user passes accept `undefined` under `exactOptionalPropertyTypes`', () => {
     expect(propertiesWithoutUndefined(ENTRIES.map(declarationsOf))).toEqual([]);
-  }, 60_000);
+  });
 
   it('optional properties that do not accept `undefined` are found in options, callback results and mapped types, not in what a user receives', async () => {
     const file = join(await temporaryDirectory(), 'index.d.ts');
@@ -29,5 +29,5 @@ describe('optional properties', () => {
       'Options.mapped',
       'Options.outcome().result',
     ]);
-  }, 60_000);
+  });
 });

@@ -9,9 +9,6 @@ export const callOf = <A extends unknown[]>(method: (...args: A) => unknown, ...
 /** Makes a call. */
 export const run = ([method, ...args]: Call): unknown => Reflect.apply(method, undefined, args);
 
-/** Returns the TypeScript of a call, without passwords and states, which are long and contain secrets. */
-export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(sourceOf(method) ?? '', args)};`;
-
 /** Expressions of source code, by the objects and methods that they stand for. */
 const SOURCES = new WeakMap<object, string>();
 
@@ -27,7 +24,8 @@ export const expression = (source: string): object => named(source, {});
 const isReference = (value: unknown): value is object =>
   typeof value === 'function' || (typeof value === 'object' && value !== null);
 
-const sourceOf = (value: unknown): string | undefined => (isReference(value) ? SOURCES.get(value) : undefined);
+/** Returns the expression that an object or a method stands for. */
+export const sourceOf = (value: unknown): string | undefined => (isReference(value) ? SOURCES.get(value) : undefined);
 
 /** Returns a value as a TypeScript literal, or as the expression it stands for. */
 export function literal(value: unknown): string {
@@ -48,26 +46,6 @@ const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name
 /** Returns a string literal in single quotes; line separators are escaped. */
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'").replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
-
-/** Fields that are not shown. */
-const SECRET_FIELDS: readonly string[] = ['password', 'secret'];
-
-/** Stands in a call for a password, so that it works when it is pasted. */
-const PASSWORD = expression("process.env.PASSWORD ?? ''");
-
-/** Returns a call in source code without passwords and states, which are long and contain secrets. */
-export function shownCall(method: string, args: readonly unknown[]): string {
-  const hide = (value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || sourceOf(value) !== undefined) return value;
-    if ('version' in value && 'seed' in value) return expression('state');
-    const fields = Object.entries(value).map(([name, field]) => [
-      name,
-      SECRET_FIELDS.includes(name) ? PASSWORD : field,
-    ]);
-    return Array.isArray(value) ? value : Object.fromEntries(fields);
-  };
-  return callSource(method, method.endsWith('.changePassword') ? args.map(() => PASSWORD) : args.map(hide));
-}
 
 /** Returns a call in source code. It has no `undefined` in place of arguments that were left out. */
 export function callSource(method: string, args: readonly unknown[]): string {

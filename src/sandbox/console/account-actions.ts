@@ -3,6 +3,7 @@ import type { EndpointChanges } from '../admin/webhook-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { TokenKind } from '../state.ts';
 import { type Action, FieldError, number, optional, post, string } from './action.ts';
+import { counted } from './html.ts';
 
 const VERBS = {
   pause: 'is paused: events are not delivered to it',
@@ -43,7 +44,7 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
     subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeTokens, kindOf(fields)),
     respond: ({ result }) => ({ revoked: result }),
-    notice: ({ fields, result }) => `${Number(result)} tokens of the kind ${String(fields.kind)} are revoked.`,
+    notice: ({ fields, result }) => `${counted(Number(result), 'token')} of the kind ${String(fields.kind)} revoked.`,
   }),
   post('/connections/revoke', ['id'], {
     subject: 'account',
@@ -86,6 +87,6 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   post('/webhooks/redeliver', ['event'], {
     subject: 'event',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
-    notice: ({ fields }) => `The event ${String(fields.event)} is delivered again.`,
+    notice: ({ fields }) => `The event ${String(fields.event)} is sent again, in up to six attempts.`,
   }),
 ];

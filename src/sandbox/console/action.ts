@@ -19,6 +19,7 @@ export interface Subject {
 
 /** The outcome of an action. */
 export interface Outcome {
+  /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
   readonly service: Service;
   /** Result of its call or of `run`; of several calls, their number. */

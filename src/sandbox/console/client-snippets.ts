@@ -117,19 +117,12 @@ function callOf(
       return `client.${name}(${prettyLiteral(body)})`;
   }
   if (body === undefined && !hasQuery && BY_ID.test(name) && hasNumber) return `client.${name}(${id})`;
-  if (
-    body === undefined &&
-    list !== undefined &&
-    name.endsWith('.list') &&
-    name !== 'reference.list' &&
-    name !== 'webhooks.list'
-  ) {
-    return `client.${name}(${hasQuery ? literal(list) : ''})`;
-  }
+  const hasPages = name.endsWith('.list') && name !== 'reference.list' && name !== 'webhooks.list';
+  if (body === undefined && list && hasPages) return `client.${name}(${hasQuery ? literal(list) : ''})`;
   if (body === undefined && !hasQuery && (name === 'webhooks.list' || name === 'usage.get')) return `client.${name}()`;
   const { method, path } = operations[name];
   const options = {
-    ...(Object.keys(params).length > 0 && { params: params }),
+    ...(Object.keys(params).length > 0 && { params }),
     ...(hasQuery && { query }),
     ...(body !== undefined && { body }),
     ...(key !== null && { idempotencyKey: key }),

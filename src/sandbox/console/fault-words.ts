@@ -47,41 +47,25 @@ function clientText({ status, cut, malformed }: PlainRule): string {
   return 'Your client waits, or gives up after its timeout.';
 }
 
-const FLAGS: readonly (readonly [field: keyof PlainRule, flag: string])[] = [
-  ['on', 'on'],
-  ['status', 'status'],
-  ['retryAfter', 'retry-after'],
-  ['cut', 'cut'],
-  ['malformed', 'malformed'],
-  ['delay', 'delay'],
-  ['inFlight', 'in-flight'],
-  ['rate', 'rate'],
-  ['times', 'times'],
-];
+/** Fields of a rule, in the order of the command's flags, whose names are the same with hyphens. */
+const FIELDS = ['on', 'status', 'retryAfter', 'cut', 'malformed', 'delay', 'inFlight', 'rate', 'times'] as const;
 
-const argument = (value: unknown): string =>
-  /[^\w./*-]/.test(String(value)) ? ` '${String(value)}'` : ` ${String(value)}`;
+/** Returns the flag of the command for a field of a rule; an empty string if the rule does not have it. */
+function flagOf(rule: PlainRule, field: (typeof FIELDS)[number]): string {
+  const value = rule[field];
+  if (value === undefined) return '';
+  const flag = ` --${field.replace(/[A-Z]/, '-$&').toLowerCase()}`;
+  if (value === true) return flag;
+  const text = `${String(value)}${field === 'delay' || field === 'inFlight' ? 'ms' : ''}`;
+  return `${flag} ${/[^\w./*-]/.test(text) ? `'${text}'` : text}`;
+}
 
 /** Returns what a rule does in words, and the command that adds it. */
-export function describeRule(rule: PlainRule): {
-  readonly title: string;
-  readonly client: string;
-  readonly command: string;
-} {
+export function describeRule(rule: PlainRule): Readonly<Record<'title' | 'client' | 'command', string>> {
   const effects = effectsOf(rule);
-  const flags = FLAGS.flatMap(([field, flag]) => {
-    const value = rule[field];
-    if (value === undefined) return [];
-    return [
-      `--${flag}${value === true ? '' : argument(field === 'delay' || field === 'inFlight' ? `${String(value)}ms` : value)}`,
-    ];
-  });
-  return {
-    title: effects.length > 0 ? `${subjectOf(rule)} ${effects.join(', and ')}.` : 'Nothing goes wrong yet.',
-    client:
-      effects.length > 0
-        ? clientText(rule)
-        : 'Choose a status, a cut, half of the response, a delay, or creates in flight.',
-    command: `npx aud sandbox fault add ${flags.join(' ')}`,
-  };
+  const command = `npx aud sandbox fault add${FIELDS.map((field) => flagOf(rule, field)).join('')}`;
+  if (effects.length > 0)
+    return { title: `${subjectOf(rule)} ${effects.join(', and ')}.`, client: clientText(rule), command };
+  const client = 'Choose a status, a cut, half of the response, a delay, or creates in flight.';
+  return { title: 'Nothing goes wrong yet.', client, command };
 }

@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
-import { count } from './html.ts';
+import { count, counted } from './html.ts';
 
 /** A status that a job had, and who has changed it. */
 export interface StatusChange extends JobChange {
@@ -134,6 +134,8 @@ function addEvent({ events }: Advance, event: HappenedAt): void {
   if (events.length < MAX_EVENTS) events.push(event);
 }
 
+const DELIVERIES = ['delivery', 'deliveries'] as const;
+
 const JOB_RESULTS = [
   ['completed', 'completed'],
   ['needsInfo', 'need information'],
@@ -144,14 +146,13 @@ const JOB_RESULTS = [
 export function happenedText({ jobs, deliveries, disabled }: Happened): string {
   const { succeeded, failed } = deliveries;
   const results = JOB_RESULTS.flatMap(([name, text]) => (jobs[name] > 0 ? [`${count(jobs[name])} ${text}`] : []));
-  const deliveriesText = (number: number): string => `${count(number)} ${number === 1 ? 'delivery' : 'deliveries'}`;
+  const ended = counted(jobs.ended, 'job');
+  const isOne = disabled.length === 1;
   const parts = [
-    ...(jobs.ended > 0
-      ? [`${count(jobs.ended)} ${jobs.ended === 1 ? 'job' : 'jobs'} ended (${results.join(', ')})`]
-      : []),
-    ...(succeeded > 0 ? [`${deliveriesText(succeeded)} succeeded`] : []),
-    ...(failed > 0 ? [succeeded > 0 ? `${count(failed)} failed` : `${deliveriesText(failed)} failed`] : []),
-    ...(disabled.length > 0 ? [`${disabled.join(', ')} ${disabled.length === 1 ? 'is' : 'are'} switched off`] : []),
-  ];
+    jobs.ended > 0 ? `${ended} ended (${results.join(', ')})` : '',
+    succeeded > 0 ? `${counted(succeeded, ...DELIVERIES)} succeeded` : '',
+    failed > 0 ? `${succeeded > 0 ? count(failed) : counted(failed, ...DELIVERIES)} failed` : '',
+    disabled.length > 0 ? `${disabled.join(', ')} ${isOne ? 'is' : 'are'} switched off` : '',
+  ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : 'nothing was due';
 }

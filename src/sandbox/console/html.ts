@@ -66,8 +66,15 @@ export function relativeText(ms: number): string {
 /** Returns a sentence with a capital letter. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
+/** Returns text that ends as a sentence does. */
+export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
 /** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
+
+/** Returns a number of things, such as "1 job" and "2 jobs". */
+export const counted = (value: number, one: string, several = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : several}`;
 
 /** Meaning of a badge or a note, which has a colour and a shape. */
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
@@ -137,7 +144,8 @@ export const timeline = (happenings: readonly Happening[]): Html =>
     return html`${before}<li${classOf(tone && `is-${tone}`)}>${content}</li>`;
   })}</ol>`;
 
-function gapText(ms: number): string {
+function gapText(exact: number): string {
+  const ms = Math.round(exact);
   if (ms === 0) return 'same time';
   return `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
 }

@@ -8,7 +8,7 @@ import type { SandboxState } from '../state.ts';
 import { type Action, FieldError, NotFoundError, number, type Outcome, optional, post, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText } from './history.ts';
-import { capital, durationText, relativeText } from './html.ts';
+import { capital, counted, durationText, relativeText, sentence } from './html.ts';
 import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
 
 /** Returns the milliseconds until the next task. */
@@ -34,6 +34,16 @@ const budgetOf = (fields: JsonObject) => ({
   buildsPerHour: optional(number, fields, 'buildsPerHour'),
   buildsPerDay: optional(number, fields, 'buildsPerDay'),
 });
+
+/** The response of the actions that send a request, and their notice. */
+const SENT: Pick<Action, 'respond' | 'notice'> = {
+  respond: ({ result }) => Object(result),
+  notice({ service, result }) {
+    const { id, status }: SentRequest = Object(result);
+    const why = service.state.log.find((entry) => entry.id === id)?.why;
+    return sentence(`Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}`);
+  },
+};
 
 /** The actions of the operator alone. */
 export const OPERATOR_ACTIONS: readonly Action[] = [
@@ -83,7 +93,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     },
     respond: ({ result }) => ({ finished: result }),
     notice: ({ fields, result, service }) =>
-      `${Number(result)} ${result === 1 ? 'job' : 'jobs'} finished as ${endText(service, '', fields.status)}.`,
+      `${counted(Number(result), 'job')} finished as ${endText(service, '', fields.status)}.`,
   }),
   post('/jobs/next', ['kind', 'status', 'reason', 'duration'], {
     call({ sandbox }, fields) {
@@ -120,7 +130,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     fields: [],
     call: ({ sandbox }) => callOf(sandbox.faults.clear),
     respond: ({ result }) => ({ removed: result }),
-    notice: ({ result }) => `${Number(result)} ${result === 1 ? 'fault is' : 'faults are'} removed.`,
+    notice: ({ result }) => `${counted(Number(result), 'fault is', 'faults are')} removed.`,
   },
   post('/limits', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.setLimits, fields),
@@ -164,7 +174,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     },
     respond: () => ({}),
     notice: ({ service }) =>
-      `The state is replaced: ${service.state.accounts.size} accounts. The clock shows ${timeOf(service)}.`,
+      `The state is replaced: ${counted(service.state.accounts.size, 'account')}. The clock shows ${timeOf(service)}.`,
   }),
   post('/recording/restart', [], {
     run: ({ console }) => console.recorder.restart(),
@@ -172,8 +182,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   post('/requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),
-    respond: ({ result }) => Object(result),
-    notice: sentText,
+    ...SENT,
   }),
   post('/requests/edited', ['id', 'method', 'path', 'key', 'body'], {
     run: ({ console }, fields) =>
@@ -183,21 +192,13 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
         key: optional(string, fields, 'key'),
         body: optional(string, fields, 'body'),
       }),
-    respond: ({ result }) => Object(result),
-    notice: sentText,
+    ...SENT,
   }),
   post('/requests/first', [], {
     run: ({ console }) => sendFirst(console),
-    respond: ({ result }) => Object(result),
-    notice: sentText,
+    ...SENT,
   }),
 ];
-
-function sentText({ service, result }: Outcome): string {
-  const { id, status }: SentRequest = Object(result);
-  const why = service.state.log.find((entry) => entry.id === id)?.why;
-  return `Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}.`;
-}
 
 /** Returns the status that a job of a kind ends with, and its name. */
 function endText({ jobs }: Service, kind: unknown, status: unknown): string {

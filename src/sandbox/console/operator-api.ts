@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
-import { type Call, run, typescriptOf } from '../admin/call-source.ts';
+import { type Call, run } from '../admin/call-source.ts';
 import { FaultRuleError } from '../faults.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
@@ -12,6 +12,8 @@ import type { ConsoleContext } from './console-context.ts';
 import { dueTasks } from './due-tasks.ts';
 import { withoutOverrides } from './html.ts';
 import { OPERATOR_ACTIONS } from './operator-actions.ts';
+import { redactText } from './redact-request.ts';
+import { shownFields, typescriptOf } from './shown-call.ts';
 
 /** Whose name an action is done in, and what it may change. */
 interface Actor {
@@ -76,7 +78,7 @@ function withErrors(): Hono<Env> {
   const app = new Hono<Env>();
   app.onError((error, { json }) => {
     const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
-    return json({ message: error.message, field }, error instanceof NotFoundError ? 404 : 400);
+    return json({ message: redactText(error.message), field }, error instanceof NotFoundError ? 404 : 400);
   });
   return app;
 }
@@ -92,7 +94,7 @@ function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly A
       if (account) actor.check?.(account, action, fields);
       const { outcome, typescript } = await perform(console, action, account, fields);
       return context.json({
-        ...(action.respond?.(outcome) ?? fields),
+        ...(action.respond?.(outcome) ?? outcome.fields),
         notice: withoutOverrides(action.notice(outcome)),
         ...(typescript !== '' && { typescript }),
       });
@@ -139,9 +141,19 @@ async function perform(
   const happened = await history.during(async () => {
     results = await Promise.all(calls.map((call) => history.inConsole(() => run(call))));
   });
-  if (calls[0]?.[0] === sandbox.advance) history.latest = happened;
+  const [method, ms] = calls[0] ?? [];
+  // A clock that runs has gone on meanwhile.
+  if (method === sandbox.advance) history.latest = { ...happened, to: happened.from + Number(ms) };
   const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
-  return { outcome: { fields, service, result, happened }, typescript: calls.map(typescriptOf).join('\n') };
+  const outcome: Outcome = {
+    get fields() {
+      return shownFields(fields);
+    },
+    service,
+    result,
+    happened,
+  };
+  return { outcome, typescript: calls.map(typescriptOf).join('\n') };
 }
 
 const isCall = (calls: Call | readonly Call[]): calls is Call => typeof calls[0] === 'function';

@@ -4,6 +4,7 @@ import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
 import { PartnerSecrets } from './partner-secrets.ts';
 import type { KeptRequest, Recording, Step } from './recorder.ts';
+import { FORBIDDEN_METHODS } from './resend.ts';
 import { decode } from './snippet-values.ts';
 import { relevantHeaders } from './snippets.ts';
 
@@ -20,9 +21,6 @@ const STORAGE = 'https://storage.sandbox.invalid';
 
 /** Statuses that follow from the connection: a length that is missing, a `Host` that is not known. */
 const NOT_REPEATED: readonly number[] = [411, 421];
-
-/** Methods that `fetch` cannot send. */
-const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
 /** Largest file that a test sends in place of the one that was uploaded, in bytes. */
 const MAX_FILE = 2 ** 26;

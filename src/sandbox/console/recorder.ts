@@ -1,4 +1,4 @@
-import { callSource, expression, shownCall } from '../admin/call-source.ts';
+import { callSource, expression } from '../admin/call-source.ts';
 import type { ActiveFault } from '../faults.ts';
 import { MAX_KEPT_BODY } from '../http/request-body.ts';
 import { saveState } from '../saved-state.ts';
@@ -6,6 +6,7 @@ import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
 import type { SandboxLimits } from '../service-limits.ts';
 import type { SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
+import { shownCall } from './shown-call.ts';
 
 /** A request as it is kept. */
 export interface KeptRequest extends HandledRequest {

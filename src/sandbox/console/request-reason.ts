@@ -2,7 +2,17 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { advanceBy } from './forms.ts';
-import { type Content, capital, durationText, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
+import {
+  type Content,
+  capital,
+  durationText,
+  type Html,
+  linkButton,
+  note,
+  sentence,
+  type Tone,
+  timeElement,
+} from './html.ts';
 
 /** Why a request ended as it did. */
 interface Reason {
@@ -62,7 +72,8 @@ function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: nu
     return { tone, title, details: [html`The service did nothing. ${clientGets(entry)}`], actions };
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
-  if (status >= 500) return { tone: 'bad', title: `Failed: ${why}`, details: [...rule, clientGets(entry)], actions };
+  if (status >= 500)
+    return { tone: 'bad', title: `Failed: ${sentence(why)}`, details: [...rule, clientGets(entry)], actions };
   if (status === 429 && entry.freeAt !== undefined) return limited(entry, Date.parse(entry.freeAt), now, speed, rule);
   if (status >= 400) return refused(entry, now, rule);
   const tone = fault === undefined ? 'good' : 'warn';
@@ -85,11 +96,14 @@ function withoutResponse({ fault, served }: LogEntry): Omit<Reason, 'actions'> {
 
 function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason {
   const { why = '', freeAt } = entry;
-  const until = freeAt && html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`;
+  const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
+  const until = isOpen
+    ? html` Until ${timeElement(freeAt, now)}, the key belongs to that request: use another one.`
+    : '';
   const isRunning = why.includes('has not ended');
   const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
-  const title = html`Refused: ${why}${/[.!?]$/.test(why) ? '' : '.'}`;
-  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until ?? ''}${first}`], actions: [] };
+  const title = `Refused: ${sentence(why)}`;
+  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until}${first}`], actions: [] };
 }
 
 /** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
@@ -104,7 +118,7 @@ function limited(entry: LogEntry, end: number, now: number, speed: number, rule:
   return {
     tone: 'warn',
     title: html`Refused: ${limitText(entry)}. ${when}`,
-    details: [...rule, `${entry.why}.`, clientGets(entry)],
+    details: [...rule, sentence(`${entry.why}`), clientGets(entry)],
     actions: [...advance, linkButton('/limits', 'Change the limit')],
   };
 }

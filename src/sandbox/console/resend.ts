@@ -26,7 +26,7 @@ const OF_CONNECTION: readonly string[] = [
 ];
 
 /** Methods that `fetch` cannot send. */
-const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
+export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
 function keptRequest({ service, recorder }: ConsoleContext, id: string): KeptRequest {
   const entry = service.state.log.find((candidate) => candidate.id === id);

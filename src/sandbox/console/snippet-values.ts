@@ -7,7 +7,7 @@ const MARK = `\uE000${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${MARK}(\\w+)\uE001`, 'g');
 
 /** Returns a string in place of a credential, which stands for a variable of the environment. */
-const variable = (name: string): string =>
+export const variable = (name: string): string =>
   `${MARK}${name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
     .replaceAll(/\W+/g, '_')
@@ -114,6 +114,9 @@ export const inTypeScript = (code: string): string =>
     .replaceAll(new RegExp(`'${MARK}(\\w+)\uE001'`, 'g'), "process.env.$1 ?? ''")
     .replaceAll(new RegExp(`${MARK}(\\w+)\uE001'`, 'g'), "' + process.env.$1")
     .replaceAll(MARKED, "' + process.env.$1 + '");
+
+/** Returns text in which nothing shows that a variable stands for a credential. */
+export const withoutVariables = (text: string): string => text.replaceAll(MARKED, '…');
 
 /** Returns a string as an argument of a shell, in which the variables are those of the shell. */
 export const inShell = (text: string): string =>

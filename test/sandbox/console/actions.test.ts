@@ -180,7 +180,13 @@ describe('an action by its endpoint', () => {
     sandbox.faults.add({ cut: 'before', times: 1 });
     expect((await act('POST /api/requests/resend', { id })).data).toMatchObject({ id: 'req_4', status: 0 });
     expect((await act('POST /api/requests/resend', { id: 'req_99' })).status).toBe(404);
-    expect((await act('POST /api/requests/first')).data).toMatchObject({ id: 'req_5', status: 200 });
+    sandbox.faults.clear();
+    await api('GET', '/api/v2/audiences/99');
+    const { id: refused } = sandbox.log.at(-1) ?? {};
+    expect((await act('POST /api/requests/resend', { id: refused })).data.notice).toBe(
+      'Sent as req_6: 404, Audience not found.',
+    );
+    expect((await act('POST /api/requests/first')).data).toMatchObject({ id: 'req_7', status: 200 });
   });
 
   it('an advance says what it did: jobs by outcome, deliveries, and endpoints that were switched off', async () => {
@@ -282,6 +288,36 @@ describe('an action by its endpoint', () => {
     const text = await page('/deliveries');
     expect(text).toContain('Disabled after 20 failures');
     expect(text).not.toContain('>Paused</span>');
+  });
+
+  it('a redelivery that succeeds is delivered, although the earlier delivery is still attempted again', async () => {
+    const statuses = [500, 204];
+    const { act, page, logIn, createAudience, sandbox } = await startConsole({
+      deliver: async () => new Response(null, { status: statuses.shift() ?? 500 }),
+    });
+    const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    const audience = await createAudience();
+    sandbox.jobs.finish('audience', audience, 104);
+    await sandbox.advance(0);
+    const { eventId: event } = sandbox.webhooks.deliveries[0] ?? {};
+    const pages = async () => {
+      const paths = [`/deliveries?event=${event}&to=${id}`, `/account/webhooks/${id}`, `/resources/${audience}`];
+      const cookie = await logIn();
+      return (await Promise.all(paths.map((path) => page(path, cookie)))).map((text) =>
+        text.replaceAll(/<[^>]*>/g, ''),
+      );
+    };
+    expect((await pages()).map((text) => text.match(/Failed once|has failed: 500|attempt 1 of 6/)?.[0])).toEqual([
+      'Failed once',
+      'has failed: 500',
+      'attempt 1 of 6',
+    ]);
+    const redelivered = await act('POST /api/webhooks/redeliver', { event });
+    expect(redelivered.data.notice).toBe(`The event ${event} is sent again, in up to six attempts.`);
+    await sandbox.advance(0);
+    const after = await pages();
+    expect(after[0]).toContain('Delivered. The earlier delivery still waits: next attempt at 00:01:00, in 1 min.');
+    for (const text of after) expect(text).not.toMatch(/Failed once|has failed|attempt 1 of 6/);
   });
 
   it('a redelivery that fails is attempted six times', async () => {

@@ -106,3 +106,65 @@ describe('credentials in every field', () => {
     expect((await request('/state.json')).status).toBe(200);
   }, 60_000);
 });
+
+/** A text in which the value of a secret field stands. */
+const text = (name: string): string => `${name} {"password":"canary-${name}"} token=canary-${name}`;
+const address = (host: string): string => `https://${host}/hooks?x=1&api_key=canary-${host}#token=canary-${host}`;
+
+describe('an action with credentials in every field', () => {
+  it.each<[action: string, typescript: string, body: (ids: { id: number; event: string }) => object]>([
+    [
+      'webhooks',
+      "url: 'https://example.com/hooks?x=1&api_key=' + process.env.API_KEY",
+      () => ({ url: address('example.com'), name: text('name') }),
+    ],
+    [
+      'webhooks/update',
+      "url: 'https://example.org/hooks?x=1&api_key=' + process.env.API_KEY, events: ['cohort.failed']",
+      ({ id }) => ({ id, name: text('name'), url: address('example.org'), events: ['cohort.failed'] }),
+    ],
+    ['webhooks/update', '', ({ id }) => ({ id, url: address('example.org'), events: [text('events')] })],
+    ['webhooks/test', 'sandbox.webhooks.test(', ({ id }) => ({ id })],
+    ['webhooks/redeliver', 'sandbox.webhooks.redeliver(', ({ event }) => ({ event })],
+    ['webhooks/redeliver', '', () => ({ event: text('event') })],
+    ['webhooks/delete', 'sandbox.webhooks.delete(', ({ id }) => ({ id })],
+    ['faults', "on: 'GET /canaries/", () => ({ on: `GET /canaries/?${text('on')}`, status: 503 })],
+    ['faults', '', () => ({ on: text('on'), status: 503, [text('field')]: text('value') })],
+    [
+      'jobs/next',
+      "sandbox.jobs.next('audience'",
+      () => ({ kind: 'audience', status: 107, reason: text('reason'), duration: 1 }),
+    ],
+    [
+      'accounts',
+      "password: process.env.PASSWORD ?? ''",
+      () => ({ email: 'eve@example.com', password: 'canary-password', company: text('company') }),
+    ],
+    ['companies', 'sandbox.companies.create(', () => ({ name: text('company'), buildsPerHour: 3 })],
+    ['budget', 'sandbox.companies.get(', () => ({ company: text('existing'), buildsPerHour: 3 })],
+    [
+      'requests/edited',
+      '',
+      () => ({
+        id: 'req_1',
+        method: 'POST',
+        path: `/api/v2/projects/create?access_token=canary-path`,
+        key: text('key'),
+        body: JSON.stringify({ name: text('name'), ...nested }),
+      }),
+    ],
+  ])('%s shows none, neither in the notice nor in its code: %s', async (action, typescript, bodyOf) => {
+    const { sandbox, api, act, page } = await startConsole();
+    sandbox.companies.create({ name: text('existing') });
+    await api('POST', '/api/v2/projects/create', { name: 'x' });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    const body = bodyOf({ id, event: sandbox.webhooks.deliveries[0]?.eventId ?? '' });
+    const { status, data } = await act(`POST /api/${action}`, body);
+    expect([data, status === 200]).toEqual([data, typescript !== '' || action === 'requests/edited']);
+    expect(data.typescript ?? '').toContain(typescript);
+    expect(JSON.stringify(data)).not.toMatch(/canary-/);
+    expect(await page('/session')).not.toMatch(/canary-/);
+  });
+});

@@ -94,5 +94,5 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
       expect(await tab.run(() => document.querySelector('h1')?.textContent)).toBe(heading);
     }
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -39,7 +39,10 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   });
   if (!focused) return;
   const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
-  candidates.find((candidate) => labelOf(candidate) === labelOf(focused))?.focus();
+  const same = candidates.find((candidate) => labelOf(candidate) === labelOf(focused));
+  // What had the focus is gone: Tab continues from its part, not from the top of the page.
+  if (!same) part.tabIndex = -1;
+  (same ?? part).focus({ preventScroll: !same });
 }
 
 /** Offers the rows that have come to a list while it stands still. */

@@ -14,7 +14,8 @@ export function readFields(form: HTMLFormElement, button: HTMLElement | null = n
     const isOff = (type === 'checkbox' || type === 'radio') && !checked;
     if (!name || dataset.preset !== undefined || value === '' || isOther || isOff) continue;
     if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
-    else if (type === 'number' || dataset.type === 'number') fields[name] = Number(value) * Number(dataset.factor ?? 1);
+    else if (type === 'number' || dataset.type === 'number')
+      fields[name] = dataset.factor ? Math.round(Number(value) * Number(dataset.factor)) : Number(value);
     else fields[name] = value;
   }
   return fields;

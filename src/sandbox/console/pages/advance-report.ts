@@ -1,6 +1,16 @@
 import { html } from 'hono/html';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import { badge, type Content, capital, count, durationText, foreign, type Html, timeElement } from '../html.ts';
+import {
+  badge,
+  type Content,
+  capital,
+  count,
+  counted,
+  durationText,
+  foreign,
+  type Html,
+  timeElement,
+} from '../html.ts';
 import { table, twoLines } from '../lists.ts';
 
 const MAX_ROWS = 20;
@@ -13,7 +23,7 @@ export function whatHappened(advance: Advance): Html {
   const { from, to, events } = advance;
   const byMinute = Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
   const groups = [...byMinute.values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
-  const text = `await sandbox.advance(${to - from});`;
+  const text = `await sandbox.advance(${Math.round(to - from)});`;
   return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
 <span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
 <div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>
@@ -30,9 +40,8 @@ export function whatHappened(advance: Advance): Html {
 
 function titleOf({ length, 0: { what } }: Group): Html {
   if (what === 'disabled') return html`<b>Switched off</b>`;
-  const one = length === 1;
-  if (what === 'jobs') return html`<a class="row" href="/resources">${count(length)} ${one ? 'job' : 'jobs'} ended</a>`;
-  return html`<a class="row" href="/deliveries">${count(length)} ${one ? 'delivery' : 'deliveries'} attempted</a>`;
+  if (what === 'jobs') return html`<a class="row" href="/resources">${counted(length, 'job')} ended</a>`;
+  return html`<a class="row" href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
 }
 
 /** Returns values with how often each occurs. */

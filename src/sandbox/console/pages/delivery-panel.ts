@@ -62,10 +62,11 @@ function stateOf({ attempts, state }: DeliveryGroup): Html {
   return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
 }
 
-function nextAttempt({ retryAt }: DeliveryGroup, api: string, now: number): Content {
+function nextAttempt({ retryAt, state }: DeliveryGroup, api: string, now: number): Content {
   if (retryAt === undefined) return '';
   const advance = api === '/api' ? advanceBy(retryAt - now, 'Advance to it', 'small') : '';
-  return html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advance}`;
+  const next = state === 'delivered' ? 'The earlier delivery still waits: next attempt at' : 'Next attempt at';
+  return html`<span>${next} ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advance}`;
 }
 
 /** Returns the id of the resource that an event is about. */

@@ -8,6 +8,7 @@ import {
   type Content,
   capital,
   count,
+  counted,
   facts,
   foreign,
   type Happening,
@@ -130,9 +131,11 @@ const contentOf = (at: number, now: number, ...parts: readonly Content[]): Html 
   html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
-  const at = Date.parse(entry.at);
   const now = console.service.clock.now();
-  const key = console.recorder.find(entry)?.headers.get('idempotency-key');
+  const kept = console.recorder.find(entry);
+  // When it began: what it has done is before its end.
+  const at = kept?.started.time ?? Date.parse(entry.at);
+  const key = kept?.headers.get('idempotency-key');
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry, now);
@@ -177,8 +180,7 @@ function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[]
     if (!chapter.isPoll) result.push(chapter);
     else polls++;
     if (polls === 0 || chapters[index + 1]?.isPoll) continue;
-    const text = `${count(polls)} ${polls === 1 ? 'poll' : 'polls'}`;
-    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${text}</a>`;
+    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
     const before = result.pop();
     result.push(before ? { ...before, content: [before.content, link] } : { ...chapter, content: link });
     polls = 0;

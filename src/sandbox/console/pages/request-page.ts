@@ -174,8 +174,8 @@ function attempts({ service, recorder }: ConsoleContext, { entry: own }: Handled
   const hasKey = (entry: LogEntry): boolean => recorder.find(entry)?.headers.get('idempotency-key') === key;
   const same = log.filter((entry) => entry.account === own.account && hasKey(entry));
   const record = accounts.get(own.account ?? '')?.idempotencyKeys.get(key);
-  const until = record?.response && timeElement(record.expiresAt, now);
-  const kept = until && html`<p class="soft">Until ${until}, the same key and body get the stored response.</p>`;
+  const until = record?.response && record.expiresAt > now && timeElement(record.expiresAt, now);
+  const kept = until ? html`<p class="soft">Until ${until}, the same key and body get the stored response.</p>` : '';
   const happenings = same.map((entry, index) => {
     const { at, id, status } = entry;
     const link = entry === own ? html`<b>this request</b>` : html`<a href="/requests/${id}">${id}</a>`;
@@ -183,5 +183,5 @@ function attempts({ service, recorder }: ConsoleContext, { entry: own }: Handled
     const content = html`<p>${line} <span>${reasonLine(entry, now)}</span></p>`;
     return { at: Date.parse(at), tone: toneOf(entry), content };
   });
-  return html`<h2>Attempts with this idempotency key</h2>${kept ?? ''}${timeline(happenings)}`;
+  return html`<h2>Attempts with this idempotency key</h2>${kept}${timeline(happenings)}`;
 }

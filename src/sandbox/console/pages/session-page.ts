@@ -19,7 +19,6 @@ import {
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import type { Recording, Step } from '../recorder.ts';
-import { redactText } from '../redact-request.ts';
 
 /** The steps since the recording began: to keep them as a test, to save and to load the state, to reset. */
 export function sessionPage({ recorder, service }: ConsoleContext, query: URLSearchParams): Page {
@@ -76,7 +75,7 @@ function textOf(step: Step): string {
 }
 
 function stepElement(step: Step): Html {
-  if (!('request' in step)) return html`<code>${foreign(redactText(`${step.shown.slice(0, MAX_CALL)};`))}</code>`;
+  if (!('request' in step)) return html`<code>${foreign(`${step.shown.slice(0, MAX_CALL)};`)}</code>`;
   const { id, method, path } = step.request.entry;
   const target = html`<b>${method}</b> <code><bdi title="${path}">${path}</bdi></code>`;
   return html`<a class="row" href="/requests/${id}">${target}</a>`;

@@ -90,7 +90,7 @@ function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
     return note('bad', 'Disabled: 20 deliveries in a row have used up their six attempts.', {
       details: ['No event is delivered. Resume it when your receiver works, and redeliver what it has missed.'],
     });
-  const failed = groups.find(({ retryAt }) => retryAt !== undefined);
+  const failed = groups.find(({ state }) => state === 'waiting');
   if (failed?.retryAt === undefined) return '';
   const { event, latest } = failed;
   const next = html`The next attempt is at ${timeElement(failed.retryAt, now)}.`;
