@@ -10,7 +10,7 @@ const requested = eventType('audience/requested', { schema: staticSchema<{ order
 const ended = eventType('audience/ended', { schema: staticSchema<{ audienceId: number }>() });
 
 const inngest = new Inngest({ id: 'audiences' });
-const client = new AudienceClient({ baseUrl: process.env.AUDIENCE_BASE_URL ?? '', token: process.env.AUDIENCE_TOKEN });
+const client = new AudienceClient(); // reads AUDIENCE_BASE_URL and AUDIENCE_TOKEN
 
 export const buildAudience = inngest.createFunction(
   { id: 'build-audience', triggers: [requested] },
@@ -44,6 +44,6 @@ const forward = async ({ id, data }: { id: string; data: { id: number } }): Prom
 };
 
 export const receiver = createWebhookReceiver({
-  secrets: process.env.WEBHOOK_SECRET ?? '',
+  secrets: process.env.WEBHOOK_SECRET,
   on: { 'audience.completed': forward, 'audience.failed': forward },
 });

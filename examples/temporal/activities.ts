@@ -6,7 +6,7 @@ import { AudienceClient } from 'audience-activation';
 const HEARTBEAT_MS = 10_000;
 
 // One client for all activities of the process, so that their waits share their polls.
-const client = new AudienceClient({ baseUrl: process.env.AUDIENCE_BASE_URL ?? '', token: process.env.AUDIENCE_TOKEN });
+const client = new AudienceClient(); // reads AUDIENCE_BASE_URL and AUDIENCE_TOKEN
 
 /** Starts a build. Temporal saves the id that it returns. */
 export async function startAudience(name: string): Promise<number> {

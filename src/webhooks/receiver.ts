@@ -31,8 +31,11 @@ export interface ReceiverLogger {
 
 /** Options of {@link createWebhookReceiver}. */
 export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
-  /** Signing secrets of the endpoint; two during a rotation. An array is read at each delivery, so it may change. */
-  readonly secrets: string | readonly string[];
+  /**
+   * Signing secrets of the endpoint; two during a rotation. An array is read at each delivery, so it may change. `undefined`,
+   * the value of a variable that is not set, throws a `ConfigurationError`.
+   */
+  readonly secrets: string | readonly string[] | undefined;
   /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**

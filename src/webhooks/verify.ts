@@ -38,14 +38,13 @@ export const VERIFY_OPTIONS: readonly string[] = ['tolerance', 'now', 'headerNam
  * @throws {WebhookVerificationError} with the `reason`; respond with 400.
  *
  * @example
- * const secret = process.env.WEBHOOK_SECRET ?? '';
- * const event = await verifyWebhook(await request.text(), request.headers, secret);
+ * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
  * if (isKnownEvent(event) && event.type === 'audience.completed') console.log(event.data.results_count);
  */
 export async function verifyWebhook(
   rawBody: RawBody,
   headers: WebhookHeaders,
-  secrets: string | readonly string[],
+  secrets: string | readonly string[] | undefined,
   options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   checkOptions(options, 'verifyWebhook', VERIFY_OPTIONS);
@@ -56,7 +55,7 @@ export async function verifyWebhook(
 export async function verifyDelivery(
   rawBody: RawBody,
   headers: WebhookHeaders,
-  secrets: string | readonly string[],
+  secrets: string | readonly string[] | undefined,
   { tolerance = TOLERANCE_S, now = Date.now, headerName = SIGNATURE_HEADER }: VerifyOptions,
 ): Promise<WebhookEvent> {
   const keys = checkSecrets(secrets);
@@ -101,7 +100,7 @@ export function checkOptions(options: object, of: string, names: readonly string
 }
 
 /** Returns the secrets as an array; throws if there is none, or one is empty. */
-export function checkSecrets(secrets: string | readonly string[]): readonly string[] {
+export function checkSecrets(secrets: string | readonly string[] | undefined): readonly string[] {
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const valid = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (valid.length === list.length && valid.length > 0) return valid;

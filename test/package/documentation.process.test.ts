@@ -67,6 +67,10 @@ describe('code blocks of the README and the guides', () => {
     expect(problemsOfBroken.get(4)).toContain('It did not end');
   });
 
+  it('do not hide a variable that is not set behind an empty text', () => {
+    expect(blocks.filter(({ code }) => /process\.env\.\w+ \?\? ''/.test(code))).toEqual([]);
+  });
+
   it('print what their comments say', () => {
     const code =
       "console.log(code); // 'a-b'\n  console.log(x, y); // 1 true: a reason\nconsole.log(z); // known before";

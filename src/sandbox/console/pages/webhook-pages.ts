@@ -126,7 +126,7 @@ import { toNodeListener } from 'audience-activation/node';
 import { createWebhookReceiver } from 'audience-activation/webhooks';
 
 const receiver = createWebhookReceiver({
-  secrets: process.env.WEBHOOK_SECRET ?? '', // two while you rotate it
+  secrets: process.env.WEBHOOK_SECRET, // two while you rotate it
   on: { 'audience.completed': ({ data }) => console.log(data.name) },
 });
 createServer(toNodeListener(receiver)).listen(3000);`;

@@ -3,7 +3,7 @@ import { createWebhookReceiver, memoryDedupe } from 'audience-activation/webhook
 import { client } from '../../../lib/audience.ts';
 
 const receiver = createWebhookReceiver({
-  secrets: process.env.WEBHOOK_SECRET ?? '',
+  secrets: process.env.WEBHOOK_SECRET,
   // For one process only. Several processes need a shared store, such as a table of your database.
   dedupe: memoryDedupe(),
   on: {
