@@ -48,28 +48,15 @@ const GUIDES: readonly Document[] = [
 /** Declarations of the entry points, written by `npm run api`. */
 const ENTRIES = ['index', 'node', 'webhooks', 'sandbox', 'oauth', 'mcp', 'redis', 'otel'] as const;
 
-const SUMMARY =
-  'TypeScript client of the Audience Build and Activation API (v2): audiences, lookalikes, cohorts and activations are created by asynchronous jobs. The client retries safely under idempotency keys, waits for jobs at the price of a few list reads, keeps the rate limits, and verifies webhooks. A sandbox of the service is included.';
+/** The beginning of `llms.txt`: facts that a program needs, and three programs that tests run. */
+export const START = 'scripts/llms/start.md';
 
-const ADVICE = [
-  '- Fields of the service are snake_case as it spells them (`project_id`, `per_page`); options of the package are camelCase. Durations are milliseconds.',
-  '- Create one `AudienceClient` per account and process, and close it (`await client.close()`), or the process stays alive while waits run.',
-  '- Use `createAndWait` or `wait`; do not poll yourself. `wait` rejects with a `JobError` if the job did not complete.',
-  '- Check errors with `SomeError.isInstance(error)` and `error.code`. After a failed create, `error.outcome` says whether it took effect; repeat it with `error.idempotencyKey`.',
-  '- In tests, use `createSandbox` of `audience-activation/sandbox` instead of mocks.',
-];
-
-/** Returns `llms.txt`: what the package is, and where to read more. */
+/** Returns `llms.txt`: what the package is, how to begin, and where to read more. */
 export function indexText(): string {
   const links = GUIDES.map(({ path, about }) => `- [${titleOf(path)}](${path}): ${about}`);
   return [
-    '# audience-activation',
-    '',
-    `> ${SUMMARY}`,
-    '',
-    ...ADVICE,
-    '',
-    'The declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. Programs to start from: `examples`. The contract for tools: `audience-activation/openapi.json`.',
+    readFileSync(START, 'utf8'),
+    'The declarations of all exports: `llms-api.txt`; with doc comments: `dist/*.d.ts`. More programs: `examples`. The contract for tools: `audience-activation/openapi.json`.',
     '',
     '## Documentation',
     '',

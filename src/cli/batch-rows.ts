@@ -1,4 +1,6 @@
 import type { JsonObject } from '../index.ts';
+import { isObject } from '../util/json.ts';
+import { withField } from './body-input.ts';
 import { parseCsv } from './csv.ts';
 import { usageError } from './exit-codes.ts';
 
@@ -29,9 +31,8 @@ export function parseRows(input: string): readonly BatchRow[] {
   if (records.length === 0) throw usageError('There are no rows: each row needs a key and the fields of an audience.');
   const keys = new Map<string, string>();
   return records.map(([where, record]) => {
-    if (typeof record !== 'object' || record === null || Array.isArray(record))
-      throw usageError(`${where} is not an object, such as {"key":"north","name":"North"}.`);
-    const { key, ...body }: JsonObject = record as JsonObject;
+    if (!isObject(record)) throw usageError(`${where} is not an object, such as {"key":"north","name":"North"}.`);
+    const { key, ...body } = record;
     if (typeof key !== 'string' || !KEY.test(key))
       throw usageError(
         `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - . that begins and ends with none of the dots: it names a folder.`,
@@ -57,14 +58,12 @@ const lineRecords = (text: string): Located[] =>
   });
 
 function parseJson(where: string, text: string): unknown {
-  let value: unknown;
   try {
-    value = JSON.parse(text, (name, field: unknown) => (name === '__proto__' ? fail(where) : field));
+    return JSON.parse(text, (name, field: unknown) => (name === '__proto__' ? fail(where) : field));
   } catch (error) {
     // The message of the parser would quote the row.
     throw error instanceof SyntaxError ? usageError(`${where} is not JSON.`) : error;
   }
-  return value;
 }
 
 function fail(where: string): never {
@@ -83,29 +82,22 @@ function csvRecords(text: string): Located[] {
   if (header && !names.includes('key')) throw usageError('The header has no column "key", separated by commas.');
   return records.map(({ cells, line }) => {
     if (cells.length > names.length) throw usageError(`Line ${line} has more cells than the header.`);
-    const record: Record<string, unknown> = {};
-    for (const [at, cell] of cells.entries())
-      if (cell !== '') set(record, names[at]?.split('.') ?? [], cellValue(names[at], cell));
+    let record = {};
+    for (const [at, name] of names.entries()) {
+      const cell = cells[at] ?? '';
+      if (cell !== '') record = withField(record, name.split('.'), cellValue(name, cell));
+    }
     return [`Line ${line}`, withLists(record)];
   });
 }
 
 /** All cells are texts, except the one field of an audience that is a number. */
-const cellValue = (name: string | undefined, cell: string): unknown =>
+const cellValue = (name: string, cell: string): unknown =>
   name === 'project_id' && /^\d+$/.test(cell) ? Number(cell) : cell;
-
-function set(object: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) {
-    object[name] = value;
-    return;
-  }
-  object[name] ??= {};
-  set(Object(object[name]), rest, value);
-}
 
 /** Returns a value in which objects with numbers as names are lists. */
 function withLists(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([name, field]) => [name, withLists(field)] as const);
   return entries.every(([name]) => /^\d+$/.test(name))
     ? entries.map(([, field]) => field)

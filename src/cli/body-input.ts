@@ -121,7 +121,7 @@ function parseDataset(text: string): Body {
 }
 
 /** Returns a copy of an object with the field at a path set. */
-function withField(object: Body, [key = '', ...rest]: readonly string[], value: unknown): Body {
+export function withField(object: Body, [key = '', ...rest]: readonly string[], value: unknown): Body {
   const inner = rest.length === 0 ? value : withField(Object(object[key]), rest, value);
   return { ...object, [key]: inner };
 }

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { START } from '../../scripts/llms.ts';
 
 /** Documents that are shipped with the package, the README first. */
 export const SHIPPED: readonly string[] = [
@@ -69,9 +70,9 @@ export function withExpectations(code: string): { readonly code: string; readonl
   return { code: changed, texts };
 }
 
-/** Returns every code block of the shipped documents. */
+/** Returns every code block of the shipped documents, and of the text with which `llms.txt` begins. */
 export function allBlocks(): Block[] {
-  return SHIPPED.flatMap((file) => blocksOf(file, readFileSync(file, 'utf8')));
+  return [...SHIPPED, START].flatMap((file) => blocksOf(file, readFileSync(file, 'utf8')));
 }
 
 /** Returns the anchor of a heading, as on GitHub and npm. */

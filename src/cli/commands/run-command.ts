@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
 import { type Journal, openJournal } from '../../node/index.ts';
+import { isObject } from '../../util/json.ts';
 import { type RowState, type RowView, runBatch } from '../batch.ts';
 import { type BatchRow, parseRows } from '../batch-rows.ts';
 import { readData, readStdin, readText } from '../body-input.ts';
@@ -40,6 +41,9 @@ const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 
 /** Retries of a create without --max-retries: an outage of about 20 minutes passes. */
 const MAX_RETRIES = 80;
+
+/** Flags of the command that continues. */
+const REPEATED = ['journal', 'download', 'activate', 'retryFailed', 'budgetWait', 'timeout'] as const;
 
 /** States in the order of the summary. */
 const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
@@ -92,10 +96,9 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
 async function activationOf({ activate, download }: RunFlags, context: Context): Promise<JsonObject | undefined> {
   if (activate === undefined) return download === undefined ? undefined : {};
   const fields = await readData(activate, context);
-  const isObject = typeof fields === 'object' && fields !== null && !Array.isArray(fields);
-  if (!isObject || 'audience_id' in fields)
+  if (!isObject(fields) || 'audience_id' in fields)
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');
-  return fields as JsonObject;
+  return fields;
 }
 
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
@@ -157,7 +160,7 @@ function lineOf({ key, state, audience, activation, files, reason }: RowView): s
 async function conclude(
   views: readonly RowView[],
   { output, signal, flags: globals, account }: Context,
-  { journal, download, activate, retryFailed, budgetWait, timeout }: RunFlags,
+  flags: RunFlags,
   file: string,
 ): Promise<ExitCode> {
   for (const { key, error } of views) if (error !== undefined) reportError(error, output, key);
@@ -166,28 +169,26 @@ async function conclude(
   output.log('info', `${views.length} rows: ${parts.join(', ')}.`);
   const isUnfinished = views.some(({ state }) => state === 'unfinished');
   const { endsWithCommand } = await account();
-  const command = commandLine(globals, [
-    ...['run', file],
-    ...(journal === undefined ? [] : ['--journal', journal]),
-    ...(download === undefined ? [] : ['--download', download]),
-    ...(activate === undefined ? [] : ['--activate', activate]),
-    ...(retryFailed ? ['--retry-failed'] : []),
-    ...(budgetWait === undefined ? [] : ['--budget-wait', `${budgetWait / 1_000}s`]),
-    ...(timeout === undefined ? [] : ['--timeout', `${timeout / 1_000}s`]),
-  ]);
+  const command = commandLine(globals, ['run', file, ...REPEATED.flatMap((name) => wordsOf(name, flags[name]))]);
   const resume = endsWithCommand ? undefined : command;
   if (signal.aborted && isUnfinished) throw interruption(signal, { late: EXIT.waitTimedOut, resume });
   if (isUnfinished && resume) output.log('info', `Continue with: ${resume}`);
   return worstOf(views.map(codeOf));
 }
 
+/** Returns a flag as it is written. */
+function wordsOf(name: string, value: RunFlags[keyof RunFlags]): string[] {
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (typeof value === 'boolean') return value ? [flag] : [];
+  if (value === undefined) return [];
+  return [flag, typeof value === 'number' ? `${value / 1_000}s` : value];
+}
+
 /** Returns the exit code of a row. One that is blocked has done what it can. */
 function codeOf({ state, error }: RowView): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
-  if (state === 'failed') return JobError.isInstance(error) ? exitCodeOf(error) : EXIT.jobFailed;
-  return state === 'unfinished' && error === undefined
-    ? EXIT.waitTimedOut
-    : error === undefined
-      ? EXIT.done
-      : exitCodeOf(error);
+  // An audience that was deleted.
+  if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
+  if (error !== undefined) return exitCodeOf(error);
+  return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;
 }

@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { indexText } from '../../scripts/llms.ts';
+import { temporaryDirectory } from '../support/directory.ts';
+import { blocksOf } from '../support/documentation.ts';
+
+const programs = blocksOf('llms.txt', indexText());
+const testProgram = programs.find(({ heading }) => heading === 'A test')?.code ?? '';
+
+/** Runs a program with Node's test runner, in a project with the built package; returns its exit code and output. */
+async function runTests(code: string) {
+  const folder = await temporaryDirectory();
+  await mkdir(join(folder, 'node_modules'));
+  await symlink(process.cwd(), join(folder, 'node_modules', 'audience-activation'));
+  await writeFile(join(folder, 'build.test.mts'), code);
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+  return spawnSync(process.execPath, ['--test'], { cwd: folder, env, encoding: 'utf8' });
+}
+
+it('llms.txt has a first program, a nightly loop and a test; another test runs the first two', () => {
+  expect(programs.map(({ heading, compiledOnly }) => [heading, compiledOnly])).toEqual([
+    ['A first program', undefined],
+    ['A nightly loop', undefined],
+    ['A test', undefined],
+  ]);
+});
+
+it('the test in llms.txt passes, and fails if a build ends otherwise', async () => {
+  const { status, stdout } = await runTests(testProgram);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^ℹ pass 2$/m) });
+  expect((await runTests(testProgram.replace('createClient(107)', 'createClient(104)'))).status).toBe(1);
+});
