@@ -3,7 +3,7 @@ import type { EndpointChanges } from '../admin/webhook-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { TokenKind } from '../state.ts';
 import { type Action, FieldError, number, optional, post, string } from './action.ts';
-import { counted } from './html.ts';
+import { counted } from './words.ts';
 
 const VERBS = {
   pause: 'is paused: events are not delivered to it',

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import { type Content, classOf, foreign, type Html, withoutOverrides } from './html.ts';
+import { type Content, classOf, foreign, type Html } from './html.ts';
+import { withoutOverrides } from './words.ts';
 
 /** The parts of a form that is sent as JSON. */
 interface Sending {

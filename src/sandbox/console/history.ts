@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
-import { count, counted } from './html.ts';
+import { count, counted } from './words.ts';
 
 /** A status that a job had, and who has changed it. */
 export interface StatusChange extends JobChange {

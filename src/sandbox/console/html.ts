@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { count, dateText } from './words.ts';
 
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
@@ -9,17 +10,6 @@ export type Content = Html | string | number | readonly Content[];
 /** Returns text from elsewhere, isolated from its surroundings; the complete text is the title of the element. */
 export const foreign = (text: string, empty = 'no name'): Html =>
   text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
-
-/** Returns text without the characters that change the direction of what follows; for places that cannot isolate a part. */
-export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** Returns a date as people write it, UTC. */
-export function dateText(time: number): string {
-  const date = new Date(time);
-  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
-}
 
 /** Returns a time of day, UTC; of another day than `now`, with its date. */
 function timeText(time: number, now: number, digits = 8): string {
@@ -33,48 +23,6 @@ export function timeElement(time: number | string, now: number, digits = 8): Htm
   const date = new Date(time);
   return html`<time class="num" datetime="${date.toISOString()}" title="${date.toISOString()}">${timeText(date.getTime(), now, digits)}</time>`;
 }
-
-const UNITS: readonly (readonly [unit: string, ms: number])[] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-];
-
-/** Returns a duration in its two largest units. */
-export function durationText(ms: number): string {
-  const seconds = Math.round(ms / 1000) * 1000;
-  const index = UNITS.findIndex(([, size]) => seconds >= size);
-  if (index < 0) return '0 s';
-  let rest = seconds;
-  return UNITS.slice(index, index + 2)
-    .map(([unit, size]) => {
-      const count = Math.floor(rest / size);
-      rest -= count * size;
-      return count > 0 ? `${count} ${unit}` : '';
-    })
-    .filter(Boolean)
-    .join(' ');
-}
-
-/** Returns how far a time is from now. */
-export function relativeText(ms: number): string {
-  if (Math.abs(ms) < 1_000) return 'now';
-  return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
-}
-
-/** Returns a sentence with a capital letter. */
-export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-
-/** Returns text that ends as a sentence does. */
-export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
-
-/** Returns a number with separators of thousands. */
-export const count = (value: number): string => value.toLocaleString('en-US');
-
-/** Returns a number of things, such as "1 job" and "2 jobs". */
-export const counted = (value: number, one: string, several = `${one}s`): string =>
-  `${count(value)} ${value === 1 ? one : several}`;
 
 /** Meaning of a badge or a note, which has a colour and a shape. */
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
@@ -126,29 +74,6 @@ ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<d
 /** Returns what is missing, why it would be there, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
-
-/** Something that happened: when, in which colour, and what is said in place of the time since the one before. */
-export interface Happening {
-  readonly at: number;
-  readonly tone: Tone;
-  readonly content: Content;
-  readonly gap?: string;
-}
-
-/** Returns what happened, one after the other, with the time in between. */
-export const timeline = (happenings: readonly Happening[]): Html =>
-  html`<ol class="steps">${happenings.map(({ at, tone, content, gap }, index) => {
-    const earlier = happenings[index - 1];
-    const between = earlier ? (gap ?? gapText(at - earlier.at)) : '';
-    const before = between === '' ? '' : html`<li class="gap">${between}</li>`;
-    return html`${before}<li${classOf(tone && `is-${tone}`)}>${content}</li>`;
-  })}</ol>`;
-
-function gapText(exact: number): string {
-  const ms = Math.round(exact);
-  if (ms === 0) return 'same time';
-  return `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
-}
 
 /** Returns the head of a page: its title, its state or filter, and its actions. */
 export const head = (title: Content, state: Content = '', actions: Content = ''): Html =>

@@ -7,8 +7,9 @@ import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
 import { logInAs } from './forms.ts';
-import { type Content, count, dateText, durationText, type Html, head } from './html.ts';
+import { type Content, type Html, head } from './html.ts';
 import { resourceCount } from './objects.ts';
+import { count, dateText, durationText } from './words.ts';
 
 /** A page of the console. */
 export interface Page {

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { type Choices, selection } from './forms.ts';
-import { type Content, classOf, count, dateText, emptyState, type Html, linkButton } from './html.ts';
+import { type Content, classOf, emptyState, type Html, linkButton } from './html.ts';
+import { count, dateText } from './words.ts';
 
 /** Rows of a page of a list. */
 const PAGE_SIZE = 50;

@@ -8,8 +8,8 @@ import type { SandboxState } from '../state.ts';
 import { type Action, FieldError, NotFoundError, number, type Outcome, optional, post, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText } from './history.ts';
-import { capital, counted, durationText, relativeText, sentence } from './html.ts';
 import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
+import { capital, counted, durationText, relativeText, sentence } from './words.ts';
 
 /** Returns the milliseconds until the next task. */
 function untilNext(service: Service): number {

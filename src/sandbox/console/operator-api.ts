@@ -10,10 +10,10 @@ import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { type Action, FieldError, NotFoundError, type Outcome, type Subject } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { dueTasks } from './due-tasks.ts';
-import { withoutOverrides } from './html.ts';
 import { OPERATOR_ACTIONS } from './operator-actions.ts';
 import { redactText } from './redact-request.ts';
 import { shownFields, typescriptOf } from './shown-call.ts';
+import { withoutOverrides } from './words.ts';
 
 /** Whose name an action is done in, and what it may change. */
 interface Actor {

@@ -2,17 +2,8 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { advanceBy } from './forms.ts';
-import {
-  type Content,
-  capital,
-  durationText,
-  type Html,
-  linkButton,
-  note,
-  sentence,
-  type Tone,
-  timeElement,
-} from './html.ts';
+import { type Content, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
+import { capital, durationText, sentence } from './words.ts';
 
 /** Why a request ended as it did. */
 interface Reason {

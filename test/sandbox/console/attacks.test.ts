@@ -7,7 +7,7 @@ import { credentials } from '../../support/sandbox.ts';
 
 const ASSETS = ['/console.css', '/console.js', '/icon.svg', '/favicon.ico'];
 
-/** What only an operator may read. */
+/** Paths that only an operator may read. */
 const OPERATOR_READS = [
   ...PAGES,
   '/requests/req_1',

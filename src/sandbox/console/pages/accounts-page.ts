@@ -3,10 +3,11 @@ import type { AccountRecord } from '../../state.ts';
 import { listTokens } from '../../tokens.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, input, logInAs, opener } from '../forms.ts';
-import { count, emptyState, foreign, type Html, head } from '../html.ts';
+import { emptyState, foreign, type Html, head } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, search, twoLines } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
+import { count } from '../words.ts';
 
 /** The accounts and their organizations. */
 export function accountsPage({ service }: ConsoleContext, query: URLSearchParams): Page {

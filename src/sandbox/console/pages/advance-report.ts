@@ -1,17 +1,8 @@
 import { html } from 'hono/html';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import {
-  badge,
-  type Content,
-  capital,
-  count,
-  counted,
-  durationText,
-  foreign,
-  type Html,
-  timeElement,
-} from '../html.ts';
+import { badge, type Content, foreign, type Html, timeElement } from '../html.ts';
 import { table, twoLines } from '../lists.ts';
+import { capital, count, counted, durationText } from '../words.ts';
 
 const MAX_ROWS = 20;
 

@@ -3,20 +3,10 @@ import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, secondsInput } from '../forms.ts';
-import {
-  count,
-  dateText,
-  durationText,
-  emptyState,
-  foreign,
-  type Html,
-  head,
-  live,
-  relativeText,
-  timeElement,
-} from '../html.ts';
+import { emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { listView, search, twoLines } from '../lists.ts';
+import { count, dateText, durationText, relativeText } from '../words.ts';
 import { whatHappened } from './advance-report.ts';
 
 /** The clock, and what is due. */

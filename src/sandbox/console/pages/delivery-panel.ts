@@ -2,20 +2,10 @@ import { html } from 'hono/html';
 import { type DeliveryGroup, type EndedAttempt, isDelivered } from '../delivery-groups.ts';
 import { actionForm, advanceBy } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
-import {
-  badge,
-  type Content,
-  count,
-  facts,
-  foreign,
-  type Happening,
-  type Html,
-  httpBadge,
-  relativeText,
-  timeElement,
-  timeline,
-} from '../html.ts';
+import { badge, type Content, facts, foreign, type Html, httpBadge, timeElement } from '../html.ts';
 import { redactBody, redactUrl } from '../redact-request.ts';
+import { type Happening, timeline } from '../timeline.ts';
+import { count, relativeText } from '../words.ts';
 
 /** Returns the form that delivers an event again. */
 export const redeliver = (event: string, api: string, style: string): Html =>

@@ -2,9 +2,10 @@ import { html } from 'hono/html';
 import { statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import { actionForm } from '../forms.ts';
-import { type Content, durationText, foreign, type Html, jobBadge } from '../html.ts';
+import { type Content, foreign, type Html, jobBadge } from '../html.ts';
 import { table, twoLines } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
+import { durationText } from '../words.ts';
 
 /** Returns the outcomes of the next jobs. */
 export function queuedOutcomes({ jobs }: Service): Content {

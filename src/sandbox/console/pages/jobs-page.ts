@@ -4,20 +4,10 @@ import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
-import {
-  type Content,
-  count,
-  emptyState,
-  foreign,
-  type Html,
-  head,
-  jobBadge,
-  live,
-  relativeText,
-  timeElement,
-} from '../html.ts';
+import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, segments, twoLines } from '../lists.ts';
+import { count, relativeText } from '../words.ts';
 import { queuedOutcomes, recentlyEnded } from './job-outcomes.ts';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [

@@ -3,9 +3,10 @@ import type { SlidingWindow } from '../../sliding-window.ts';
 import type { Company, Token } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, numberInput, opener, secondsInput } from '../forms.ts';
-import { count, durationText, emptyState, facts, foreign, type Html, head, live, meter } from '../html.ts';
+import { emptyState, facts, foreign, type Html, head, live, meter } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, table, twoLines } from '../lists.ts';
+import { count, durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 

@@ -6,12 +6,8 @@ import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import {
   type Content,
-  capital,
-  count,
-  counted,
   facts,
   foreign,
-  type Happening,
   type Html,
   head,
   httpBadge,
@@ -19,14 +15,14 @@ import {
   linkButton,
   live,
   note,
-  relativeText,
   timeElement,
-  timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { createdBy, findResource, reasonText, requestsAbout, type ShownResource } from '../objects.ts';
 import { reasonLine, toneOf } from '../request-reason.ts';
+import { type Happening, timeline } from '../timeline.ts';
+import { capital, count, counted, relativeText } from '../words.ts';
 import { redeliver, responseBadge, subjectIdOf } from './delivery-panel.ts';
 import { endDialog, jobActions } from './jobs-page.ts';
 import { detailsOf } from './resource-pages.ts';

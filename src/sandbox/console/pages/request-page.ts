@@ -7,8 +7,6 @@ import { actionForm, formDialog, input, opener, select } from '../forms.ts';
 import { codeBlock, prettyJson, tabs } from '../highlight.ts';
 import {
   type Content,
-  count,
-  dateText,
   emptyState,
   facts,
   foreign,
@@ -17,15 +15,15 @@ import {
   httpBadge,
   live,
   meter,
-  relativeText,
   timeElement,
-  timeline,
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
+import { timeline } from '../timeline.ts';
+import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
 /** One request: why it ended as it did and until when, what was sent and received, and how to repeat it. */

@@ -2,24 +2,14 @@ import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { commandLine } from '../highlight.ts';
-import {
-  badge,
-  type Content,
-  count,
-  emptyState,
-  foreign,
-  type Html,
-  head,
-  httpBadge,
-  live,
-  timeElement,
-} from '../html.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, segments, twoLines } from '../lists.ts';
 import { createdBy, findResource } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
 import { findRequests } from '../request-search.ts';
+import { count } from '../words.ts';
 
 const PATH = '/requests';
 

@@ -4,22 +4,12 @@ import type { Service } from '../../service.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { commandLine } from '../highlight.ts';
-import {
-  badge,
-  type Content,
-  count,
-  emptyState,
-  foreign,
-  type Html,
-  head,
-  jobBadge,
-  live,
-  timeElement,
-} from '../html.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, search, segments, twoLines } from '../lists.ts';
 import { NAMESPACES, type Namespace, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
+import { count } from '../words.ts';
 
 /** The resources of the sandbox. */
 export const allResourcesPage = ({ service }: ConsoleContext, query: URLSearchParams): Page =>

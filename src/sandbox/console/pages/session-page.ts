@@ -5,8 +5,6 @@ import { commandLine } from '../highlight.ts';
 import {
   badge,
   type Content,
-  count,
-  durationText,
   emptyState,
   foreign,
   type Html,
@@ -19,6 +17,7 @@ import {
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import type { Recording, Step } from '../recorder.ts';
+import { count, durationText } from '../words.ts';
 
 /** The steps since the recording began: to keep them as a test, to save and to load the state, to reset. */
 export function sessionPage({ recorder, service }: ConsoleContext, query: URLSearchParams): Page {

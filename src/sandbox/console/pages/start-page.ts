@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, commandLine, tabs } from '../highlight.ts';
-import { type Content, count, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
+import { type Content, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
+import { count } from '../words.ts';
 
 /** A step of a beginner. */
 interface BeginnerStep {

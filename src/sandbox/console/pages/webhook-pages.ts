@@ -6,9 +6,10 @@ import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { checkbox, formDialog, input, opener } from '../forms.ts';
 import { codeBlock } from '../highlight.ts';
-import { badge, facts, foreign, type Html, head, live, note, timeElement, withoutOverrides } from '../html.ts';
+import { badge, facts, foreign, type Html, head, live, note, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { redactUrl } from '../redact-request.ts';
+import { withoutOverrides } from '../words.ts';
 import { deliveryList, stateSegments } from './deliveries-page.ts';
 import { endpointActions, endpointBadge, endpointTable, eventsText } from './endpoint-table.ts';
 

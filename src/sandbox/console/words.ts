@@ -1,0 +1,52 @@
+/** Returns text without the characters that change the direction of what follows; for places that cannot isolate a part. */
+export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Returns a date as people write it, UTC. */
+export function dateText(time: number): string {
+  const date = new Date(time);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+const UNITS: readonly (readonly [unit: string, ms: number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+];
+
+/** Returns a duration in its two largest units. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000) * 1000;
+  const index = UNITS.findIndex(([, size]) => seconds >= size);
+  if (index < 0) return '0 s';
+  let rest = seconds;
+  return UNITS.slice(index, index + 2)
+    .map(([unit, size]) => {
+      const count = Math.floor(rest / size);
+      rest -= count * size;
+      return count > 0 ? `${count} ${unit}` : '';
+    })
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Returns how far a time is from now. */
+export function relativeText(ms: number): string {
+  if (Math.abs(ms) < 1_000) return 'now';
+  return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
+}
+
+/** Returns a sentence with a capital letter. */
+export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+/** Returns text that ends as a sentence does. */
+export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** Returns a number with separators of thousands. */
+export const count = (value: number): string => value.toLocaleString('en-US');
+
+/** Returns a number of things, such as "1 job" and "2 jobs". */
+export const counted = (value: number, one: string, several = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : several}`;
