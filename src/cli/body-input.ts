@@ -32,13 +32,13 @@ export const readStdin = async (input: Input): Promise<string> => (await readStd
  *
  * @throws {CommandError} if the file cannot be read, or for text that is not JSON.
  */
-export async function readData(data: string, input: Input): Promise<unknown> {
+export async function readData(data: string, input: Input, flag = '--data'): Promise<unknown> {
   if (/^@?-$/.test(data)) {
     const text = await readStdin(input);
     if (text.trim() !== '') return parseJson(text, 'Standard input');
     throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
   }
-  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJson(data, '--data');
+  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJson(data, flag);
 }
 
 /**

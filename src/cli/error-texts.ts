@@ -98,6 +98,22 @@ export function messageOf(error: unknown): string {
   return text === error.message ? text : `${text}${outcomeText(outcome, idempotencyKey)}`;
 }
 
+const KEY = /(?:the idempotency key "[\w-]+"|--idempotency-key [\w-]+)/.source;
+
+/** Advice about idempotency keys, and that of `run`, which has its own. */
+const ADVICE_OF_RUN = [
+  [
+    new RegExp(`repeat it with ${KEY} and the same body within 24 hours of its first attempt`),
+    'run this again within 23 hours',
+  ],
+  [new RegExp(` (?:To repeat it: the same command|Repeat it) with ${KEY}\\.?`), ''],
+  [/ under a new idempotency key, as a new build: [^.]*\./, ', with --retry-failed.'],
+] as const;
+
+/** Returns the message about a row of `run`: with its advice instead of that about idempotency keys. */
+export const rowText = (text: string): string =>
+  ADVICE_OF_RUN.reduce((result, [advice, own]) => result.replace(advice, own), text);
+
 /** Returns whether the operation of an error is an upload or a download, to which storage responds. */
 const isTransfer = ({ operation }: { readonly operation: string }): boolean =>
   operation === 'uploads.upload' || operation === 'activations.download';

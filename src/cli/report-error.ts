@@ -38,14 +38,20 @@ export function errorRecord(thrown: unknown, output?: Output): Record<string, un
  * Prints an error to standard error, and returns its exit code. At the end of a dry run, prints nothing.
  *
  * @param subject What the error is about; then it is printed in one line.
+ * @param reword Changes a line that people read.
  */
-export function reportError(error: unknown, output: Output, subject?: string): ExitCode {
+export function reportError(
+  error: unknown,
+  output: Output,
+  subject?: string,
+  reword = (text: string): string => text,
+): ExitCode {
   const { stderr, isJson } = output;
   if (isDryRun(error)) return exitCodeOf(error);
   if (isJson) stderr.write(`${jsonText(errorRecord(error, output))}\n`);
   else {
     for (const line of linesOf(ownError(error), output, subject))
-      stderr.write(`${line.replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
+      stderr.write(`${reword(line).replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
   }
   return exitCodeOf(error);
 }

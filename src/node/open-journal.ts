@@ -5,7 +5,7 @@ import { ConflictError } from '../errors/api-errors.ts';
 import { ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
-import { IDEMPOTENCY_WINDOW } from '../spec/limits.ts';
+import { timeToRepeat } from '../spec/limits.ts';
 import type { JsonObject } from '../spec/wire-values.ts';
 import { AbortScope } from '../util/abort.ts';
 import { createMutex } from '../util/concurrency.ts';
@@ -16,12 +16,6 @@ import { entryAfter, type JournalContent, type JournalEntry, type JournalLine, r
 
 /** Maximum time to wait for the lock. A killed process leaves a lock that is free after ten seconds. */
 const MAX_LOCK_WAIT_MS = 12_000;
-
-/** Maximum age of a create without a response that is sent again. An hour is left for differences between two clocks. */
-const MAX_SENT_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
-
-/** Maximum time by which a create may seem to be sent in the future; beyond it, one of the clocks was wrong. */
-const MAX_CLOCK_LEAD_MS = 300_000;
 
 /** Options of the creates of a journal, as namespaces of the client take them. */
 interface SentOptions {
@@ -277,10 +271,9 @@ class FileJournal implements Journal {
     throw new JournalError(message, { ...details, outcome: 'unknown' });
   }
 
-  /** Returns the milliseconds for which a create without a response may be sent again. */
   #timeLeft(key: string, at: Date): number {
-    const age = Date.now() - at.getTime();
-    if (age < MAX_SENT_AGE_MS && age >= -MAX_CLOCK_LEAD_MS) return MAX_SENT_AGE_MS - Math.max(0, age);
+    const left = timeToRepeat(at);
+    if (left > 0) return left;
     const { file: path } = this.#open;
     const lines = [JSON.stringify({ key, id: 0 }).replace('0}', '<its id>}'), JSON.stringify({ key, forget: true })];
     const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since. Look for it in the list, by name and time. If it is there, add the line ${lines[0]} to ${path}; if not, ${lines[1]}.`;

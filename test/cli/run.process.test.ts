@@ -83,12 +83,20 @@ describe('aud run', () => {
     const { length } = scene.sandbox.log;
     await appendFile(
       join(scene.folder, 'rows.jsonl.journal'),
-      '{"key":"doubt","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n',
+      '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n',
     );
     await writeFile(join(scene.folder, 'rows.jsonl'), `${TWO.replace('"South"', '"Changed"')}{"key":"east"}\n`);
     const { out } = await scene.run(['run', 'rows.jsonl', '--dry-run']);
     expect(out).toMatch(/^north\twait for audience \d+\nsouth\tchanged\neast\tcreate\n$/);
     expect(scene.sandbox.log.length).toBe(length);
+
+    scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
+    const lost = await scene.run(['run', 'rows.jsonl', '--dry-run']);
+    expect(lost.out).toContain('east\tsend again\n');
+    const path = join(scene.folder, 'rows.jsonl.journal');
+    await writeFile(path, (await readFile(path, 'utf8')).replace(/"at":"[^"]+"(?=}\n$)/, '"at":"2026-11-01"'));
+    expect((await scene.run(['run', 'rows.jsonl', '--dry-run'])).out).toContain('east\tunknown\n');
   });
 
   it('exits with 8 for a row that has changed or a file that is no journal, and with 10 for an unknown outcome', async () => {
@@ -106,6 +114,20 @@ describe('aud run', () => {
     expect(creates(scene)).toHaveLength(2);
   });
 
+  it('gives advice that its own flags can follow, without idempotency keys', async () => {
+    const scene = await startRows(TWO, 'rows.jsonl', { jobs: { duration: 0, outcome: 107 } });
+    scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const lost = await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
+    expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('run this again within 23 hours, and it')]);
+    const failed = await scene.run(['run', 'rows.jsonl']);
+    expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
+    expect(lost.err + failed.err).not.toContain('dempotency');
+    const again = await scene.run(['run', 'rows.jsonl', '--retry-failed']);
+    expect([again.code, creates(scene).length]).toEqual([4, 5]);
+    const { err } = await scene.run(['run', 'rows.jsonl', '--activate', '{identifier:EID}']);
+    expect(err).toContain('--activate must be JSON');
+  });
+
   it('exits with 7 without creating anything if the token is refused', async () => {
     const scene = await startRows(TWO);
     const { code } = await scene.run(['run', 'rows.jsonl'], { env: { AUDIENCE_TOKEN: 'wrong' } });
@@ -118,6 +140,7 @@ describe('aud run', () => {
     const { code, err } = await scene.run(['run', 'rows.jsonl', '--budget-wait', '0']);
     expect(code).toBe(9);
     expect(err).toContain('2 rows: 1 done, 1 unfinished.');
+    expect(err).not.toContain('dempotency');
     expect(err).toMatch(/Continue with: audience-activation run rows\.jsonl --budget-wait 0s/);
   });
 

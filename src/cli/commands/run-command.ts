@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
 import { type Journal, openJournal } from '../../node/index.ts';
+import { timeToRepeat } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
 import { type RowState, type RowView, runBatch } from '../batch.ts';
 import { type BatchRow, parseRows } from '../batch-rows.ts';
 import { readData, readStdin, readText } from '../body-input.ts';
 import { type Context, commandLine } from '../context.ts';
+import { rowText } from '../error-texts.ts';
 import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { errorRecord, reportError } from '../report-error.ts';
@@ -95,7 +97,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
 /** Returns the fields of each activation; `undefined` if audiences are only built. */
 async function activationOf({ activate, download }: RunFlags, context: Context): Promise<JsonObject | undefined> {
   if (activate === undefined) return download === undefined ? undefined : {};
-  const fields = await readData(activate, context);
+  const fields = await readData(activate, context, '--activate');
   if (!isObject(fields) || 'audience_id' in fields)
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');
   return fields;
@@ -135,7 +137,9 @@ async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined
     } catch {
       return 'changed';
     }
-    return done ? 'done' : id === undefined ? 'send again' : `wait for audience ${id}`;
+    if (done) return 'done';
+    if (id !== undefined) return `wait for audience ${id}`;
+    return at && timeToRepeat(at) > 0 ? 'send again' : 'unknown';
   };
   const plans = rows.map((row) => ({ key: row.key, plan: planOf(row) }));
   await journal?.close();
@@ -163,7 +167,7 @@ async function conclude(
   flags: RunFlags,
   file: string,
 ): Promise<ExitCode> {
-  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key);
+  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, rowText);
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
   output.log('info', `${views.length} rows: ${parts.join(', ')}.`);
