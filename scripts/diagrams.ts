@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright';
+import { type Browser, chromium } from 'playwright';
 import { CHROMIUM } from './chromium.ts';
 import { run } from './run.ts';
 
@@ -77,32 +77,39 @@ const shorten = (svg: string): string =>
     .replaceAll(/ data-[a-z-]+="[^"]*"/g, '')
     .replaceAll(/\d+\.\d{2,}/g, (number) => String(Math.round(Number(number) * 10) / 10));
 
-const folder = mkdtempSync(join(tmpdir(), 'diagrams-'));
-run('npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--silent', `mermaid@${VERSION}`);
-const browser = await chromium.launch(CHROMIUM);
-const page = await browser.newPage();
-await page.addScriptTag({ path: join(folder, 'node_modules/mermaid/dist/mermaid.min.js') });
-for (const path of globSync('docs/images/*.mmd').sort()) {
-  const source = readFileSync(path, 'utf8');
-  for (const [suffix, theme] of Object.entries(THEMES)) {
-    const svg = await page.evaluate(
-      async ([text, config, background]) => {
-        const { mermaid } = globalThis as unknown as { mermaid: Mermaid };
-        mermaid.initialize(config);
-        const container = document.createElement('div');
-        container.innerHTML = (await mermaid.render('diagram', text)).svg;
-        const image = container.querySelector('svg');
-        image?.setAttribute('style', `background: ${background}`);
-        const [, , width, height] = image?.getAttribute('viewBox')?.split(' ') ?? [];
-        image?.setAttribute('width', String(Math.ceil(Number(width))));
-        image?.setAttribute('height', String(Math.ceil(Number(height))));
-        return image ? new XMLSerializer().serializeToString(image) : '';
-      },
-      [source, configOf(theme), theme.background] as const,
-    );
-    const digest = createHash('sha256').update(source).digest('hex');
-    writeFileSync(path.replace('.mmd', `${suffix}.svg`), `${shorten(svg)}\n<!-- source: sha256 ${digest} -->\n`);
+/** Draws all diagrams with the Mermaid of a folder. */
+async function drawAll(folder: string, browser: Browser): Promise<void> {
+  const page = await browser.newPage();
+  await page.addScriptTag({ path: join(folder, 'node_modules/mermaid/dist/mermaid.min.js') });
+  for (const path of globSync('docs/images/*.mmd').sort()) {
+    const source = readFileSync(path, 'utf8');
+    for (const [suffix, theme] of Object.entries(THEMES)) {
+      const svg = await page.evaluate(
+        async ([text, config, background]) => {
+          const { mermaid } = globalThis as unknown as { mermaid: Mermaid };
+          mermaid.initialize(config);
+          const container = document.createElement('div');
+          container.innerHTML = (await mermaid.render('diagram', text)).svg;
+          const image = container.querySelector('svg');
+          image?.setAttribute('style', `background: ${background}`);
+          const [, , width, height] = image?.getAttribute('viewBox')?.split(' ') ?? [];
+          image?.setAttribute('width', String(Math.ceil(Number(width))));
+          image?.setAttribute('height', String(Math.ceil(Number(height))));
+          return image ? new XMLSerializer().serializeToString(image) : '';
+        },
+        [source, configOf(theme), theme.background] as const,
+      );
+      const digest = createHash('sha256').update(source).digest('hex');
+      writeFileSync(path.replace('.mmd', `${suffix}.svg`), `${shorten(svg)}\n<!-- source: sha256 ${digest} -->\n`);
+    }
   }
 }
-await browser.close();
-rmSync(folder, { recursive: true });
+
+const folder = mkdtempSync(join(tmpdir(), 'diagrams-'));
+try {
+  run('npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--silent', `mermaid@${VERSION}`);
+  const browser = await chromium.launch(CHROMIUM);
+  await drawAll(folder, browser).finally(() => browser.close());
+} finally {
+  rmSync(folder, { recursive: true });
+}

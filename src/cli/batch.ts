@@ -63,7 +63,7 @@ export interface BatchOptions {
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
-/** During a wait for the build budget, one create is tried at this interval, because the budget may have been raised. */
+/** During a wait for the build budget, one create request is sent at this interval: the budget may have been raised. */
 const PROBE_MS = 1_200_000;
 
 /** Downloads at the same time. */
@@ -210,16 +210,18 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   }
 
   // Keys expire: what was sent without a response is sent first.
-  const inDoubt = ({ key }: BatchRow): number => (journal.get(key)?.at && !journal.get(key)?.id ? 0 : 1);
-  const pairs = rows.map((row, at) => [row, views[at]] as const).toSorted(([a], [b]) => inDoubt(a) - inDoubt(b));
+  const isInDoubt = (key: string): boolean => journal.get(key)?.at !== undefined && journal.get(key)?.id === undefined;
+  const order = ({ key }: BatchRow): number => (isInDoubt(key) || isInDoubt(activationKey(key)) ? 0 : 1);
+  const pairs = rows.map((row, at) => [row, views[at]] as const).toSorted(([a], [b]) => order(a) - order(b));
   await Promise.all(pairs.map(([row, view]) => view && settle(row, view)));
   return views;
 }
 
-/** Removes the parts of files that a killed process has left. No other process uses the folder: the journal is locked. */
+/** Removes the parts of a row's files that a killed process has left, as far as the folder can be read and written. */
 async function removeParts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  for (const name of names) if (/^\..+\.part$/.test(name)) await rm(join(folder, name), { force: true });
+  const parts = names.filter((name) => /^\..+\.[\da-f-]{36}\.part$/.test(name));
+  await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
 }
 
 const activationKey = (key: string): string => `${key} activation`;
@@ -230,8 +232,10 @@ const limitOf = (error: unknown): number | undefined =>
 
 /** Returns the state of a row that an error has ended. */
 function stateOf(error: unknown): RowState {
-  const { code, outcome }: { readonly code?: unknown; readonly outcome?: unknown } = Object(error);
+  const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown' || outcome === 'done') return 'unknown';
-  if (String(code).startsWith('job-') || (code === 'not-found' && outcome === undefined)) return 'failed';
+  // A file that storage does not have is no failed job.
+  const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
+  if (isDeleted || String(code).startsWith('job-')) return 'failed';
   return code === 'body-changed' || (outcome !== undefined && ROW_ERRORS.has(code)) ? 'refused' : 'unfinished';
 }

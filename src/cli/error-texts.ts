@@ -100,14 +100,18 @@ export function messageOf(error: unknown): string {
 
 const KEY = /(?:the idempotency key "[\w-]+"|--idempotency-key [\w-]+)/.source;
 
-/** Advice about idempotency keys, and that of `run`, which has its own. */
+/** Advice about idempotency keys, and the advice of `run` in its place. */
 const ADVICE_OF_RUN = [
   [
-    new RegExp(`repeat it with ${KEY} and the same body within 24 hours of its first attempt`),
+    new RegExp(`repeat it with ${KEY} and the same body within 24 hours of its first attempt`, 'g'),
     'run this again within 23 hours',
   ],
-  [new RegExp(` (?:To repeat it: the same command|Repeat it) with ${KEY}\\.?`), ''],
-  [/ under a new idempotency key, as a new build: [^.]*\./, ', with --retry-failed.'],
+  [
+    /The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt\./g,
+    'Run this again within 23 hours, and it happens once.',
+  ],
+  [new RegExp(` (?:To repeat it: the same command|Repeat it) with ${KEY}\\.?`, 'g'), ''],
+  [/ under a new idempotency key, as a new build: [^.]*\./g, ', with --retry-failed.'],
 ] as const;
 
 /** Returns the message about a row of `run`: with its advice instead of that about idempotency keys. */

@@ -20,7 +20,7 @@ export type { CallAdditions, EndEvent, RequestEvent, ResponseEvent, RetryEvent }
 export { isJsonRpcId } from './http/json-rpc.ts';
 export type { PreparedRequest } from './http/request.ts';
 export type { RequestOptions, Settings } from './http/request-options.ts';
-export { DEFAULTS } from './http/request-options.ts';
+export { CONFLICT_ADVICE, DEFAULTS } from './http/request-options.ts';
 export { statusFailure } from './http/response-errors.ts';
 export type { Failure } from './http/retry-policy.ts';
 export { retryDelay, statusFailureOf } from './http/retry-policy.ts';

@@ -83,7 +83,12 @@ export function readJournal(bytes: Buffer, path: string, service: string): Journ
       throw invalid(`Line ${index + 2} of ${path} is damaged: correct it or remove it. Nothing was sent.`);
     entries.set(line.key, entryAfter(entries.get(line.key), line));
   }
-  return { id: header.id, entries, size: isComplete ? bytes.length : size, missing: isComplete ? '\n' : '' };
+  return {
+    id: header.id,
+    entries,
+    size: isComplete ? size + Buffer.byteLength(rest) : size,
+    missing: isComplete ? '\n' : '',
+  };
 }
 
 function isLine(line: unknown): line is JournalLine {

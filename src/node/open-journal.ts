@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { CONFLICT_ADVICE } from '../client/index.ts';
 import { ConflictError } from '../errors/api-errors.ts';
 import { ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
@@ -101,8 +102,10 @@ export async function openJournal(
     wait.dispose();
     const handle = await writing(file, () => open(file, 'a+', PRIVATE_FILE));
     try {
-      const content = readJournal(await writing(file, () => handle.readFile()), file, client.baseUrl);
-      await writing(file, () => complete(handle, content, dirname(file)));
+      const bytes = await writing(file, () => handle.readFile());
+      const content = readJournal(bytes, file, client.baseUrl);
+      if (lost.aborted) throw lostTo(file, lost.reason);
+      await writing(file, () => complete(handle, content, bytes.length, dirname(file)));
       const release = (): Promise<void> => {
         closed.resolve();
         return released;
@@ -119,8 +122,14 @@ export async function openJournal(
 }
 
 /** Removes a line that was cut off, because the next one would be lost with it, and begins a new journal. */
-async function complete(handle: FileHandle, { size, missing }: JournalContent, folder: string): Promise<void> {
-  await handle.truncate(size);
+async function complete(
+  handle: FileHandle,
+  { size, missing }: JournalContent,
+  readSize: number,
+  folder: string,
+): Promise<void> {
+  // After a loss of the lock, the file may have lines of another process.
+  if (size < readSize) await handle.truncate(size);
   await handle.appendFile(missing);
   await handle.datasync();
   await syncFolder(folder);
@@ -148,7 +157,9 @@ class FileJournal implements Journal {
   constructor(file: OpenFile) {
     this.#open = file;
     this.#entries = file.content.entries;
-    file.lost.addEventListener('abort', () => this.#fail(lostTo(file.file, file.lost.reason)));
+    const fail = (): void => this.#fail(lostTo(file.file, file.lost.reason));
+    if (file.lost.aborted) fail();
+    else file.lost.addEventListener('abort', fail);
   }
 
   get(key: string): JournalEntry | undefined {
@@ -192,6 +203,7 @@ class FileJournal implements Journal {
       signal: scope.signal,
       ...(maxRetries !== undefined && { maxRetries }),
       ...(deadline !== undefined && { deadline }),
+      ...ADVICE,
     });
     try {
       const created = await creating;
@@ -199,7 +211,7 @@ class FileJournal implements Journal {
       return created.id;
     } catch (error) {
       // A 409 never voids a create, whatever it says: one that is misread would later be created twice.
-      if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, KEPT);
+      if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
       const { outcome } = creating;
       const isVoid = outcome === 'not-sent' || outcome === 'refused';
       // The refusal of a repetition says nothing about the request before the crash.
@@ -275,13 +287,17 @@ class FileJournal implements Journal {
     const left = timeToRepeat(at);
     if (left > 0) return left;
     const { file: path } = this.#open;
-    const lines = [JSON.stringify({ key, id: 0 }).replace('0}', '<its id>}'), JSON.stringify({ key, forget: true })];
+    const lines = [`{"key":${JSON.stringify(key)},"id":<its id>}`, JSON.stringify({ key, forget: true })];
     const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since. Look for it in the list, by name and time. If it is there, add the line ${lines[0]} to ${path}; if not, ${lines[1]}.`;
     throw new JournalError(message, { code: 'outcome-expired', path, key, outcome: 'unknown' });
   }
 }
 
-const KEPT = 'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
+/** The advice of a 409, which the journal reads as a create in flight. */
+const ADVICE = {
+  [CONFLICT_ADVICE]:
+    'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.',
+};
 
 /** Returns a body as JSON with sorted fields, so that their order does not matter. */
 function canonicalText(body: unknown): string {

@@ -119,11 +119,17 @@ describe('aud run', () => {
     scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const lost = await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
     expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('run this again within 23 hours, and it')]);
+    scene.sandbox.faults.add({ on: 'audiences.create', status: 409, times: 1 });
+    const held = await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
+    expect([held.code, held.err]).toEqual([
+      10,
+      expect.stringContaining('Run this again within 23 hours, and it happens'),
+    ]);
     const failed = await scene.run(['run', 'rows.jsonl']);
     expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
-    expect(lost.err + failed.err).not.toContain('dempotency');
+    expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
     const again = await scene.run(['run', 'rows.jsonl', '--retry-failed']);
-    expect([again.code, creates(scene).length]).toEqual([4, 5]);
+    expect([again.code, creates(scene).length]).toEqual([4, 6]);
     const { err } = await scene.run(['run', 'rows.jsonl', '--activate', '{identifier:EID}']);
     expect(err).toContain('--activate must be JSON');
   });

@@ -36,6 +36,9 @@ it('`console` and loggers that take the message first are accepted', () => {
   const ignore = (): void => {};
   // As winston declares `silent`.
   const winston = { silent: false, error: ignore, warn: ignore, info: ignore, debug: ignore };
-  const loggers: readonly Logger[] = [console, winston];
-  expect(loggers).toHaveLength(2);
+  // As consola declares its functions.
+  const logged = Object.assign(ignore, { raw: ignore });
+  const consola = { silent: logged, error: logged, warn: logged, info: logged, debug: logged };
+  const loggers: readonly Logger[] = [console, winston, consola];
+  expect(loggers).toHaveLength(3);
 });

@@ -97,7 +97,7 @@ export function hideInUrl(url: string): string {
     const name = pair.split('=', 1)[0] ?? '';
     return isSecret(name) && pair.includes('=') ? `${name}=${variable(name)}` : redactText(pair);
   });
-  return `${origin}${pathname}${search === '' ? '' : `?${shown.join('&')}`}`;
+  return `${origin}${redactText(pathname)}${search === '' ? '' : `?${shown.join('&')}`}`;
 }
 
 /** Returns the value of a header; the token of a bearer is the variable that the client and the command read, too. */
