@@ -17,7 +17,7 @@ const tic = (pattern: RegExp, bound: number): Tic => ({
 const TICS: Readonly<Record<string, Tic>> = {
   '";" or ":" between two thoughts': tic(/;|: [a-z][^|\n]{15,}/, 100),
   '"what …" as a noun': tic(/\bwhat (?:is|was|are|has|have|it|they|the|you|belongs|others)\b/i, 10),
-  '"by" an instrument': tic(/\bby (?:`|(?:its|their|an?|default)\b)/i, 12),
+  '"by" an instrument': tic(/\bby (?:`|(?:its|their|an?|default)\b)/i, 7),
   '"that of" instead of the noun': tic(/\b(?:that|those) of\b/i, 2),
   '"a create" as a noun': tic(/\b(?:a|the|each|every|held|all|its|that) creates?\b/i, 12),
   'a thing that is its error': tic(/\b(?:is|are) an? (?:`\w+Error`|\d{3}\b)/i, 1),
