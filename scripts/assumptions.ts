@@ -91,20 +91,20 @@ const CONTRACT = {
     assumed:
       '`name`, `project_id`, `dataset`, `cohort_id`, `filters`, all optional; an entry of `dataset` has all three fields of the audience object',
     override: '`operations: { "audiences.create": { body } }`',
-    check: '`--write`: fields that a 422 names; at most likely',
+    check: '`--write`: fields that a 422 names; never more than `likely`',
   },
   lookalikeBody: {
     about: 'Body that creates a lookalike, except `config.target_size`',
     assumed: '`name`, `source_audience_id`; the latter and `config` are required',
     override: '`operations: { "lookalikes.create": { body } }`',
-    check: '`--write`: fields that a 422 names; at most likely',
+    check: '`--write`: fields that a 422 names; never more than `likely`',
   },
   activationBody: {
     about: 'Body that creates an activation, except the refused fields',
     assumed:
       '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; `audience_id` is required',
     override: '`operations: { "activations.create": { body } }`',
-    check: '`--write`: fields that a 422 names; at most likely',
+    check: '`--write`: fields that a 422 names; never more than `likely`',
   },
   cohortBody: {
     about: 'Body that creates a cohort',
@@ -141,7 +141,7 @@ const CONTRACT = {
     about: 'Statuses other than 104, 105, 107 and 4xx, and 1 to 3 of cohorts',
     assumed: 'the job is running',
     override: '`contract: { statuses }`',
-    check: 'reads: statuses of rows that have not changed for seven days; at most likely',
+    check: 'reads: statuses of rows that have not changed for seven days; never more than `likely`',
   },
   paging: {
     about: 'Paging',
@@ -157,7 +157,7 @@ const CONTRACT = {
   },
   references: {
     about: 'Reference reads',
-    assumed: 'one path, with the group `common`, `web`, `ctv` or `apps` and the name of a table; rows are any objects',
+    assumed: 'one path, with the group `common`, `web`, `ctv` or `apps` and the name of the table; a row can be any object',
     override: '`operations: { "reference.list": … }`',
     check: 'likely only: no table is documented',
   },
