@@ -119,7 +119,7 @@ describe('aud run', () => {
     scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const lost = await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
     expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('run this again within 23 hours, and it')]);
-    scene.sandbox.faults.add({ on: 'audiences.create', status: 409, times: 1 });
+    scene.sandbox.faults.add({ on: 'audiences.create', status: 409, retryAfter: 61, times: 1 });
     const held = await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
     expect([held.code, held.err]).toEqual([
       10,
