@@ -157,7 +157,8 @@ const CONTRACT = {
   },
   references: {
     about: 'Reference reads',
-    assumed: 'one path, with the group `common`, `web`, `ctv` or `apps` and the name of the table; a row can be any object',
+    assumed:
+      'one path, with the group `common`, `web`, `ctv` or `apps` and the name of the table; a row can be any object',
     override: '`operations: { "reference.list": … }`',
     check: 'likely only: no table is documented',
   },
