@@ -203,7 +203,7 @@ class FileJournal implements Journal {
       signal: scope.signal,
       ...(maxRetries !== undefined && { maxRetries }),
       ...(deadline !== undefined && { deadline }),
-      ...ADVICE,
+      ...{ [CONFLICT_ADVICE]: KEPT },
     });
     try {
       const created = await creating;
@@ -294,10 +294,7 @@ class FileJournal implements Journal {
 }
 
 /** The advice of a 409, which the journal reads as a create in flight. */
-const ADVICE = {
-  [CONFLICT_ADVICE]:
-    'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.',
-};
+const KEPT = 'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
 
 /** Returns a body as JSON with sorted fields, so that their order does not matter. */
 function canonicalText(body: unknown): string {
