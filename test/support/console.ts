@@ -17,6 +17,17 @@ export const PAGES = [
   '/resources',
 ];
 
+/** Paths of an operator that respond with JSON. */
+export const ENDPOINTS = [
+  '/api/state',
+  '/api/tasks',
+  '/api/requests',
+  '/api/deliveries',
+  '/api/jobs/next',
+  '/api/faults',
+  '/api/accounts',
+];
+
 /** Paths of the pages of an account. */
 export const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
 

@@ -15,7 +15,7 @@ export interface VirtualTime {
   end(): void;
 }
 
-/** Timers and clocks of this process. Intervals may stay real, such as that of a lock of hours, which writes to the disk. */
+/** Timers and clocks of this process. Intervals may stay real: a lock that is held for virtual hours would write to the disk thousands of times. */
 const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
 const INTERVALS = ['setInterval', 'clearInterval'] as const;
 

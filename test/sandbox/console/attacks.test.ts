@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT_ACTIONS } from '../../../src/sandbox/console/account-actions.ts';
 import { OPERATOR_ACTIONS } from '../../../src/sandbox/console/operator-actions.ts';
-import { ACCOUNT_PAGES, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
+import { ACCOUNT_PAGES, ENDPOINTS, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
 const ASSETS = ['/console.css', '/console.js', '/icon.svg', '/favicon.ico'];
@@ -15,13 +15,7 @@ const OPERATOR_READS = [
   '/find?q=req_1',
   '/state.json',
   '/recording.test.ts',
-  '/api/state',
-  '/api/tasks',
-  '/api/requests',
-  '/api/deliveries',
-  '/api/jobs/next',
-  '/api/faults',
-  '/api/accounts',
+  ...ENDPOINTS,
 ];
 
 const OPERATOR_WRITES = [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS].map(({ method, path }) => `${method} /api${path}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_PAGES, PAGES, startConsole } from '../../support/console.ts';
+import { ACCOUNT_PAGES, ENDPOINTS, PAGES, startConsole } from '../../support/console.ts';
 
 const CANARY = /canary\w*/i;
 
@@ -19,16 +19,6 @@ const NAMES = [
 
 const secrets = Object.fromEntries(NAMES.map((name, index) => [name, `canary${index}`]));
 const nested = { ...secrets, credentials: { user: 'canaryA', list: ['canaryB', { deep: 'canaryC' }] } };
-
-const ENDPOINTS = [
-  '/api/state',
-  '/api/tasks',
-  '/api/requests',
-  '/api/deliveries',
-  '/api/jobs/next',
-  '/api/faults',
-  '/api/accounts',
-];
 
 describe('credentials in every field', () => {
   it('are on no page, in no endpoint and in no export', async () => {
