@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright';
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
@@ -93,6 +96,7 @@ export async function startExample(): Promise<Example> {
 
 /** Opens the example in a page. */
 async function open(page: Page, app: ExampleApp): Promise<Visit> {
+  page.setDefaultTimeout(SOON.timeout);
   const seen: Omit<Visit, 'signIn'> = { page, errors: [], origins: new Set(), calls: [], files: [] };
   page.on('console', (message) => {
     if (message.type() === 'error') seen.errors.push(message.text());
@@ -164,8 +168,12 @@ const shows = (audience: { name?: string; status?: { name?: string } }, name: st
 
 /** Selects a file for a cohort and submits the form. */
 export async function upload(page: Page, megabytes: number): Promise<Locator> {
-  const buffer = Buffer.concat([Buffer.from('email\n'), Buffer.alloc(megabytes * 1e6, 'someone@example.com\n')]);
-  await page.setInputFiles('input[type=file]', { name: 'customers.csv', mimeType: 'text/csv', buffer });
+  // A path, because a buffer of this size would travel to the browser as base64.
+  const folder = await mkdtemp(join(tmpdir(), 'cohort-'));
+  const file = join(folder, 'customers.csv');
+  await writeFile(file, `email\n${'someone@example.com\n'.repeat((megabytes * 1e6) / 20)}`);
+  page.once('close', () => void rm(folder, { recursive: true }));
+  await page.setInputFiles('input[type=file]', file);
   await section(page, 'Upload a cohort').getByRole('button', { name: 'Upload' }).click();
   return jobCard(page, 'customers');
 }
