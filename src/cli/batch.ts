@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PROBE_INTERVAL_MS } from '../client/index.ts';
 import {
   type Activation,
   type ActivationCreate,
@@ -37,7 +38,7 @@ export interface RowView {
   activation?: number;
   /** Paths of the saved files. */
   files?: readonly string[];
-  /** Why it is blocked. */
+  /** Why it is blocked, or unknown without an error. */
   reason?: string;
   error?: unknown;
 }
@@ -63,9 +64,6 @@ export interface BatchOptions {
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
-/** During a wait for the build budget, one create request is sent at this interval: the budget may have been raised. */
-const PROBE_MS = 1_200_000;
-
 /** Downloads at the same time. */
 const DOWNLOADS = 4;
 
@@ -82,18 +80,15 @@ const ROW_ERRORS: ReadonlySet<unknown> = new Set([
   'outcome-expired',
 ]);
 
+/** Reason of a row whose create was in flight when the run ended. */
+const IN_DOUBT = 'Its create was in flight. Run this again within 23 hours, and it happens once.';
+
 /** Reason with which rows end that need a create when no more creates are begun. */
 const NOT_BEGUN = new Error('No more creates are begun.');
 
 /** Jobs of one kind. */
 interface Jobs<T, Body> extends JournalNamespace<Body> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
-}
-
-/** How a row waits in its queue to create, and what it does with the id. */
-interface Steps {
-  readonly queue: (begin: () => Promise<number>) => Promise<number>;
-  readonly onCreated: (id: number) => void;
 }
 
 /** Builds an audience for each row, and activates it and saves its files if the options say so. Never rejects. */
@@ -110,33 +105,41 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     onChange(view);
   }
 
-  /** Creates one after another: a process that is killed leaves at most one create in doubt. */
+  /**
+   * Creates one after another: a process that is killed leaves at most one create in doubt. An audience waits until the
+   * one before has an id, so that activations of finished ones come between.
+   */
   const create = <Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>): Promise<number> =>
-    mutex('create', async () => {
-      const since = Date.now();
-      for (;;) {
-        if (hasEnded) throw NOT_BEGUN;
-        signal.throwIfAborted();
-        try {
-          return await journal.create(jobs, key, body, { signal, maxRetries: options.maxRetries });
-        } catch (error) {
-          const until = limitOf(error);
-          const isAwaited = until !== undefined && until - since <= options.budgetWait;
-          hasEnded ||= !isAwaited && !ROW_ERRORS.has(Object(error).code);
-          if (!isAwaited) throw error;
-          const left = views.filter(({ state }) => state === 'waiting').length;
-          options.onLimit(error as RateLimitError, until, left);
-          await sleep(Math.min(Math.max(0, until - Date.now()), PROBE_MS), signal);
-        }
+    mutex(jobs === client.audiences ? 'audience' : 'activation', () =>
+      mutex('create', () => createWithin(jobs, key, body)),
+    );
+
+  /** Creates within the limits of the service, for which it waits as long as the options allow. */
+  async function createWithin<Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>): Promise<number> {
+    const since = Date.now();
+    for (;;) {
+      if (hasEnded) throw NOT_BEGUN;
+      signal.throwIfAborted();
+      try {
+        return await journal.create(jobs, key, body, { signal, maxRetries: options.maxRetries });
+      } catch (error) {
+        const until = limitOf(error);
+        const isAwaited = until !== undefined && until - since <= options.budgetWait;
+        hasEnded ||= !isAwaited && !ROW_ERRORS.has(Object(error).code);
+        if (!isAwaited) throw error;
+        const left = views.filter(({ state }) => state === 'waiting').length;
+        options.onLimit(error as RateLimitError, until, left);
+        await sleep(Math.min(Math.max(0, until - Date.now()), PROBE_INTERVAL_MS), signal);
       }
-    });
+    }
+  }
 
   /** Returns a job that has completed. Creates it unless the journal has it. */
   async function complete<T, Body>(
     jobs: Jobs<T, Body>,
     key: string,
     body: NoInfer<Body>,
-    { queue, onCreated }: Steps,
+    onCreated: (id: number) => void,
   ): Promise<T> {
     const wait = (id: number): Promise<T> => {
       onCreated(id);
@@ -156,7 +159,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         await journal.forget(key);
       }
     }
-    return wait(await queue(() => create(jobs, key, body)));
+    return wait(await create(jobs, key, body));
   }
 
   async function runRow({ key, body }: BatchRow, view: RowView): Promise<void> {
@@ -167,12 +170,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       if (activate && id !== undefined) journal.find(activationKey(key), activationBody(id));
       return change(view, { ...done, state: 'done' });
     }
-    // The next audience is created when the one before has an id, so activations of finished ones come between.
     const audiences: Jobs<Audience, JsonObject> = client.audiences;
-    const audience = await complete(audiences, key, body, {
-      queue: (begin) => mutex('audience', begin),
-      onCreated: (id) => change(view, { state: 'building', audience: id }),
-    });
+    const audience = await complete(audiences, key, body, (id) => change(view, { state: 'building', audience: id }));
     if (!activate) return change(view, { state: 'done' });
     const { allowed, blockers } = explainActivation(audience, { identifier: activationBody(0).identifier });
     const { id, at } = journal.get(activationKey(key)) ?? {};
@@ -180,10 +179,9 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     if (!allowed && !hasActivation)
       return change(view, { state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
     const activations: Jobs<Activation, ActivationCreate> = client.activations;
-    const activation = await complete(activations, activationKey(key), activationBody(audience.id), {
-      queue: (begin) => begin(),
-      onCreated: (id) => change(view, { state: 'activating', activation: id }),
-    });
+    const activation = await complete(activations, activationKey(key), activationBody(audience.id), (id) =>
+      change(view, { state: 'activating', activation: id }),
+    );
     if (!folderOf) return change(view, { state: 'done' });
     change(view, { state: 'downloading' });
     const folder = folderOf(key);
@@ -204,15 +202,20 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       const isRefused = AuthenticationError.isInstance(error);
       const isRepeated = isRefused && stop.signal.aborted;
       if (isRefused) stop.abort(NOT_BEGUN);
-      if (isStopped || isRepeated) change(view, { state: 'unfinished' });
+      if (isInDoubt(row) && (isStopped || isRepeated)) change(view, { state: 'unknown', reason: IN_DOUBT });
+      else if (isStopped || isRepeated) change(view, { state: 'unfinished' });
       else change(view, { state: stateOf(error), error });
     }
   }
 
-  // Keys expire: what was sent without a response is sent first.
-  const isInDoubt = (key: string): boolean => journal.get(key)?.at !== undefined && journal.get(key)?.id === undefined;
-  const order = ({ key }: BatchRow): number => (isInDoubt(key) || isInDoubt(activationKey(key)) ? 0 : 1);
-  const pairs = rows.map((row, at) => [row, views[at]] as const).toSorted(([a], [b]) => order(a) - order(b));
+  /** Whether the response to a create of a row is missing. */
+  const isInDoubt = ({ key }: BatchRow): boolean =>
+    [key, activationKey(key)].map((name) => journal.get(name)).some((entry) => entry?.at && entry.id === undefined);
+
+  // Keys expire: what is in doubt is sent first.
+  const pairs = rows
+    .map((row, at) => [row, views[at]] as const)
+    .toSorted(([a], [b]) => Number(isInDoubt(b)) - Number(isInDoubt(a)));
   await Promise.all(pairs.map(([row, view]) => view && settle(row, view)));
   return views;
 }

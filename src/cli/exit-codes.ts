@@ -79,6 +79,8 @@ export const COMMAND_ERRORS = {
   'config-folder-missing': EXIT.unexpected,
   'input-unreadable': EXIT.unexpected,
   'output-unwritable': EXIT.unexpected,
+  // A list that `| head` has ended is no failure.
+  'output-closed': EXIT.done,
   'event-refused': EXIT.refused,
   'imported-before': EXIT.refused,
   'check-running': EXIT.refused,
@@ -130,21 +132,26 @@ export const withResume = (error: unknown, resume: string): unknown =>
   error instanceof Error ? Object.assign(error, { resume }) : error;
 
 /**
- * Returns the error of a command that Ctrl-C or the deadline has ended.
+ * Returns the error of a command that Ctrl-C, the deadline or a closed output has ended.
  *
  * @param reason That of the signal of the command.
  */
 export function interruption(
   { reason }: Pick<AbortSignal, 'reason'>,
-  /** Exit code after the deadline, and what the interruption means. */
+  /** Exit codes after the deadline and after the output was closed, and what the interruption means. */
   {
     late,
+    closed,
     advice = '',
     ...details
-  }: Omit<CommandErrorDetails, 'code' | 'exitCode'> & { late: ExitCode; advice?: string },
+  }: Omit<CommandErrorDetails, 'code' | 'exitCode'> & { late: ExitCode; closed?: ExitCode; advice?: string },
 ): CommandError {
   const { code, message, exitCode }: CommandError = reason;
-  const end = code === 'deadline-exceeded' ? late : exitCode;
+  const ends: Readonly<Partial<Record<CommandErrorCode, ExitCode>>> = {
+    'deadline-exceeded': late,
+    ...(closed !== undefined && { 'output-closed': closed }),
+  };
+  const end = ends[code] ?? exitCode;
   return new CommandError(`${message} ${advice}`.trimEnd(), { ...details, code, exitCode: end });
 }
 
@@ -161,6 +168,10 @@ export const DRY_RUN = 'DryRun';
 /** Returns whether a call has ended because its request was printed. */
 export const isDryRun = (error: unknown): boolean =>
   error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
+
+/** Returns whether nothing is to be said: a dry run has ended, or the reader of a list is gone. */
+export const isQuietEnd = (error: unknown): boolean =>
+  isDryRun(error) || (error instanceof CommandError && error.code === 'output-closed' && error.exitCode === EXIT.done);
 
 /** Exit codes of commands with several jobs or resources, the most important first. */
 const PRECEDENCE: readonly ExitCode[] = [

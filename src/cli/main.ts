@@ -5,30 +5,32 @@ import { outputBefore, run } from './run.ts';
 const { stdout, stderr, env } = process;
 const args = process.argv.slice(2);
 
-/** Ends the process quietly when the reader of its output is gone, as after `| head`. */
-function endOnBrokenPipe(): void {
+/** Signals that interrupt a command, by the exit code that a shell shows for them. */
+const SIGNALS = { [EXIT.interrupted]: 'SIGINT', [EXIT.terminated]: 'SIGTERM' } as const;
+
+/** Aborted by whatever ends the command before its work is done. */
+const stop = new AbortController();
+
+/** Lets the first Ctrl-C or SIGTERM end the command, and the second one the process. */
+function endOnSignals(): void {
+  for (const exitCode of [EXIT.interrupted, EXIT.terminated] as const) {
+    process.once(SIGNALS[exitCode], () => {
+      for (const name of Object.values(SIGNALS)) process.removeAllListeners(name);
+      stop.abort(new CommandError('Interrupted.', { code: 'interrupted', exitCode }));
+    });
+  }
+}
+
+/** Ends the command when the reader of its output is gone, as after `| head`, and the process on a full disk. */
+function endOnClosedOutput(): void {
   const output = outputBefore(args, { stdout, stderr, env });
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.done);
+    if (error.code === 'EPIPE')
+      return stop.abort(new CommandError('Nothing reads the output any more.', { code: 'output-closed' }));
     const details = { code: 'output-unwritable', cause: error } as const;
     process.exit(reportError(new CommandError(`Standard output cannot be written: ${error.message}`, details), output));
   });
   stderr.on('error', () => {});
-}
-
-/** Signals that interrupt a command, by the exit code that a shell shows for them. */
-const SIGNALS = { [EXIT.interrupted]: 'SIGINT', [EXIT.terminated]: 'SIGTERM' } as const;
-
-/** Returns a signal that the first Ctrl-C or SIGTERM aborts; the second one ends the process. */
-function interruptible(): AbortSignal {
-  const controller = new AbortController();
-  for (const exitCode of [EXIT.interrupted, EXIT.terminated] as const) {
-    process.once(SIGNALS[exitCode], () => {
-      for (const name of Object.values(SIGNALS)) process.removeAllListeners(name);
-      controller.abort(new CommandError('Interrupted.', { code: 'interrupted', exitCode }));
-    });
-  }
-  return controller.signal;
 }
 
 /** Ends an interrupted process by its signal: after an exit code, the loop of a shell would continue. */
@@ -41,12 +43,13 @@ function endBySignal(exitCode: typeof process.exitCode): void {
   process.kill(process.pid, entry[1]);
 }
 
-endOnBrokenPipe();
+endOnSignals();
+endOnClosedOutput();
 process.exitCode = await run(args, {
   stdout,
   stderr,
   env,
-  signal: interruptible(),
+  signal: stop.signal,
   // Opened only by a command that reads it.
   stdin: () => process.stdin,
   exit: process.exit,

@@ -37,6 +37,9 @@ export interface OutputProcess {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** Codes of a write to an output whose reader is gone: the first, and those that follow. */
+const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
 /**
  * Prints the results of a command: data on standard output, everything for people on standard error. In a terminal,
  * rows are aligned; elsewhere, their fields are separated by tabs.
@@ -130,7 +133,7 @@ export class Output {
   line(text: string): Promise<void> {
     return new Promise((resolve) => {
       this.stdout.write(`${text}\n`, (error: NodeJS.ErrnoException | null | undefined) => {
-        if (error && error.code !== 'EPIPE') this.stderr.write(`${text}\n`);
+        if (error && !GONE.has(error.code)) this.stderr.write(`${text}\n`);
         resolve();
       });
     });

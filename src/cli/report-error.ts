@@ -1,5 +1,5 @@
 import { messageOf } from './error-texts.ts';
-import { COMMAND_ERRORS, type ExitCode, exitCodeOf, isDryRun } from './exit-codes.ts';
+import { COMMAND_ERRORS, type ExitCode, exitCodeOf, isQuietEnd } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import { jsonText, printable, shellWord } from './terminal.ts';
 
@@ -22,8 +22,13 @@ const FIELDS: readonly string[] = [
   'help',
 ];
 
+/** Changes a text that people read. */
+type Reword = (text: string) => string;
+
+const asIs: Reword = (text) => text;
+
 /** Returns an error as `--json` prints it. */
-export function errorRecord(thrown: unknown, output?: Output): Record<string, unknown> {
+export function errorRecord(thrown: unknown, output?: Output, reword = asIs): Record<string, unknown> {
   const error = ownError(thrown);
   const { code = 'unexpected' }: { readonly code?: unknown } = Object(error);
   const fields = FIELDS.flatMap((name) => {
@@ -31,24 +36,25 @@ export function errorRecord(thrown: unknown, output?: Output): Record<string, un
     return value === undefined ? [] : [[name, value] as const];
   });
   const tokenFrom = isTokenRefused(error) && output?.token ? { tokenFrom: output.token.source } : {};
-  return { code, message: messageOf(error), exitCode: exitCodeOf(thrown), ...Object.fromEntries(fields), ...tokenFrom };
+  return {
+    code,
+    message: reword(messageOf(error)),
+    exitCode: exitCodeOf(thrown),
+    ...Object.fromEntries(fields),
+    ...tokenFrom,
+  };
 }
 
 /**
- * Prints an error to standard error, and returns its exit code. At the end of a dry run, prints nothing.
+ * Prints an error to standard error, and returns its exit code. Prints nothing at the end of a dry run, or of a
+ * list whose reader is gone.
  *
  * @param subject What the error is about; then it is printed in one line.
- * @param reword Changes a line that people read.
  */
-export function reportError(
-  error: unknown,
-  output: Output,
-  subject?: string,
-  reword = (text: string): string => text,
-): ExitCode {
+export function reportError(error: unknown, output: Output, subject?: string, reword = asIs): ExitCode {
   const { stderr, isJson } = output;
-  if (isDryRun(error)) return exitCodeOf(error);
-  if (isJson) stderr.write(`${jsonText(errorRecord(error, output))}\n`);
+  if (isQuietEnd(error)) return exitCodeOf(error);
+  if (isJson) stderr.write(`${jsonText(errorRecord(error, output, reword))}\n`);
   else {
     for (const line of linesOf(ownError(error), output, subject))
       stderr.write(`${reword(line).replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CONFLICT_ADVICE } from '../client/index.ts';
 import { ConflictError } from '../errors/api-errors.ts';
-import { ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
+import { AudienceError, ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
 import { timeToRepeat } from '../spec/limits.ts';
@@ -214,8 +214,11 @@ class FileJournal implements Journal {
       if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
       const { outcome } = creating;
       const isVoid = outcome === 'not-sent' || outcome === 'refused';
+      if (!isVoid || this.#failure) throw error;
+      if (!at) await this.#append({ key, refused: idempotencyKey });
       // The refusal of a repetition says nothing about the request before the crash.
-      if (isVoid && !at && !this.#failure) await this.#append({ key, refused: idempotencyKey });
+      else if (AudienceError.isInstance(error))
+        throw withDetails(error, { outcome: 'unknown' }, this.#repeated(key, at));
       throw error;
     } finally {
       scope.dispose();
@@ -279,17 +282,25 @@ class FileJournal implements Journal {
       const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body: use another key.`;
       throw new JournalError(message, details);
     }
-    const message = `The outcome of "${key}" is not known, and its body has changed. Create it once with its body of ${at?.toISOString()}, then change it.`;
+    const message = `The outcome of "${key}" is not known, and its body has changed. Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${this.#byHand(key)}`;
     throw new JournalError(message, { ...details, outcome: 'unknown' });
   }
 
   #timeLeft(key: string, at: Date): number {
     const left = timeToRepeat(at);
     if (left > 0) return left;
-    const { file: path } = this.#open;
-    const lines = [`{"key":${JSON.stringify(key)},"id":<its id>}`, JSON.stringify({ key, forget: true })];
-    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since. Look for it in the list, by name and time. If it is there, add the line ${lines[0]} to ${path}; if not, ${lines[1]}.`;
-    throw new JournalError(message, { code: 'outcome-expired', path, key, outcome: 'unknown' });
+    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since: ${this.#byHand(key)}`;
+    throw new JournalError(message, { code: 'outcome-expired', path: this.#open.file, key, outcome: 'unknown' });
+  }
+
+  #repeated(key: string, at: Date): string {
+    return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${this.#byHand(key)}`;
+  }
+
+  /** Returns what a person does about a create whose outcome the service cannot tell. */
+  #byHand(key: string): string {
+    const [found, missing] = [`{"key":${JSON.stringify(key)},"id":<its id>}`, JSON.stringify({ key, forget: true })];
+    return `look for it in the list, by name and time. If it is there, add the line ${found} to ${this.#open.file}; if not, ${missing}.`;
   }
 }
 
@@ -306,8 +317,8 @@ function canonicalText(body: unknown): string {
   } catch (cause) {
     throw new ConfigurationError('The `body` of a create must be JSON.', { cause });
   }
-  check(text?.startsWith('{') === true, 'The `body` of a create must be an object.');
-  return text ?? '';
+  if (!text?.startsWith('{')) throw new ConfigurationError('The `body` of a create must be an object.');
+  return text;
 }
 
 function lockedBy(path: string): JournalError {

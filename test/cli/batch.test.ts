@@ -241,7 +241,9 @@ describe('a batch', () => {
   it('leaves a create unknown that is in flight for more than a minute, goes on, and finds it in the next run', async () => {
     const { run, sandbox, names, lines } = await startBatches();
     const held = sandbox.faults.add({ on: 'audiences.create', inFlight: 10 * MINUTE, times: 1 });
-    await run(rowsOf('north'), { stopAfter: 1_000 });
+    const stopped = await run(rowsOf('north', 'east'), { stopAfter: 1_000 });
+    expect(statesOf(stopped)).toEqual({ north: 'unknown', east: 'unfinished' });
+    expect(stopped[0]?.reason).toContain('within 23 hours');
     const views = await run(rowsOf('south', 'north'));
     expect(statesOf(views)).toEqual({ north: 'unknown', south: 'done' });
     expect(codeOf(views[1])).toBe('conflict');

@@ -45,6 +45,44 @@ describe('aud run', () => {
     const { out, code } = await scene.run(['run', '-', '--journal', 'night.journal', '--json'], { input });
     expect(code).toBe(0);
     expect(linesOf(out).map(({ state }) => state)).toEqual(['building', 'done']);
+    scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const lost = await scene.run(['run', '-', '--journal', 'other.journal', '--max-retries', '0'], { input });
+    expect(lost.err).toContain('pass the same rows on standard input');
+  });
+
+  it('warns of a field that audiences do not have, also with --dry-run', async () => {
+    const scene = await startRows('key,nmae\nnorth,North\n', 'rows.csv');
+    const { code, err } = await scene.run(['run', 'rows.csv', '--dry-run']);
+    expect([code, err]).toEqual([0, expect.stringContaining('Audiences have no field "nmae" (known: name, ')]);
+  });
+
+  it('stops when nothing reads its output any more, and says how to continue', async () => {
+    const scene = await startRows(TWO, 'rows.jsonl', { jobs: { duration: 3_600_000 } });
+    const running = scene.start(['run', 'rows.jsonl', '--json']);
+    running.child.stdout?.once('data', () => running.child.stdout?.destroy());
+    const { code, err } = await running.ended;
+    expect([6, 10]).toContain(code);
+    expect(err).toContain('"code":"output-closed"');
+    expect(err).toContain('"resume":"audience-activation run rows.jsonl');
+    expect(err).not.toContain('"state"');
+    expect((await scene.run(['run', 'rows.jsonl', '--deadline', '5s'])).code).toBe(6);
+    expect(creates(scene).length).toBeLessThanOrEqual(3);
+    expect(await scene.json(['audiences', 'list'])).toHaveLength(2);
+  });
+
+  it('says after SIGTERM that a create in flight is unknown, and after a deadline exits with 10', async () => {
+    const scene = await startRows(TWO);
+    const held = scene.sandbox.faults.add({ on: 'audiences.create', inFlight: 3_600_000, times: 1 });
+    const running = scene.start(['run', 'rows.jsonl']);
+    await vi.waitFor(() => expect(creates(scene)).toHaveLength(1), { timeout: 60_000 });
+    running.child.kill('SIGTERM');
+    const { code, err } = await running.ended;
+    expect([code, err]).toEqual(['SIGTERM', expect.stringContaining('2 rows: 1 unfinished, 1 unknown.')]);
+    const late = await scene.run(['run', 'rows.jsonl', '--deadline', '3s']);
+    expect([late.code, late.err]).toEqual([10, expect.stringContaining('within 23 hours')]);
+    held();
+    expect((await scene.run(['run', 'rows.jsonl'])).code).toBe(0);
+    expect(await scene.json(['audiences', 'list'])).toHaveLength(2);
   });
 
   it.each([
@@ -125,11 +163,14 @@ describe('aud run', () => {
       10,
       expect.stringContaining('Run this again within 23 hours, and it happens'),
     ]);
+    scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const record = await scene.run(['run', 'rows.jsonl', '--journal', 'other', '--max-retries', '0', '--json']);
+    expect(linesOf(record.out)[0]).toMatchObject({ error: { message: expect.stringContaining('run this again') } });
     const failed = await scene.run(['run', 'rows.jsonl']);
     expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
     expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
     const again = await scene.run(['run', 'rows.jsonl', '--retry-failed']);
-    expect([again.code, creates(scene).length]).toEqual([4, 6]);
+    expect([again.code, creates(scene).length]).toEqual([4, 7]);
     const { err } = await scene.run(['run', 'rows.jsonl', '--activate', '{identifier:EID}']);
     expect(err).toContain('--activate must be JSON');
   });

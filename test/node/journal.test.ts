@@ -261,7 +261,7 @@ describe('a journal whose process was killed', () => {
     bench.sandbox.faults.add({ on: 'audiences.create', status: 429, retryAfter: 7_200 });
     const journal = await bench.open();
     const create = (): Promise<unknown> => failureOf(journal.create(bench.client.audiences, 'north', NORTH));
-    expect(await create()).toMatchObject({ code: 'rate-limited', outcome: 'refused' });
+    expect(await create()).toMatchObject({ code: 'rate-limited', outcome: 'unknown' });
     await vi.waitFor(async () => expect(await create()).toMatchObject({ code: 'outcome-expired' }), 15_000);
   });
 
@@ -320,13 +320,35 @@ describe('a refusal', () => {
       // A 429 pauses the creates of its client.
       const client = bench.connect({ token: bench.account.token('api'), maxRetries: 0 });
       const journal = await bench.open(client);
-      expect(await failureOf(journal.create(client.audiences, 'north', NORTH))).toMatchObject({ outcome: 'refused' });
+      const error = await failureOf(journal.create(client.audiences, 'north', NORTH));
+      expect(error).toMatchObject({ outcome: 'unknown', status });
+      expect(String(error)).toContain('Create it again with this journal, within 23 hours of then.');
       await journal.close();
       bench.sandbox.faults.clear();
     }
     expect(await bench.lines()).toHaveLength(2);
     await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
     expect(await bench.names()).toEqual(['North']);
+  });
+
+  it('of a repetition that never ends is settled by a person, with a line that the error names', async () => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    bench.sandbox.faults.add({ on: 'audiences.create', status: 422 });
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    const refused = await failureOf(journal.create(audiences, 'north', NORTH));
+    const corrected = { name: 'Corrected', dataset: [] };
+    const changed = await failureOf(journal.create(audiences, 'north', corrected));
+    await journal.close();
+    bench.sandbox.faults.clear();
+    for (const error of [refused, changed]) {
+      const [, missing = ''] = /If the service .*; if not, (\{.*\})\.$/.exec(String(error)) ?? [];
+      expect(JSON.parse(missing)).toEqual({ key: 'north', forget: true });
+    }
+    await appendFile(bench.path, '{"key":"north","forget":true}\n');
+    await (await bench.open()).create(audiences, 'north', corrected);
+    expect(await bench.names()).toEqual(['Corrected', 'North']);
   });
 
   it('after a lost response in the same call keeps the create', async () => {

@@ -12,6 +12,7 @@ import { rowText } from '../error-texts.ts';
 import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { errorRecord, reportError } from '../report-error.ts';
+import { rowOf } from '../resource-table.ts';
 import { timeText } from '../wait-notices.ts';
 
 interface RunFlags {
@@ -59,6 +60,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const activate = await activationOf(flags, context);
   const rows = parseRows(file === '-' ? await readStdin(context) : await readText(file));
   await output.checkFields(FIELDS, {});
+  warnOfUnknown(rows, output);
   const client = await context.connect();
   const refused = await checkBodies(client, rows, activate, output);
   if (refused !== EXIT.done) return refused;
@@ -101,6 +103,15 @@ async function activationOf({ activate, download }: RunFlags, context: Context):
   if (!isObject(fields) || 'audience_id' in fields)
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');
   return fields;
+}
+
+/** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
+function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
+  const known = rowOf('audiences').body.map(({ field }) => field);
+  const unknown = new Set(rows.flatMap(({ body }) => Object.keys(body)).filter((name) => !known.includes(name)));
+  if (unknown.size === 0) return;
+  const names = [...unknown].map((name) => `"${name}"`).join(', ');
+  output.log('warning', `Audiences have no field ${names} (known: ${known.join(', ')}). It is sent as it is.`);
 }
 
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
@@ -149,7 +160,7 @@ async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined
 
 const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
   ...view,
-  ...(error !== undefined && { error: errorRecord(error, output) }),
+  ...(error !== undefined && { error: errorRecord(error, output, rowText) }),
 });
 
 /** Returns the line about a row that has changed. */
@@ -171,13 +182,20 @@ async function conclude(
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
   output.log('info', `${views.length} rows: ${parts.join(', ')}.`);
-  const isUnfinished = views.some(({ state }) => state === 'unfinished');
+  const code = worstOf(views.map(codeOf));
+  if (!views.some(({ state }) => state === 'unfinished' || state === 'unknown')) return code;
+  if (file === '-') output.log('info', 'To continue, pass the same rows on standard input.');
   const { endsWithCommand } = await account();
   const command = commandLine(globals, ['run', file, ...REPEATED.flatMap((name) => wordsOf(name, flags[name]))]);
   const resume = endsWithCommand ? undefined : command;
-  if (signal.aborted && isUnfinished) throw interruption(signal, { late: EXIT.waitTimedOut, resume });
-  if (isUnfinished && resume) output.log('info', `Continue with: ${resume}`);
-  return worstOf(views.map(codeOf));
+  if (signal.aborted) {
+    const late = EXIT.waitTimedOut;
+    const ended = reportError(interruption(signal, { late, closed: late, resume }), output);
+    // A signal ends the process, so that the loop of a shell does not go on.
+    return ended === late ? code : ended;
+  }
+  if (resume) output.log('info', `Continue with: ${resume}`);
+  return code;
 }
 
 /** Returns a flag as it is written. */
