@@ -44,7 +44,7 @@ describe('check', () => {
     const methods = sandbox.log.length;
     const { code, out } = await run(['check']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Nothing differs\. \d+ assumptions need --write\.\n/);
+    expect(out).toMatch(/^Nothing differs\. \d+ assumptions need --write, creates among them\.\n/);
     expect(out).not.toContain('path:audiences.get');
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
     const all = await run(['check', '--all']);

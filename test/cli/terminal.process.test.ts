@@ -151,7 +151,7 @@ describe('in a terminal', () => {
     expect(code).toBe(0);
     expect(plain(out)).toMatch(/^List of audiences$/m);
     expect(plain(out)).toMatch(
-      /^Nothing differs\. \d+ assumptions need --write\.$[\s\S]+^Next: --write[\s\S]+^\d+ confirmed, \d+ likely/m,
+      /^Nothing differs\. \d+ assumptions need --write, creates among them\.$[\s\S]+^Next: --write[\s\S]+^\d+ confirmed, \d+ likely/m,
     );
     expect(plain(out)).toMatch(/^\d+ reads and 0 writes were sent\. --all prints each assumption\.$/m);
     const lines = plain(out).split('\n');

@@ -31,7 +31,7 @@ function firstOf(texts: readonly string[]): string {
 function openText({ findings }: CheckReport): string {
   const count = (needs: string): number => findings.filter((finding) => finding.needs === needs).length;
   const [write, build] = [count('write'), count('build')];
-  if (write > 0) return ` ${write} assumptions need --write.`;
+  if (write > 0) return ` ${write} assumptions need --write, creates among them.`;
   return build > 0 ? ` ${build === 1 ? '1 assumption needs' : `${build} assumptions need`} --build.` : '';
 }
 
@@ -52,9 +52,10 @@ export function verdictOf(report: CheckReport, file?: string): string {
     ...(hasSettings ? [file === undefined ? 'the settings that --out writes' : `\`--contract ${file}\``] : []),
     ...(hasCode ? [`the code in ${file === undefined ? 'the file beside them' : overridesPath(file)}`] : []),
   ].join(' and ');
+  const subject = open === '' ? 'The client' : 'What was checked';
   return means === ''
-    ? `The client works here, and something differs.${open}`
-    : `The client works here with ${means}.${open}`;
+    ? `${subject} works here, and something differs.${open}`
+    : `${subject} works here with ${means}.${open}`;
 }
 
 /** Returns the path of the file with the code, beside that with the settings: `service.overrides.ts`. */
