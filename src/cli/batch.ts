@@ -43,6 +43,9 @@ export interface RowView {
   error?: unknown;
 }
 
+/** What the journal has about a row whose files are saved. */
+type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
+
 /** Options of {@link runBatch}. Durations are milliseconds. */
 export interface BatchOptions {
   readonly client: AudienceClient;
@@ -164,7 +167,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
 
   async function runRow({ key, body }: BatchRow, view: RowView): Promise<void> {
     const activationBody = (id: number): ActivationCreate => ({ ...activate, audience_id: id });
-    const done = journal.get(key)?.done as Pick<RowView, 'audience' | 'activation' | 'files'> | undefined;
+    const done: Done | undefined = journal.get(key)?.done;
     if (done) {
       const id = journal.find(key, body);
       if (activate && id !== undefined) journal.find(activationKey(key), activationBody(id));

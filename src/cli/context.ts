@@ -79,5 +79,5 @@ export function commandLine(flags: GlobalFlags, args: readonly string[]): string
     ...(allowInsecure ? ['--allow-insecure'] : []),
     ...(sandbox ? ['--sandbox'] : []),
   ];
-  return [NAME, ...args, ...account].map(shellWord).join(' ');
+  return [NAME, ...[...args, ...account].map(shellWord)].join(' ');
 }

@@ -44,8 +44,12 @@ const TEXTS: Texts = {
   },
   'results-not-ready': ({ id, resource }) =>
     `Activation ${id} is at ${statusOf(resource)}: its results are available at 104. Wait for it with \`${NAME} wait activation:${id}\`.`,
-  'body-changed': ({ message, outcome }) =>
-    outcome === undefined ? `${message} (--retry-failed builds it again only if it has failed.)` : message,
+  'body-changed': ({ message, outcome, key = '' }) => {
+    if (outcome !== undefined) return message;
+    return key.endsWith(' activation')
+      ? `The ${key} was created with other fields than those of --activate: run it with the earlier ones. \`${NAME} activations create\` creates a further one.`
+      : `${message} (--retry-failed builds it again only if it has failed.)`;
+  },
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
   'oauth-failed': ({ error, message }) => OAUTH_TEXTS[error] ?? message,
   'reauthorization-required': ({ error }) =>

@@ -54,8 +54,15 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
         'a row in each line: {"key": "north", "name": "North", "dataset": [{"analysis_type": "WebDomain"}]}',
       ],
       ['JSON', 'an array of such objects'],
-      ['CSV', 'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date'],
+      [
+        'CSV',
+        'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date; empty cells are left out',
+      ],
       ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],
+      [
+        'checks',
+        'come first, for the whole file, and nothing is sent if one fails; the service checks the rest, row by row',
+      ],
     ],
   },
   {
@@ -64,7 +71,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['<file>.journal', 'remembers what was created: run the same command again, and nothing is created twice'],
       [
         'a key',
-        'stands for one body as long as the journal is kept; a nightly job has the date in the name of its file',
+        'stands for one body as long as the journal is kept; a nightly job has the date in the name of its journal',
       ],
       ['new rows', 'are created; rows that were removed are left alone; a changed row is refused: give it another key'],
       ['one machine', 'uses a journal, and one run at a time; a lost journal means that everything is created again'],
@@ -73,7 +80,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
   {
     title: 'How a row ends',
     rows: [
-      ['done', 'built; activated, and its files saved, if asked'],
+      ['done', 'built; activated, and its files saved, if asked. It stays done, also if you move its files'],
       ['blocked', 'built, but cannot be activated; each run asks again. The exit code stays 0'],
       [
         'failed',
@@ -88,6 +95,13 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
         'unknown',
         'its create may have happened: run again within 23 hours; after that, the message says what to do (10)',
       ],
+    ],
+  },
+  {
+    title: 'Output',
+    rows: [
+      ['columns', 'key, state, audience, activation, reason: why it is blocked, or the code of its error'],
+      ['--json', 'a line for each change, with these fields, files and error; the last line of a key is how it ended'],
     ],
   },
 ];

@@ -54,8 +54,10 @@ export function errorRecord(thrown: unknown, output?: Output, reword = asIs): Re
 export function reportError(error: unknown, output: Output, subject?: string, reword = asIs): ExitCode {
   const { stderr, isJson } = output;
   if (isQuietEnd(error)) return exitCodeOf(error);
-  if (isJson) stderr.write(`${jsonText(errorRecord(error, output, reword))}\n`);
-  else {
+  if (isJson) {
+    const record = errorRecord(error, output, reword);
+    stderr.write(`${jsonText(subject === undefined ? record : { subject, ...record })}\n`);
+  } else {
     for (const line of linesOf(ownError(error), output, subject))
       stderr.write(`${reword(line).replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
   }

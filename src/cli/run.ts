@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
-import { NAME } from './command-name.ts';
+import { NAME, PROGRAM } from './command-name.ts';
 import type { Account, CommandProcess, Context, GlobalFlags } from './context.ts';
 import type { Action } from './definitions/shared-flags.ts';
 import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './exit-codes.ts';
@@ -16,7 +16,7 @@ export async function run(args: readonly string[], process: CommandProcess): Pro
   const output = outputBefore(args, process);
   let exitCode: ExitCode = EXIT.done;
   const program = createProgram(
-    NAME,
+    PROGRAM,
     actionIn(process, (code) => {
       exitCode = code;
     }),
@@ -127,8 +127,7 @@ function limitTo(deadline: number, end: (error: CommandError) => void) {
 /** Returns the line that prints the help of a command: `aud audiences create --help`. */
 const helpOf = (command: Command): string => `${pathOf(command)} --help`;
 
-const pathOf = (command: Command): string =>
-  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : NAME);
 
 /** Returns the exit code of an error of commander, and reports it; it has printed help and version itself. */
 function reportUsage(error: CommanderError, command: Command, output: Output): ExitCode {

@@ -115,7 +115,7 @@ describe('aud run', () => {
 
   it('says with --dry-run what would happen to each row, and sends nothing', async () => {
     const scene = await startRows(TWO);
-    expect((await scene.run(['run', 'rows.jsonl', '--dry-run'])).out).toBe('north\tcreate\nsouth\tcreate\n');
+    expect((await scene.run(['run', 'rows.jsonl', '--dry-run'])).out).toBe('north\tcreate\t\nsouth\tcreate\t\n');
     expect(await readdir(scene.folder)).not.toContain('rows.jsonl.journal');
     await scene.run(['run', 'rows.jsonl']);
     const { length } = scene.sandbox.log;
@@ -124,17 +124,20 @@ describe('aud run', () => {
       '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n',
     );
     await writeFile(join(scene.folder, 'rows.jsonl'), `${TWO.replace('"South"', '"Changed"')}{"key":"east"}\n`);
-    const { out } = await scene.run(['run', 'rows.jsonl', '--dry-run']);
-    expect(out).toMatch(/^north\twait for audience \d+\nsouth\tchanged\neast\tcreate\n$/);
+    const { out, code } = await scene.run(['run', 'rows.jsonl', '--dry-run']);
+    expect([code, out]).toEqual([
+      8,
+      expect.stringMatching(/^north\twait\t\d+\nsouth\tchanged\t\d+\neast\tcreate\t\n$/),
+    ]);
     expect(scene.sandbox.log.length).toBe(length);
 
     scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     await scene.run(['run', 'rows.jsonl', '--max-retries', '0']);
     const lost = await scene.run(['run', 'rows.jsonl', '--dry-run']);
-    expect(lost.out).toContain('east\tsend again\n');
+    expect(lost.out).toContain('east\tsend again\t\n');
     const path = join(scene.folder, 'rows.jsonl.journal');
     await writeFile(path, (await readFile(path, 'utf8')).replace(/"at":"[^"]+"(?=}\n$)/, '"at":"2026-11-01"'));
-    expect((await scene.run(['run', 'rows.jsonl', '--dry-run'])).out).toContain('east\tunknown\n');
+    expect((await scene.run(['run', 'rows.jsonl', '--dry-run'])).out).toContain('east\tunknown\t\n');
   });
 
   it('exits with 8 for a row that has changed or a file that is no journal, and with 10 for an unknown outcome', async () => {
@@ -143,13 +146,20 @@ describe('aud run', () => {
     await writeFile(join(scene.folder, 'rows.jsonl'), TWO.replace('"South"', '"Changed"'));
     const changed = await scene.run(['run', 'rows.jsonl']);
     expect([changed.code, changed.err]).toEqual([8, expect.stringContaining('builds it again only if it has failed')]);
+    const activate = ['run', 'rows.jsonl', '--journal', 'activated', '--activate'];
+    await scene.run([...activate, '{"identifier":"EID"}']);
+    const other = await scene.run([...activate, '{"identifier":"SCID"}']);
+    expect([other.code, other.err]).toEqual([
+      8,
+      expect.stringContaining('The north activation was created with other fields than those of --activate: run it with'),
+    ]);
     const wrong = await scene.run(['run', 'rows.jsonl', '--journal', 'rows.jsonl']);
     expect([wrong.code, wrong.err]).toEqual([8, expect.stringContaining('is not a journal')]);
     const old = '{"key":"east","sent":"X","at":"2026-11-01T02:00:00.000Z"}\n';
     await appendFile(join(scene.folder, 'rows.jsonl.journal'), old);
     await writeFile(join(scene.folder, 'rows.jsonl'), '{"key":"east","name":"East"}\n');
     expect((await scene.run(['run', 'rows.jsonl'])).code).toBe(10);
-    expect(creates(scene)).toHaveLength(2);
+    expect(creates(scene)).toHaveLength(6);
   });
 
   it('gives advice that its own flags can follow, without idempotency keys', async () => {
@@ -189,12 +199,15 @@ describe('aud run', () => {
     expect(err).toContain('2 rows: 1 done, 1 unfinished.');
     expect(err).not.toContain('dempotency');
     expect(err).toMatch(/Continue with: audience-activation run rows\.jsonl --budget-wait 0s/);
+    const env = { npm_lifecycle_script: 'audience-activation run rows.jsonl' };
+    const started = await scene.run(['run', 'rows.jsonl', '--budget-wait', '0'], { env });
+    expect(started.err).toContain('Continue with: npx audience-activation run rows.jsonl');
   });
 
   it('prints the summary and the command that continues after SIGTERM, and after its deadline', async () => {
     const scene = await startRows(TWO, 'rows.jsonl', { jobs: { duration: 3_600_000 } });
     const running = scene.start(['run', 'rows.jsonl']);
-    await vi.waitFor(() => expect(running.printed.err).toContain('south: building'), { timeout: 60_000 });
+    await vi.waitFor(() => expect(running.printed.err).toContain('south: waiting for audience'), { timeout: 60_000 });
     running.child.kill('SIGTERM');
     const { code, err } = await running.ended;
     expect(code).toBe('SIGTERM');
@@ -212,7 +225,7 @@ describe('aud run', () => {
   it('refuses to run while another run uses the journal', async () => {
     const scene = await startRows(TWO, 'rows.jsonl', { jobs: { duration: 3_600_000 } });
     const running = scene.start(['run', 'rows.jsonl']);
-    await vi.waitFor(() => expect(running.printed.err).toContain('south: building'), { timeout: 60_000 });
+    await vi.waitFor(() => expect(running.printed.err).toContain('south: waiting for audience'), { timeout: 60_000 });
     const { code, err } = await scene.run(['run', 'rows.jsonl']);
     expect([code, err]).toEqual([
       8,
@@ -227,7 +240,7 @@ describe('aud run', () => {
     await vi.waitFor(() => expect(creates(scene).length).toBeGreaterThan(0), { timeout: 60_000 });
     suspended.child.kill('SIGSTOP');
     const other = scene.start(['run', 'rows.jsonl']);
-    await vi.waitFor(() => expect(other.printed.err).toContain('south: building'), { timeout: 60_000 });
+    await vi.waitFor(() => expect(other.printed.err).toContain('south: waiting for audience'), { timeout: 60_000 });
     suspended.child.kill('SIGCONT');
     expect((await other.ended).code).toBe(0);
     await suspended.ended;

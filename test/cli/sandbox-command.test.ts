@@ -67,6 +67,16 @@ describe('sandbox', () => {
     expect((await ended).code).toBe(0);
   }, 40_000);
 
+  it('has the build budget of `--builds-per-hour`', async () => {
+    const { interrupt, printed, ended } = await start('--builds-per-hour', '1');
+    const [baseUrl, token] = [wordAfter(printed.out, 'API'), wordAfter(printed.out, 'Token')];
+    await using client = new AudienceClient({ baseUrl, token, maxRetries: 0 });
+    await client.audiences.create({ name: 'first' });
+    await expect(client.audiences.create({ name: 'second' })).rejects.toMatchObject({ code: 'build-budget-exhausted' });
+    interrupt();
+    expect((await ended).code).toBe(0);
+  }, 40_000);
+
   it('reports a port in use with what to do', async () => {
     const { run, url } = await startScene();
     const { err, code } = await run(['sandbox', '--port', new URL(url).port]);

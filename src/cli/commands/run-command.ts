@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
 import { type Journal, openJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
@@ -89,7 +89,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   }).finally(() => journal.close());
   if (!output.isJson)
     await output.list(
-      views.map((view) => recordOf(view, output)),
+      views.map((view) => ({ ...view, reason: view.reason ?? Object(view.error).code })),
       COLUMNS,
       { isDone: true },
     );
@@ -149,13 +149,13 @@ async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined
       return 'changed';
     }
     if (done) return 'done';
-    if (id !== undefined) return `wait for audience ${id}`;
+    if (id !== undefined) return 'wait';
     return at && timeToRepeat(at) > 0 ? 'send again' : 'unknown';
   };
-  const plans = rows.map((row) => ({ key: row.key, plan: planOf(row) }));
+  const plans = rows.map((row) => ({ key: row.key, plan: planOf(row), audience: journal?.get(row.key)?.id }));
   await journal?.close();
-  await output.list(plans, ['key', 'plan'], { isDone: true });
-  return EXIT.done;
+  await output.list(plans, ['key', 'plan', 'audience'], { isDone: true });
+  return plans.some(({ plan }) => plan === 'changed') ? EXIT.refused : EXIT.done;
 }
 
 const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
@@ -165,10 +165,12 @@ const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
 
 /** Returns the line about a row that has changed. */
 function lineOf({ key, state, audience, activation, files, reason }: RowView): string {
-  const job =
-    state === 'building' ? ` audience ${audience}` : state === 'activating' ? `, activation ${activation}` : '';
-  const saved = state === 'done' && files ? ` (${files.length} files)` : '';
-  return `${key}: ${state}${job}${saved}${reason === undefined ? '' : `. ${reason}`}`;
+  const texts: Readonly<Partial<Record<RowState, string>>> = {
+    building: `waiting for audience ${audience}`,
+    activating: `waiting for activation ${activation}`,
+    ...(files?.[0] !== undefined && { done: `done, files in ${dirname(files[0])}` }),
+  };
+  return `${key}: ${texts[state] ?? state}${reason === undefined ? '' : `. ${reason}`}`;
 }
 
 /** Reports what has not become of the rows, with the command that continues. Returns the exit code. */
@@ -181,7 +183,7 @@ async function conclude(
   for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, rowText);
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
-  output.log('info', `${views.length} rows: ${parts.join(', ')}.`);
+  output.log('info', `${views.length} ${views.length === 1 ? 'row' : 'rows'}: ${parts.join(', ')}.`);
   const code = worstOf(views.map(codeOf));
   if (!views.some(({ state }) => state === 'unfinished' || state === 'unknown')) return code;
   if (file === '-') output.log('info', 'To continue, pass the same rows on standard input.');

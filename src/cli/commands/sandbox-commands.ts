@@ -31,6 +31,7 @@ interface ServerFlags {
   /** Milliseconds. */
   readonly duration?: number;
   readonly outcome?: number;
+  readonly buildsPerHour?: number;
   readonly webhook?: string;
   readonly email: string;
   readonly password: string;
@@ -160,7 +161,7 @@ function refuse(cause: unknown): never {
   throw usageError(messageOf(cause).replace(/^`([\w.]+)`/, (_, option) => `--${FLAG_OF_OPTION[option] ?? option}`));
 }
 
-function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Output): SandboxOptions {
+function optionsOf({ speed, seed, duration, outcome, buildsPerHour }: ServerFlags, output: Output): SandboxOptions {
   const print = (entry: object, line: string): void => {
     void (output.isJson ? output.json(entry) : output.line(printable(line)));
   };
@@ -168,6 +169,7 @@ function optionsOf({ speed, seed, duration, outcome }: ServerFlags, output: Outp
     clock: speed === undefined ? 'real' : { speed },
     seed,
     jobs: { duration, outcome },
+    ...(buildsPerHour !== undefined && { limits: { buildsPerHour } }),
     signatureClock: 'machine',
     onRequest: (entry) => print(entry, requestLine(entry)),
     onDelivery: (delivery) => print(delivery, deliveryLine(delivery)),

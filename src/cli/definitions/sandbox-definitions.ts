@@ -21,6 +21,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--seed <n>', 'seed of tokens, ids and other random values (default: 1)', nonNegative)
     .option('--duration <duration>', "duration of a job on the sandbox's clock (default: 10m)", duration)
     .option('--outcome <status>', 'final status of jobs: 104, 107 or 4xx (default: 104)', nonNegative)
+    .option('--builds-per-hour <n>', 'build budget of each organization (default: 60)', nonNegative)
     .option('--webhook <url>', 'register a webhook endpoint for all events, and print its secret')
     .option('--email <email>', 'email of the account', 'dev@example.com')
     .option('--password <text>', 'password of the account', 'sandbox')
@@ -64,7 +65,7 @@ function addFaultCommands(sandbox: Command, action: Action): void {
     .addOption(new Option('--cut <when>', 'cut the connection').choices(['before', 'after', 'body']))
     .option('--malformed', 'send half of the response')
     .option('--delay <duration>', 'delay the request', duration)
-    .option('--in-flight <duration>', 'keep a create in flight', duration)
+    .option('--in-flight <duration>', 'keep a create in flight, in real time; 3m makes its outcome unknown', duration)
     .option('--rate <n>', 'probability, 0 to 1', nonNegative)
     .option('--times <n>', 'number of requests', integerFrom(1))
     .action(action(async () => (await load()).addFault));
