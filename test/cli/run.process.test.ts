@@ -151,7 +151,9 @@ describe('aud run', () => {
     const other = await scene.run([...activate, '{"identifier":"SCID"}']);
     expect([other.code, other.err]).toEqual([
       8,
-      expect.stringContaining('The north activation was created with other fields than those of --activate: run it with'),
+      expect.stringContaining(
+        'The north activation was created with other fields than those of --activate: run it with',
+      ),
     ]);
     const wrong = await scene.run(['run', 'rows.jsonl', '--journal', 'rows.jsonl']);
     expect([wrong.code, wrong.err]).toEqual([8, expect.stringContaining('is not a journal')]);
