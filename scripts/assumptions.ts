@@ -14,173 +14,178 @@ const NONE = '—';
 const CONTRACT = {
   credentialExchange: {
     about: 'Credential exchange: the specification says "four" endpoints and lists five',
-    assumed: 'all five take the same body and no token',
+    assumed: 'all five endpoints take the same body and no token',
     override: NONE,
-    check: 'never: it would issue tokens',
+    check: 'never, because this would issue tokens',
   },
   wrongCredentials: {
-    about: 'Wrong credentials',
-    assumed: '401, with `message` only or in the envelope',
+    about: 'Response to wrong credentials',
+    assumed: '401, with only `message` or with the entire envelope',
     override: NONE,
-    check: 'never: it does not log in',
+    check: 'never, because `check` does not log in',
   },
   idempotencyKey: {
-    about: 'Creates that honour an idempotency key ("seven creates")',
+    about: 'Create requests that honour an idempotency key ("seven creates")',
     assumed:
-      'audiences, lookalikes, estimates, activations, cohorts, projects, schedules; a key has 1 to 255 characters, and belongs to the account, not to the token',
+      'the requests that create audiences, lookalikes, estimates, activations, cohorts, projects and schedules. A key has 1 to 255 characters. It belongs to the account, not to the token',
     override: '`operations: { "…": { retry } }`',
-    check: '`--write`: a project under the same key twice; `--build`: an audience. Others are not inferred',
+    check:
+      '`--write`: creates a project twice with the same key. `--build`: creates an audience twice with the same key. `check` infers nothing about other resources',
   },
   conflictMessage: {
-    about: 'Which of its two causes a 409 has',
+    about: 'Cause of a 409: a request in flight, or another body',
     assumed:
-      'its `message` says that a request is in flight, or that the body is another one; if it says neither or both, a request may be in flight',
+      'the `message` names the cause. If the message names neither cause or both causes, a request may be in flight',
     override: '`onConflict`',
-    check: '`--write`: the message about another body is recognized',
+    check: '`--write`: recognizes the message about another body',
   },
   errorEnvelope: {
-    about: 'Body of 403, 404, 406, 409 and 429',
-    assumed: 'the envelope, like other errors',
+    about: 'Body of the responses 403, 404, 406, 409 and 429',
+    assumed: 'the envelope, as for other errors',
     override: NONE,
-    check: 'reads: 422; `--write`: 409, for a key with another body; others never',
+    check:
+      'reads: a 422 response. `--write`: a 409 response to a key with another body. `check` provokes none of the other responses',
   },
   jsonSize: {
     about: 'Maximum size of a JSON body',
-    assumed: '8 MiB; a larger body returns 413; `multipart/form-data` has the limits of uploads',
+    assumed:
+      '8 MiB. The service returns 413 for a larger body. A `multipart/form-data` body has the size limits of uploads',
     override: NONE,
-    check: 'never: it sends no body of that size',
+    check: 'never, because `check` sends no body of that size',
   },
   serverErrors: {
     about: 'Body of server errors',
-    assumed: 'the envelope; proxies may send any other body',
+    assumed: 'the envelope. A proxy may send any other body',
     override: NONE,
-    check: 'never: it provokes no server error',
+    check: 'never, because `check` provokes no server error',
   },
   insufficientScope: {
-    about: 'Where the code `insufficient_scope` is',
-    assumed: '`error` beside the fields of the envelope, and in `WWW-Authenticate`',
+    about: 'Place of the code `insufficient_scope`',
+    assumed: 'the field `error`, beside the fields of the envelope, and the header `WWW-Authenticate`',
     override: NONE,
     check: 'never',
   },
   requestId: {
-    about: 'Request id header',
+    about: 'Name of the request id header',
     assumed: '`x-request-id`',
     override: '`requestIdHeader`',
-    check: 'reads: the header with another value in each response',
+    check: 'reads: a header that has another value in each response',
   },
   timeZone: {
-    about: 'Time zone of `Y-m-d H:i:s`',
+    about: 'Time zone of timestamps (`Y-m-d H:i:s`)',
     assumed: 'UTC',
     override: '`serverTimeZone`',
-    check: '`--write`: the time of a project just created',
+    check: '`--write`: the timestamp of a project that `check` has just created',
   },
   createResponse: {
     about: 'Response to a create request',
-    assumed: 'like the GET: an array of the one resource',
+    assumed: 'an array with the created resource, as in the response to its GET request',
     override: '`operations: { "…": { data } }`',
-    check: '`--write`: the response for a project',
+    check: '`--write`: the response to the request that creates a project',
   },
   emptyData: {
-    about: '`data` of a delete or cancel',
+    about: '`data` in the response to a delete or cancel request',
     assumed: 'empty, or any value',
     override: NONE,
-    check: 'never: any value is accepted',
+    check: 'never, because the client accepts any value',
   },
   audienceBody: {
-    about: 'Body that creates an audience or estimate',
+    about: 'Body of a request that creates an audience or an estimate',
     assumed:
-      '`name`, `project_id`, `dataset`, `cohort_id`, `filters`, all optional; an entry of `dataset` has all three fields of the audience object',
+      '`name`, `project_id`, `dataset`, `cohort_id` and `filters`, all optional. An entry of `dataset` has the same three fields as in the audience object',
     override: '`operations: { "audiences.create": { body } }`',
-    check: '`--write`: fields that a 422 names; never more than `likely`',
+    check: '`--write`: the fields that a 422 response names. The result is at most `likely`',
   },
   lookalikeBody: {
-    about: 'Body that creates a lookalike, except `config.target_size`',
-    assumed: '`name`, `source_audience_id`; the latter and `config` are required',
+    about: 'Body of a request that creates a lookalike, except `config.target_size`',
+    assumed: '`source_audience_id` and `config`, both required; an optional `name`',
     override: '`operations: { "lookalikes.create": { body } }`',
-    check: '`--write`: fields that a 422 names; never more than `likely`',
+    check: '`--write`: the fields that a 422 response names. The result is at most `likely`',
   },
   activationBody: {
-    about: 'Body that creates an activation, except the refused fields',
+    about:
+      'Body of a request that creates an activation, except `partner_id`, `partner_name` and `pricing_model`, which the service refuses',
     assumed:
-      '`audience_id`, `description`, `identifier`, `project_id`, `credentials`, `filters`; `audience_id` is required',
+      '`audience_id`, which is required, and the optional `description`, `identifier`, `project_id`, `credentials` and `filters`',
     override: '`operations: { "activations.create": { body } }`',
-    check: '`--write`: fields that a 422 names; never more than `likely`',
+    check: '`--write`: the fields that a 422 response names. The result is at most `likely`',
   },
   cohortBody: {
-    about: 'Body that creates a cohort',
+    about: 'Body of a request that creates a cohort',
     assumed:
-      '`name`, `upload_reference`, `source_audience_id`, `project_id`, all optional; as `multipart/form-data`, also the file itself as `file`',
+      '`name`, `upload_reference`, `source_audience_id` and `project_id`, all optional. A `multipart/form-data` body can also contain the file itself, as `file`',
     override: '`operations: { "cohorts.create": { body } }`',
-    check: 'never: it needs a file',
+    check: 'never, because this needs a file',
   },
   projectBody: {
     about: 'Fields of projects and schedules, and of the bodies that create them',
-    assumed: '`id` of the resource; an optional `name` in the body, and any other fields',
+    assumed: 'a resource has an `id`, and a body has an optional `name`. Both can have any other fields',
     override: '`operations: { "projects.create": { body } }`',
     check: '`--write`: a project with a name',
   },
   estimates: {
-    about: 'Estimates',
-    assumed: 'the lifecycle of audiences; no webhook events',
+    about: 'Lifecycle of estimates',
+    assumed: 'as for audiences, but without webhook events',
     override: NONE,
-    check: 'never: they cannot be deleted',
+    check: 'never, because estimates cannot be deleted',
   },
   lookalikeReads: {
-    about: 'Created lookalikes',
-    assumed: 'are audiences, and are read, listed and deleted like them',
+    about: 'Requests that read, list and delete lookalikes',
+    assumed: 'the requests for audiences, because a lookalike is an audience',
     override: '`operations: { "lookalikes.get": … }`',
-    check: 'reads: a lookalike of the list of audiences',
+    check: 'reads: a lookalike in the list of audiences',
   },
   endedLookalike: {
-    about: 'Cancelling a lookalike whose job has ended',
-    assumed: 'returns 422',
+    about: 'Response to a cancel request for a lookalike whose job has ended',
+    assumed: '422',
     override: NONE,
-    check: 'never: it starts no lookalike',
+    check: 'never, because `check` starts no lookalike',
   },
   runningStatuses: {
-    about: 'Statuses other than 104, 105, 107 and 4xx, and 1 to 3 of cohorts',
+    about: 'Meaning of all statuses except 104, 105, 107, 4xx, and 1 to 3 of cohorts',
     assumed: 'the job is running',
     override: '`contract: { statuses }`',
-    check: 'reads: statuses of rows that have not changed for seven days; never more than `likely`',
+    check: 'reads: the statuses of rows that have not changed for seven days. The result is at most `likely`',
   },
   paging: {
-    about: 'Paging',
-    assumed: '`page` from 1, and `per_page`; a page that is empty, or shorter than an earlier one, is the last',
+    about: 'Paging of lists',
+    assumed:
+      'the parameters `page`, which begins at 1, and `per_page`. A page is the last page if it is empty, or shorter than an earlier page',
     override: '`contract: { paging }`',
-    check: 'reads: a page of one row, and another row on the next one; then the largest page',
+    check: 'reads: a page of one row, and another row on the next page; then the largest page',
   },
   largePages: {
-    about: '`per_page` above the cap',
-    assumed: 'reduced to the cap',
+    about: '`per_page` above the maximum',
+    assumed: 'the service reduces the value to the maximum',
     override: NONE,
     check: 'reads: the largest page',
   },
   references: {
-    about: 'Reference reads',
+    about: 'Requests for reference tables',
     assumed:
-      'one path, with the group `common`, `web`, `ctv` or `apps` and the name of the table; a row can be any object',
+      'one path, with the name of the table and its group: `common`, `web`, `ctv` or `apps`. A row can be any object',
     override: '`operations: { "reference.list": … }`',
-    check: 'likely only: no table is documented',
+    check: 'likely only, because no table is documented',
   },
   yearmonth: {
-    about: 'Usage `yearmonth`',
-    assumed: '`YYYY-MM`, UTC; the current month without it; 422 for a month that is refused',
+    about: '`yearmonth` of a usage report',
+    assumed: '`YYYY-MM` in UTC. The default is the current month. If the service refuses a month, it returns 422',
     override: '`operations: { "usage.get": { query } }`',
-    check: 'reads: a past month succeeds, a future one is refused',
+    check: 'reads: the service accepts a past month, and refuses a future month',
   },
   buildBudget: {
     about: 'Fields of `build_budget`',
     assumed:
-      '`hour` and `day`, each `{ limit, used }`, live counts in the current month only; `retry_after_seconds` is `null` or absent while no window is exhausted',
+      '`hour` and `day`, each with `{ limit, used }`. The counts are live only in the report of the current month. `retry_after_seconds` is `null` or absent while neither budget is exhausted',
     override: '`operations: { "usage.get": { data } }`',
-    check: 'reads: its fields; `--build`: the count rises',
+    check: 'reads: the fields of `build_budget`. `--build`: the count rises',
   },
   uploads: {
-    about: 'Upload reservations',
+    about: 'Reservation of an upload',
     assumed:
-      'body `{ kind, size }`, of which `size` is optional; response `{ reference, url, expires_at }`, claimed as `upload_reference`; sizes are binary and inclusive (52,428,800 and 1,073,741,824 bytes)',
+      'the body is `{ kind, size }`, and `size` is optional. The response is `{ reference, url, expires_at }`. A create request refers to the upload with `upload_reference`. The largest POI submission has 52,428,800 bytes (50 MB in the specification). The largest cohort file has 1,073,741,824 bytes (1 GB)',
     override: '`operations: { "uploads.reserve": { data } }`',
-    check: '`--write`: fields of a reservation; sizes never',
+    check: '`--write`: the fields of a reservation. `check` does not test the sizes',
   },
   resultUris: {
     about: 'Result URIs of activations',
@@ -191,118 +196,120 @@ const CONTRACT = {
   mcpMessages: {
     about: 'Messages to the MCP endpoint',
     assumed:
-      'JSON-RPC 2.0 without the envelope, with integers and strings as ids; responses are JSON or an event stream that ends, 202 to a message without an `id`; 400, 413 and 415 as in the Streamable HTTP transport',
+      'JSON-RPC 2.0 without the envelope, with integers and strings as ids. A response is JSON, or an event stream that ends. The response to a message without an `id` is 202. The statuses 400, 413 and 415 are used as in the Streamable HTTP transport',
     override: NONE,
     check: 'never',
   },
   oauthBodies: {
     about: 'Parameters, bodies and responses of OAuth',
     assumed:
-      'as in RFC 6749, 7009, 7591, 7636, 8414 and 9728, errors other than `invalid_grant` and `invalid_scope` included',
+      'as in RFC 6749, 7009, 7591, 7636, 8414 and 9728, including errors other than `invalid_grant` and `invalid_scope`',
     override: NONE,
     check: 'never',
   },
   testEvent: {
-    about: '`data` of `webhook.test`',
+    about: '`data` of the event `webhook.test`',
     assumed: '`message` and `endpoint_id`',
     override: NONE,
-    check: 'never: the console sends it',
+    check: 'never, because the console sends this event',
   },
 } as const satisfies Record<string, Assumption>;
 
 /** Assumptions of the client, by which it interprets responses and decides what to do. */
 const CLIENT: readonly Assumption[] = [
   {
-    about: 'Single resources in `data`',
-    assumed: 'a one-element array; the object itself is accepted, too',
-    override: '`operations: { "…": { data } }`, a path or a function',
-    check: 'reads: where the resource is',
+    about: 'Form of a single resource in `data`',
+    assumed: 'an array with one element. The client also accepts the object itself',
+    override: '`operations: { "…": { data } }`, with a path or a function',
+    check: 'reads: the place of the resource',
   },
   {
-    about: 'A first page with fewer rows than requested',
-    assumed: 'the last, unless its length is a common page size, such as 25',
+    about: 'First page that has fewer rows than requested',
+    assumed: 'it is the last page, unless its number of rows is a common page size, such as 25',
     override: '`contract: { paging }`',
     check: 'reads: together with paging',
   },
   {
-    about: 'A 429 to a create request that starts a job',
+    about: 'Cause of a 429 response to a create request that starts a job',
     assumed:
-      'a rate limit if it has no envelope. Otherwise the client reads the usage. If that fails, a `Retry-After` above 60 s means the build budget',
+      'a rate limit, if the response has no envelope. Otherwise the client reads the usage report to find the cause. If this request fails, a `Retry-After` above 60 s means that the build budget is used up',
     override: NONE,
-    check: 'never: it would use up the budget',
+    check: 'never, because this would use up the budget',
   },
   {
-    about: 'A 401 of the credential exchange, and a 422 to a cancel',
-    assumed: '`AuthenticationError` with reason `credentials`; `ValidationError`',
+    about: 'Errors for a 401 response of the credential exchange, and for a 422 response to a cancel request',
+    assumed: '`AuthenticationError` with the reason `credentials` for the 401, and `ValidationError` for the 422',
     override: NONE,
-    check: 'never: it does not log in, and starts no lookalike',
+    check: 'never, because `check` does not log in, and starts no lookalike',
   },
   {
-    about: 'Status 400 on a resource with `is_lookalike`',
-    assumed: 'cancelled',
+    about: 'Status 400 of a resource with `is_lookalike`',
+    assumed: 'the lookalike was cancelled',
     override: NONE,
-    check: 'never: it starts no lookalike',
+    check: 'never, because `check` starts no lookalike',
   },
   {
     about: 'Fields of a body that this page does not list',
-    assumed: 'sent as they are, with `extraBody`',
+    assumed: 'the client sends them unchanged, if you pass them as `extraBody`',
     override: NONE,
     check: 'never',
   },
   {
-    about: 'Unique devices of an audience, for `explainActivation`',
+    about: 'Number of unique devices of an audience, for `explainActivation`',
     assumed: '`eligibility.metrics.unique_eids`',
     override: NONE,
-    check: 'never: needs an activation',
+    check: 'never, because this needs an activation',
   },
   {
     about: 'Retention of mapping keys, for `explainActivation`',
-    assumed: '90 days of UTC after the latest `end_date`, for audiences other than lookalikes',
+    assumed: '90 days after the latest `end_date`, in UTC, for audiences that are not lookalikes',
     override: NONE,
-    check: 'never: needs an activation',
+    check: 'never, because this needs an activation',
   },
   {
-    about: 'Headers that a presigned URL is signed for',
-    assumed: 'none besides `Content-Length`: the type of a Blob is not sent',
+    about: 'Headers that the signature of a presigned URL includes',
+    assumed: 'none besides `Content-Length`, so the client does not send the type of a Blob',
     override: '`headers` of an upload',
-    check: '`--write`: a PUT of 4 bytes without further headers',
+    check: '`--write`: a PUT request of 4 bytes without other headers',
   },
   {
     about: 'Error responses of storage to an upload',
-    assumed: '401, 403, 404 and 410 mean that the slot has expired; 408, 429 and 5xx are transient',
+    assumed: '401, 403, 404 and 410 mean that the upload slot has expired. 408, 429 and 5xx are transient errors',
     override: NONE,
-    check: 'never: it lets no slot expire',
+    check: 'never, because `check` lets no slot expire',
   },
   {
     about: 'Rows of resource lists, for waits',
-    assumed: 'have a `status`; if they do not, or lack fields, resources are read one by one',
+    assumed:
+      'each row has a `status`. If rows lack it or other fields, the client reads each resource with its own request',
     override: "`waits: { via: 'get' }`",
-    check: 'reads: a row compared with its GET',
+    check: 'reads: compares a row of the list with the same resource in a GET response',
   },
   {
-    about: 'Lookalikes, for waits',
-    assumed: 'rows of the list of audiences with the same ids, as long as both are read from one path',
+    about: 'Place of lookalikes in lists, for waits',
+    assumed:
+      'the list of audiences contains lookalikes with the same ids, as long as lookalikes and audiences have the same GET path',
     override: '`operations: { "lookalikes.get": … }`',
-    check: 'reads: the GET of a lookalike in the list of audiences',
+    check: 'reads: the GET response for a lookalike that is in the list of audiences',
   },
   {
-    about: 'The older of two states of a resource, for events',
-    assumed: 'the one with the earlier `updated_at`',
+    about: 'Order of two states of a resource, for events',
+    assumed: 'the state with the earlier `updated_at` is the older state',
     override: NONE,
-    check: 'never: it receives no events',
+    check: 'never, because `check` receives no events',
   },
   {
     about: 'Retries of messages to the MCP endpoint',
     assumed:
-      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing and are retried `always`',
+      '`initialize`, `ping`, `tools/list`, `resources/*`, `prompts/*` and notifications change nothing, so the client retries them after any transient error',
     override: '`operations: { "mcp.send": { retry } }`, for all messages',
-    check: 'never: it sends no such messages',
+    check: 'never, because `check` sends no such messages',
   },
   {
-    about: 'A response that must not be retried',
-    assumed: 'has the header `x-should-retry: false`, as in several other APIs',
+    about: 'Sign that the client must not retry a request',
+    assumed: 'the response has the header `x-should-retry: false`, as in several other APIs',
     override: NONE,
-    check: 'never: it cannot provoke such a response',
+    check: 'never, because `check` cannot provoke such a response',
   },
 ];
 
@@ -311,7 +318,7 @@ export type AssumptionName = keyof typeof CONTRACT;
 
 /** The assumption about operations that the specification does not show. */
 const ASSUMED_OPERATION =
-  'Method and path: named after `GET /api/v2/webhooks/index`; creates, changes and deletes are POST requests.';
+  'Method and path: the path has the pattern of `GET /api/v2/webhooks/index`. Requests that create, change or delete something are POST requests.';
 
 /** Returns what `x-assumed` says of an assumption, or of several. */
 export const assumed = (...names: readonly AssumptionName[]): { readonly 'x-assumed': string } => ({
@@ -331,24 +338,24 @@ export const assumptionTexts = (): readonly string[] => {
 
 /** How `check` finds out about operations that it does not judge by the rule of {@link checkOf}. */
 const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
-  'webhooks.list': 'reads: first of all',
-  'usage.get': 'reads: first of all',
-  'projects.create': '`--write`: a project',
-  'projects.delete': '`--write`: that project',
-  'audiences.create': '`--write`: a body that must be refused',
-  'audiences.delete': '`--build`: the audience of the check',
-  'lookalikes.create': '`--write`: a body that must be refused',
-  'activations.create': '`--write`: a body that must be refused',
-  'uploads.reserve': '`--write`: 4 bytes, never claimed',
-  'estimates.get': 'likely only: no id is listed',
-  'reference.list': 'likely only: no table is documented',
+  'webhooks.list': 'reads, at the beginning',
+  'usage.get': 'reads, at the beginning',
+  'projects.create': '`--write`: creates a project',
+  'projects.delete': '`--write`: deletes the created project',
+  'audiences.create': '`--write`: a body that the service must refuse',
+  'audiences.delete': '`--build`: deletes the created audience',
+  'lookalikes.create': '`--write`: a body that the service must refuse',
+  'activations.create': '`--write`: a body that the service must refuse',
+  'uploads.reserve': '`--write`: reserves an upload of 4 bytes',
+  'estimates.get': 'likely only, because no list shows an id',
+  'reference.list': 'likely only, because no table is documented',
   'mcp.send': 'never',
 };
 
 /** Returns how `check` finds out whether method and path of an operation are right. */
 function checkOf(name: OperationName): string {
   if (name.startsWith('auth.')) return 'never';
-  const rule = operations[name].method === 'GET' ? 'reads' : 'likely only: by analogy';
+  const rule = operations[name].method === 'GET' ? 'reads' : 'likely only, by analogy';
   return CHECKED[name] ?? rule;
 }
 
@@ -386,15 +393,23 @@ export function assumptionsPage(): string {
     '',
     '<!-- Written by `npm run docs -- assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit. -->',
     '',
-    `The specification of the service shows ${shown} of ${names.length} operations. This page lists the assumptions of the package about everything else, how to`,
-    'override each of them without a new release, and how `aud check` finds out whether it holds at your service',
-    '([adapting-to-your-service.md](adapting-to-your-service.md)).',
+    `The specification of the service shows ${shown} of ${names.length} operations. This page lists what the package assumes about everything else, and how you`,
+    'override each assumption without a new release. The column "check" says how `aud check` finds out',
+    '[whether an assumption holds at your service](adapting-to-your-service.md): "reads" means with GET requests, and `--write` or `--build` is the',
+    'option that this needs.',
     '',
     '## Operations',
     '',
-    `${ASSUMED_OPERATION} Override any row with the client option \`operations\`, for example`,
-    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`. *Retry*: requests are repeated after any transient error with",
-    '`always`, and with `idempotency-key` under the same key; with `never`, only if the request certainly had no effect.',
+    ASSUMED_OPERATION,
+    '',
+    'To override a row, use the client option `operations`, for example',
+    "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`.",
+    '',
+    'The column "retry" says when the client repeats a request:',
+    '',
+    '- `always`: after any transient error.',
+    '- `idempotency-key`: after any transient error, with the same idempotency key.',
+    '- `never`: only if the request certainly had no effect.',
     '',
     row('operation', 'request', 'bucket', 'retry', 'starts a job', 'specification', 'check'),
     row('---', '---', '---', '---', '---', '---', '---'),
@@ -402,13 +417,9 @@ export function assumptionsPage(): string {
     '',
     ...section(
       'Requests and responses',
-      'The [OpenAPI document](openapi.md) marks each of them with `x-assumed`.',
+      'The [OpenAPI document](openapi.md) marks these assumptions with `x-assumed`.',
       Object.values(CONTRACT),
     ),
-    ...section(
-      'How the client interprets responses',
-      'Assumptions that are not visible in the OpenAPI document.',
-      CLIENT,
-    ),
+    ...section('How the client interprets responses', 'The OpenAPI document does not show these assumptions.', CLIENT),
   ].join('\n');
 }

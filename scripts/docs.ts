@@ -14,7 +14,10 @@ if (document) {
   writeFileSync(document.path, await document.text());
 } else if (name === undefined) {
   // One process for each, because a document that has been imported stays the earlier one.
-  for (const each of Object.keys(DOCUMENTS)) run(process.execPath, import.meta.filename, each);
+  for (const [each, { path }] of Object.entries(DOCUMENTS)) {
+    console.log(path);
+    run(process.execPath, import.meta.filename, each);
+  }
   run('npm', 'run', '-s', 'api');
 } else {
   console.error(`There is no document "${name}". The documents: ${Object.keys(DOCUMENTS).join(', ')}.`);

@@ -19,7 +19,7 @@ export function referencePage(): string {
     const cells = [...methods].map((method) => `\`${method}\``).join(' ');
     return `| \`${namespace}\` | ${cells} | ${comments.commentOf('AudienceClient', namespace).description} |`;
   });
-  const table = ['| namespace | methods | |', '| --- | --- | --- |', ...rows].join('\n');
+  const table = ['| namespace | methods | content |', '| --- | --- | --- |', ...rows].join('\n');
   const page = readFileSync(PAGE, 'utf8');
   if (!TABLE.test(page)) throw new Error(`${PAGE} has no place for the table of namespaces.`);
   return page.replace(TABLE, (_, begin, end) => `${begin}${table}${end}`);

@@ -1,8 +1,9 @@
 /** Facts that decide whether a release is possible. */
 export interface ReleaseFacts {
-  /** Version and `repository` of package.json. */
+  /** Version of package.json. */
   readonly version: string;
-  readonly repository: unknown;
+  /** Fields of package.json with public addresses that are not set. */
+  readonly missing: readonly string[];
   readonly changelog: string;
   /** Output of `git status --porcelain`. */
   readonly changes: string;
@@ -36,9 +37,10 @@ export function releaseProblems(facts: ReleaseFacts): string[] {
 }
 
 /** Returns what prevents a publication from here: it depends on where the package is published, not on the commit. */
-export function publicationProblems({ repository, hasProvenance }: ReleaseFacts): string[] {
+export function publicationProblems({ missing, hasProvenance }: ReleaseFacts): string[] {
   const problems: readonly (string | false)[] = [
-    repository === undefined && 'package.json has no `repository`, which npm needs for provenance.',
+    missing.length > 0 &&
+      `package.json has no ${missing.map((field) => `\`${field}\``).join(', ')}: set public addresses, and name them in README.md and SECURITY.md. npm needs \`repository\` for provenance.`,
     !hasProvenance && 'Provenance needs a CI with identity tokens (`id-token: write`). Release from there.',
   ];
   return problems.filter((problem) => problem !== false);

@@ -19,10 +19,11 @@ function run(command: string, ...args: string[]): void {
   process.exit(status ?? 1);
 }
 
-const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'));
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const { version } = manifest;
 const facts: ReleaseFacts = {
   version,
-  repository,
+  missing: ['repository', 'homepage', 'bugs'].filter((field) => manifest[field] === undefined),
   changelog: readFileSync('CHANGELOG.md', 'utf8'),
   changes: git('status', '--porcelain'),
   tags: git('tag').split('\n'),

@@ -61,7 +61,7 @@ export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'ex
  * const audience = await client.audiences.createAndWait({ name: 'Visitors', dataset });
  */
 export class AudienceClient {
-  /** The credential exchange: tokens for email and password. */
+  /** The credential exchange: exchanges an email and a password for tokens. */
   readonly auth: Auth;
   /** Audiences and their builds. */
   readonly audiences: Audiences;
@@ -75,11 +75,11 @@ export class AudienceClient {
   readonly cohorts: Cohorts;
   /** Projects, which organize work. */
   readonly projects: Projects;
-  /** Schedules, whose replays do not count in the build budget. */
+  /** Schedules. Their replays do not count in the build budget. */
   readonly schedules: Schedules;
   /** Reference tables. */
   readonly reference: Reference;
-  /** Uploads of files: of cohorts, and POI submissions. */
+  /** Uploads of cohort files and of POI submissions. */
   readonly uploads: Uploads;
   /** Usage reports and the build budget. */
   readonly usage: UsageReports;
@@ -87,7 +87,7 @@ export class AudienceClient {
   readonly mcp: Mcp;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;
-  /** All waits of this client, for resuming them by id and ending them by webhook events. */
+  /** All waits of this client: resume a wait with its id, or end waits with a webhook event. */
   readonly waits: Waits;
   /** The same as {@link AudienceClient.close}, for `await using`; missing in Safari, which has no `Symbol.asyncDispose`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;

@@ -147,7 +147,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     await appendFile(path, 'b@example.com\n');
     return start().client.cohorts.import(file, { name: 'Customers' });
   },
-  'The data were announced with … bytes': () =>
+  '`size` is … bytes, but the data': () =>
     start().client.uploads.upload({ kind: 'cohort', data: new Blob(['a']).stream(), size: 2 }),
 
   'is not a journal of this version': async () => {

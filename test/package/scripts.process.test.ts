@@ -152,7 +152,14 @@ describe('findImportProblems', () => {
 describe('a release', () => {
   const changelog =
     '# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-22\n\n- News.\n\n## [1.1.0] - 2026-01-01\n\n- Old.\n';
-  const ready = { version: '1.2.0', repository: 'x', changelog, changes: '', tags: ['v1.1.0'], hasProvenance: true };
+  const ready = {
+    version: '1.2.0',
+    missing: [] as string[],
+    changelog,
+    changes: '',
+    tags: ['v1.1.0'],
+    hasProvenance: true,
+  };
 
   it('is possible from a clean tree with notes and without its tag', () => {
     expect([...releaseProblems(ready), ...publicationProblems(ready)]).toEqual([]);
@@ -167,7 +174,11 @@ describe('a release', () => {
       { changelog: changelog.replace('[Unreleased]', '[Unreleased]\n\n- More.') },
       'CHANGELOG.md has notes under [Unreleased]. Move them to the version.',
     ],
-    ['no repository', { repository: undefined }, 'package.json has no `repository`, which npm needs for provenance.'],
+    [
+      'no public addresses',
+      { missing: ['repository', 'bugs'] },
+      expect.stringMatching(/^package\.json has no `repository`, `bugs`: set public addresses/),
+    ],
     ['a place without identity tokens', { hasProvenance: false }, expect.stringMatching(/^Provenance needs a CI/)],
     ['a wrong version', { version: 'next' }, 'package.json: "next" must be a version, e.g. "1.2.3".'],
   ])('is refused with %s', (_, change, problem) => {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** A schema that is built when it is first used: `schema.built ??= schema.build()`. Most programs use few of them. */
+/** A schema that is built when it is first used. Create one with {@link lazily}: most programs use few of them. */
 export interface LazySchema<Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly build: () => Schema;
   built?: Schema;

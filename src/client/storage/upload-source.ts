@@ -240,7 +240,7 @@ export class UploadBody {
 const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
 
 function sizeMismatch(size: number, actual: string): FileError {
-  const message = `The data were announced with ${size} bytes, but ${actual}. Set the right \`size\`, or open the file again; do not claim this upload.`;
+  const message = `\`size\` is ${size} bytes, but the data ${actual}. Set the right \`size\`, or open the file again; do not claim this upload.`;
   return new FileError(message, { code: 'size-mismatch' });
 }
 
