@@ -43,7 +43,7 @@ export interface RowView {
   error?: unknown;
 }
 
-/** What the journal has about a row whose files are saved. */
+/** The journal's record of a row whose files are saved. */
 type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
 
 /** Options of {@link runBatch}. Durations are milliseconds. */
@@ -211,7 +211,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     }
   }
 
-  /** Whether the response to a create of a row is missing. */
+  /** Returns whether the response to a create of a row is missing. */
   const isInDoubt = ({ key }: BatchRow): boolean =>
     [key, activationKey(key)].map((name) => journal.get(name)).some((entry) => entry?.at && entry.id === undefined);
 

@@ -3,5 +3,5 @@ import { basename } from 'node:path';
 /** Name of the program. */
 export const PROGRAM = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
 
-/** What a user types to call it: npm and npx find it, the shell that called them does not. */
+/** Words with which the user calls it: npm and npx find the program, their shell does not. */
 export const NAME = process.env.npm_lifecycle_script?.startsWith('aud') ? `npx ${PROGRAM}` : PROGRAM;

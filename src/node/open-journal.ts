@@ -299,8 +299,8 @@ class FileJournal implements Journal {
 
   /** Returns what a person does about a create whose outcome the service cannot tell. */
   #byHand(key: string): string {
-    const [found, missing] = [`{"key":${JSON.stringify(key)},"id":<its id>}`, JSON.stringify({ key, forget: true })];
-    return `look for it in the list, by name and time. If it is there, add the line ${found} to ${this.#open.file}; if not, ${missing}.`;
+    const [existing, missing] = [`{"key":${JSON.stringify(key)},"id":<its id>}`, JSON.stringify({ key, forget: true })];
+    return `look for it in the list, by name and time. If it is there, add the line ${existing} to ${this.#open.file}; if not, ${missing}.`;
   }
 }
 

@@ -82,6 +82,13 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     await close();
     return new AudienceClient({ baseUrl: url, token: 't', maxRetries: 0, logLevel: 'off' }).usage.get();
   },
+  'lost the connection before a complete response arrived': () =>
+    start({ faults: [{ on: 'usage.get', cut: 'after' }] }).client.usage.get(),
+  'The client is closed': async () => {
+    const { client } = start();
+    await client.close();
+    return client.usage.get();
+  },
   'had no complete response after … ms (`timeout`)': () =>
     start({ faults: [{ on: 'usage.get', delay: 60_000 }] }, { timeout: 10 }).client.usage.get(),
   'The limit of … active API tokens is reached': async () => {
@@ -150,6 +157,16 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   '`size` is … bytes, but the data': () =>
     start().client.uploads.upload({ kind: 'cohort', data: new Blob(['a']).stream(), size: 2 }),
 
+  'was redirected by storage': async () => {
+    const { sandbox } = start();
+    const token = loginToken(CREDENTIALS, { store: memoryTokenStore() });
+    const redirect = { status: 302, headers: { location: '/elsewhere' } };
+    const fetch: ClientOptions['fetch'] = async (input, init) =>
+      init?.method === 'PUT' ? new Response('', redirect) : sandbox.fetch(input, init);
+    const client = new AudienceClient({ baseUrl: BASE_URL, token, fetch, maxRetries: 0, logLevel: 'off' });
+    return client.uploads.upload({ kind: 'cohort', data: new Blob(['a']) });
+  },
+
   'is not a journal of this version': async () => {
     const path = join(await temporaryDirectory(), 'regions.csv');
     await writeFile(path, 'key,name\n');
@@ -165,6 +182,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
 
   'The signature does not match': () => verify('another', 0),
   'It was signed … s ago': () => verify('whsec', 600),
+  'The header … is missing': () => verifyWebhook('{}', '', 'whsec'),
   'The body is already parsed': () => verifyWebhook({} as unknown as string, '', 'whsec'),
 
   'Not logged in: run `audience-activation login`': async () => {

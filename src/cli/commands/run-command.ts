@@ -107,11 +107,11 @@ async function activationOf({ activate, download }: RunFlags, context: Context):
 
 /** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
 function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
-  const known = rowOf('audiences').body.map(({ field }) => field);
-  const unknown = new Set(rows.flatMap(({ body }) => Object.keys(body)).filter((name) => !known.includes(name)));
+  const fields = rowOf('audiences').body.map(({ field }) => field);
+  const unknown = new Set(rows.flatMap(({ body }) => Object.keys(body)).filter((name) => !fields.includes(name)));
   if (unknown.size === 0) return;
   const names = [...unknown].map((name) => `"${name}"`).join(', ');
-  output.log('warning', `Audiences have no field ${names} (known: ${known.join(', ')}). It is sent as it is.`);
+  output.log('warning', `Audiences have no field ${names} (known: ${fields.join(', ')}). It is sent as it is.`);
 }
 
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
