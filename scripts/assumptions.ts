@@ -227,7 +227,7 @@ const CLIENT: readonly Assumption[] = [
     about: 'First page that has fewer rows than requested',
     assumed: 'it is the last page, unless its number of rows is a common page size, such as 25',
     override: '`contract: { paging }`',
-    check: 'reads: together with paging',
+    check: 'reads: the same pages as for paging',
   },
   {
     about: 'Cause of a 429 response to a create request that starts a job',
@@ -355,7 +355,8 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
 /** Returns how `check` finds out whether method and path of an operation are right. */
 function checkOf(name: OperationName): string {
   if (name.startsWith('auth.')) return 'never';
-  const rule = operations[name].method === 'GET' ? 'reads' : 'likely only, by analogy';
+  const rule =
+    operations[name].method === 'GET' ? 'reads' : 'likely only, because other operations follow the same pattern';
   return CHECKED[name] ?? rule;
 }
 
@@ -394,9 +395,14 @@ export function assumptionsPage(): string {
     '<!-- Written by `npm run docs -- assumptions` from `src/spec/operations.ts` and `scripts/assumptions.ts`; do not edit. -->',
     '',
     `The specification of the service shows ${shown} of ${names.length} operations. This page lists what the package assumes about everything else, and how you`,
-    'override each assumption without a new release. The column "check" says how `aud check` finds out',
-    '[whether an assumption holds at your service](adapting-to-your-service.md): "reads" means with GET requests, and `--write` or `--build` is the',
-    'option that this needs.',
+    'override each assumption without a new release.',
+    '',
+    'The column "check" says how [`aud check`](adapting-to-your-service.md) finds out whether an assumption holds at your service:',
+    '',
+    '- "reads": GET requests are enough.',
+    '- "`--write`" or "`--build`": `aud check` needs this option.',
+    '- "likely only": `aud check` can only infer that the assumption holds.',
+    '- "never": `aud check` does not check the assumption.',
     '',
     '## Operations',
     '',

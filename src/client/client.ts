@@ -61,7 +61,7 @@ export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'ex
  * const audience = await client.audiences.createAndWait({ name: 'Visitors', dataset });
  */
 export class AudienceClient {
-  /** The credential exchange: exchanges an email and a password for tokens. */
+  /** Credential exchange: tokens for an email and a password. */
   readonly auth: Auth;
   /** Audiences and their builds. */
   readonly audiences: Audiences;
