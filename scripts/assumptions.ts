@@ -165,7 +165,7 @@ const CONTRACT = {
     assumed:
       'one path, with the name of the table and its group: `common`, `web`, `ctv` or `apps`. A row can be any object',
     override: '`operations: { "reference.list": … }`',
-    check: 'likely only, because no table is documented',
+    check: 'likely at best, because no table is documented',
   },
   yearmonth: {
     about: '`yearmonth` of a usage report',
@@ -276,12 +276,12 @@ const CLIENT: readonly Assumption[] = [
     about: 'Error responses of storage to an upload',
     assumed: '401, 403, 404 and 410 mean that the upload slot has expired. 408, 429 and 5xx are transient errors',
     override: NONE,
-    check: 'never, because `check` lets no slot expire',
+    check: 'never, because `check` does not let an upload slot expire',
   },
   {
     about: 'Rows of resource lists, for waits',
     assumed:
-      'each row has a `status`. If rows lack it or other fields, the client reads each resource with its own request',
+      'each row has a `status`. If rows have no `status`, the client polls each resource with its own request. If rows lack other fields, it reads a resource when the row shows another status',
     override: "`waits: { via: 'get' }`",
     check: 'reads: compares a row of the list with the same resource in a GET response',
   },
@@ -318,7 +318,7 @@ export type AssumptionName = keyof typeof CONTRACT;
 
 /** The assumption about operations that the specification does not show. */
 const ASSUMED_OPERATION =
-  'Method and path: the path has the pattern of `GET /api/v2/webhooks/index`. Requests that create, change or delete something are POST requests.';
+  'Most assumed paths follow the documented `GET /api/v2/webhooks/index`: first the resource, then `index`, an id or an action. Requests that create, change or delete something are POST requests.';
 
 /** Returns what `x-assumed` says of an assumption, or of several. */
 export const assumed = (...names: readonly AssumptionName[]): { readonly 'x-assumed': string } => ({
@@ -347,8 +347,8 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
   'lookalikes.create': '`--write`: a body that the service must refuse',
   'activations.create': '`--write`: a body that the service must refuse',
   'uploads.reserve': '`--write`: reserves an upload of 4 bytes',
-  'estimates.get': 'likely only, because no list shows an id',
-  'reference.list': 'likely only, because no table is documented',
+  'estimates.get': 'likely at best, because no list shows an id',
+  'reference.list': 'likely at best, because no table is documented',
   'mcp.send': 'never',
 };
 
@@ -356,7 +356,9 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
 function checkOf(name: OperationName): string {
   if (name.startsWith('auth.')) return 'never';
   const rule =
-    operations[name].method === 'GET' ? 'reads' : 'likely only, because other operations follow the same pattern';
+    operations[name].method === 'GET'
+      ? 'reads'
+      : 'likely at best: `check` infers it from operations with the same pattern';
   return CHECKED[name] ?? rule;
 }
 
@@ -401,7 +403,7 @@ export function assumptionsPage(): string {
     '',
     '- "reads": GET requests are enough.',
     '- "`--write`" or "`--build`": `aud check` needs this option.',
-    '- "likely only": `aud check` can only infer that the assumption holds.',
+    '- "likely at best": `aud check` can only infer that the assumption holds.',
     '- "never": `aud check` does not check the assumption.',
     '',
     '## Operations',
