@@ -85,7 +85,7 @@ function sdkOf(request: HandledRequest, body: JsonBody | undefined, operation: T
   const key = headers.get('idempotency-key');
   const call = callOf(operation.name, operation.params, query, body?.value, key, entry.status === 422);
   const { origin } = new URL(url);
-  const options = { baseUrl: origin, ...(isMcp && { mcpToken: expression("process.env.AUDIENCE_TOKEN ?? ''") }) };
+  const options = { baseUrl: origin, ...(isMcp && { mcpToken: expression('process.env.AUDIENCE_TOKEN') }) };
   const note = operation.name.startsWith('auth.') || isMcp ? '' : ' // its token: AUDIENCE_TOKEN';
   return inTypeScript(`import { AudienceClient } from 'audience-activation';
 

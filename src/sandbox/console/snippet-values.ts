@@ -111,7 +111,7 @@ export function hideInHeader(name: string, value: string): string {
 /** Returns TypeScript in which the variables are read from the environment. */
 export const inTypeScript = (code: string): string =>
   code
-    .replaceAll(new RegExp(`'${MARK}(\\w+)\uE001'`, 'g'), "process.env.$1 ?? ''")
+    .replaceAll(new RegExp(`'${MARK}(\\w+)\uE001'`, 'g'), 'process.env.$1!')
     .replaceAll(new RegExp(`${MARK}(\\w+)\uE001'`, 'g'), "' + process.env.$1")
     .replaceAll(MARKED, "' + process.env.$1 + '");
 
