@@ -3,6 +3,7 @@ import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { advanceBy } from './forms.ts';
 import { type Content, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
+import { parsed } from './snippet-values.ts';
 import { capital, durationText, sentence } from './words.ts';
 
 /** Why a request ended as it did. */
@@ -34,13 +35,12 @@ const ERRORS: Readonly<Record<number, string>> = {
 };
 
 /** Returns the reason in one line, for lists. */
-export function reasonLine(entry: LogEntry, now: number): Content {
-  const { why, fault, replayed, freeAt, status, served } = entry;
-  if (fault !== undefined)
-    return `Fault: ${fault}${served === undefined ? '' : `, the service had responded with ${served}`}`;
-  if (status === 0)
-    return `The client was gone${served === undefined ? '' : `; the service had responded with ${served}`}`;
-  const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, now)}`;
+export function reasonLine(entry: LogEntry): Content {
+  const { at, why, fault, replayed, freeAt, status, served } = entry;
+  const response = served === undefined ? '' : `, the service had responded with ${served}`;
+  if (fault !== undefined) return `Fault: ${fault}${response}`;
+  if (status === 0) return `The client was gone${response}`;
+  const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, Date.parse(at))}`;
   if (status === 429 && why !== undefined) return html`${capital(limitText(entry))}${free}`;
   return why ?? (replayed ? 'Replayed: the stored response of its idempotency key' : '');
 }
@@ -73,8 +73,9 @@ function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: nu
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
   if (replayed) return 'the stored response of its idempotency key was sent again. Nothing was created twice.';
-  const { response } = recorded ?? {};
-  return response === undefined ? `the service responded with ${served ?? status}.` : messageOf(response);
+  if (recorded?.response === undefined) return `the service responded with ${served ?? status}.`;
+  const { message } = Object(parsed(recorded.response));
+  return typeof message === 'string' ? message : 'the service has responded.';
 }
 
 function withoutResponse({ fault, served }: LogEntry): Omit<Reason, 'actions'> {
@@ -131,15 +132,4 @@ function clientGets({ status, why = '' }: LogEntry): Content {
   const waits = status === 429 ? ', or waits for Retry-After and sends it again' : '';
   const error = isBudget ? 'BuildBudgetError' : byStatus;
   return html`Your client gets a <code>${error}</code> with <code>outcome: '${outcome}'</code>${waits}.`;
-}
-
-/** Returns the message of an envelope. */
-function messageOf(response: string): string {
-  try {
-    const { message }: { readonly message?: unknown } = Object(JSON.parse(response));
-    if (typeof message === 'string') return message;
-  } catch {
-    // Not every response is JSON.
-  }
-  return 'the service has responded.';
 }

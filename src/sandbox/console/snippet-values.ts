@@ -80,6 +80,15 @@ export function shownBody({ body }: HandledRequest): string | undefined {
   return text ? redactBody(text) : undefined;
 }
 
+/** Returns the value of JSON; `undefined` for other text. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Decodes UTF-8; returns `undefined` for other bytes. */
 export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
   try {

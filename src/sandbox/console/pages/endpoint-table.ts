@@ -33,7 +33,7 @@ export function endpointTable(
         (endpoint) => twoLines(endpointBadge(endpoint), secondSignature(endpoint, now)),
         'two side2 cut',
       ],
-      ['Events', 'w7 lo', ({ events }) => eventsText(events)],
+      ['Events', 'w7 lo', ({ events }) => eventsText(events), 'named'],
       ['Actions', 'w24', (endpoint) => endpointActions(endpoint, api), 'acts'],
     ],
     entries: endpoints,

@@ -178,7 +178,7 @@ function attempts({ service, recorder }: ConsoleContext, { entry: own }: Handled
     const { at, id, status } = entry;
     const link = entry === own ? html`<b>this request</b>` : html`<a href="/requests/${id}">${id}</a>`;
     const line = html`<b>${index + 1}</b> ${timeElement(at, now, 12)} ${httpBadge(status)} ${link}`;
-    const content = html`<p>${line} <span>${reasonLine(entry, now)}</span></p>`;
+    const content = html`<p>${line} <span>${reasonLine(entry)}</span></p>`;
     return { at: Date.parse(at), tone: toneOf(entry), content };
   });
   return html`<h2>Attempts with this idempotency key</h2>${kept}${timeline(happenings)}`;

@@ -68,12 +68,12 @@ const COMMANDS: Readonly<Record<Namespace, string>> = {
 
 function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
-  const account: Column<ShownResource> = ['Account', 'w9 lo', (one) => foreign(one.account.email)];
+  const account: Column<ShownResource> = ['Account', 'w8 lo', (one) => foreign(one.account.email)];
   return [
     ['Id', 'w4', ({ id }) => id],
     ['Name', '', (one) => nameLines(service, one, isLinked), 'two main'],
-    ['Status', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
-    ['Details', 'w18 lo', (one) => detailsOf(one, now)],
+    ['Status', 'w11', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
+    ['Details', 'w14 lo', (one) => detailsOf(one, now)],
     ...(hasAccount ? [account] : []),
     ['Created', 'w11 lo', ({ fields }) => createdAt(fields.created_at, now)],
   ];
