@@ -7,7 +7,7 @@ import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
 import { type Action, FieldError, NotFoundError, number, type Outcome, optional, post, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
-import { happenedText } from './history.ts';
+import { happenedText, totalsOf } from './history.ts';
 import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
 import { capital, counted, durationText, relativeText, sentence } from './words.ts';
 
@@ -19,11 +19,9 @@ function untilNext(service: Service): number {
 }
 
 /** The response to an advance of the clock: its time, and what happened. */
-const respondToAdvance = ({ service, happened: { jobs, deliveries, disabled } }: Outcome): object => ({
+const respondToAdvance = ({ service, happened }: Outcome): object => ({
   now: new Date(service.clock.now()).toISOString(),
-  jobs,
-  deliveries,
-  disabled,
+  ...totalsOf(happened),
 });
 
 /** The methods check the kind. */
@@ -185,13 +183,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     ...SENT,
   }),
   post('/requests/edited', ['id', 'method', 'path', 'key', 'body'], {
-    run: ({ console }, fields) =>
-      sendEdited(console, string(fields, 'id'), {
-        method: string(fields, 'method'),
-        path: string(fields, 'path'),
-        key: optional(string, fields, 'key'),
-        body: optional(string, fields, 'body'),
-      }),
+    run: ({ console }, fields) => sendEdited(console, fields),
     ...SENT,
   }),
   post('/requests/first', [], {

@@ -8,6 +8,7 @@ import {
   type Content,
   facts,
   foreign,
+  type Happening,
   type Html,
   head,
   httpBadge,
@@ -16,15 +17,15 @@ import {
   live,
   note,
   timeElement,
+  timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, toneOf } from '../request-reason.ts';
 import { createdBy, requestsAbout } from '../request-search.ts';
-import { type Happening, timeline } from '../timeline.ts';
 import { capital, count, counted, relativeText } from '../words.ts';
-import { redeliver, responseBadge, subjectIdOf } from './delivery-panel.ts';
+import { redeliver, responseBadge, subjectIdOf } from './deliveries-page.ts';
 import { endDialog, jobActions } from './jobs-page.ts';
 import { detailsOf } from './resource-pages.ts';
 

@@ -16,13 +16,13 @@ import {
   live,
   meter,
   timeElement,
+  timeline,
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
-import { timeline } from '../timeline.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
