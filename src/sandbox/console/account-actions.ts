@@ -12,7 +12,6 @@ const VERBS = {
   delete: 'is deleted',
 } as const;
 
-/** Returns the fields of a webhook endpoint that were sent. */
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
   if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.', 'events');

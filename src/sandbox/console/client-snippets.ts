@@ -75,7 +75,6 @@ interface Target {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Returns the call of the client that sends a request. */
 function sdkOf(request: HandledRequest, body: JsonBody | undefined, operation: Target): string {
   const { entry, url, headers } = request;
   const isMcp = operation.name === 'mcp.send';

@@ -11,14 +11,12 @@ import { happenedText, totalsOf } from './history.ts';
 import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
 import { capital, counted, durationText, relativeText, sentence } from './words.ts';
 
-/** Returns the milliseconds until the next task. */
 function untilNext(service: Service): number {
   const next = nextTask(service);
   if (!next) throw new FieldError('Nothing is due: no job runs, no delivery waits for its next attempt.');
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
-/** The response to an advance of the clock: its time, and what happened. */
 const respondToAdvance = ({ service, happened }: Outcome): object => ({
   now: new Date(service.clock.now()).toISOString(),
   ...totalsOf(happened),
@@ -27,7 +25,6 @@ const respondToAdvance = ({ service, happened }: Outcome): object => ({
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
 
-/** The build budget in the fields, as far as they have it. */
 const budgetOf = (fields: JsonObject) => ({
   buildsPerHour: optional(number, fields, 'buildsPerHour'),
   buildsPerDay: optional(number, fields, 'buildsPerDay'),
@@ -192,7 +189,6 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
 ];
 
-/** Returns the status that a job of a kind ends with, and its name. */
 function endText({ jobs }: Service, kind: unknown, status: unknown): string {
   const { id, name } = statusOf(jobs.endStatus(kind as JobKind, Number(status)));
   return `${id} ${name}`;
@@ -200,7 +196,6 @@ function endText({ jobs }: Service, kind: unknown, status: unknown): string {
 
 const timeOf = ({ clock }: Service): string => new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Returns what is due next, in words. */
 function dueText(service: Service): string {
   const next = nextTask(service);
   return next ? `the next event is ${relativeText(next.time - service.clock.now())}` : 'nothing is due';

@@ -147,7 +147,6 @@ export class Recorder {
   }
 }
 
-/** Leaves out a body that is too long. */
 const withinBounds = (handled: HandledRequest): KeptRequest =>
   handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 

@@ -115,7 +115,6 @@ function limited(entry: LogEntry, end: number, now: number, speed: number, rule:
   };
 }
 
-/** Returns which limit a request has exceeded. */
 function limitText({ bucket, budget, why = '' }: LogEntry): string {
   if (budget) {
     const { hour, day } = budget;
@@ -124,7 +123,6 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `bucket ${bucket.name} is full (${bucket.used} of ${bucket.limit})` : why;
 }
 
-/** Returns what the client reports of a refusal. */
 function clientGets({ status, why = '' }: LogEntry): Content {
   const isBudget = status === 429 && why.includes('builds');
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');

@@ -15,16 +15,7 @@ export interface SentRequest {
 }
 
 /** Headers that follow from a connection. */
-const OF_CONNECTION: readonly string[] = [
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-  'upgrade',
-  'te',
-];
+const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|te)$/;
 
 /** Methods that `fetch` cannot send. */
 export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
@@ -85,10 +76,8 @@ function tokenOf({ service, sandbox }: ConsoleContext, email = ''): string {
   return listTokens(service, record, 'api').at(-1)?.value ?? sandbox.accounts.get(record.email).token('api');
 }
 
-/** Returns the headers with which a request is sent again. */
 function headersOf({ headers: sent, address }: KeptRequest): Headers {
-  const headers = new Headers(sent);
-  for (const name of OF_CONNECTION) headers.delete(name);
+  const headers = new Headers([...sent].filter(([name]) => !OF_CONNECTION.test(name)));
   headers.set('x-forwarded-for', address);
   return headers;
 }

@@ -24,7 +24,6 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
   };
 }
 
-/** Returns the button that revokes a token or a connection. */
 const revoke = (what: 'tokens' | 'connections', id: number | string, name: string, consequence: string): Html =>
   actionForm({
     action: `POST /account/api/${what}/revoke`,

@@ -30,7 +30,6 @@ ${live('happened', report)}
   };
 }
 
-/** Returns the buttons that set how the clock runs. */
 function speedButtons(mode: ClockMode): Html {
   const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
   const speeds = [10, 60, 3_600].map((speed) => {
@@ -140,7 +139,6 @@ function titleOf({ length, 0: { what } }: Group): Html {
   return html`<a class="row" href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
 }
 
-/** Returns values with how often each occurs. */
 const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>
   [...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length] as const);
 

@@ -6,6 +6,7 @@ import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } f
 import { actionForm, advanceBy, type Choices } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import {
+  attributesOf,
   badge,
   type Content,
   emptyState,
@@ -93,7 +94,6 @@ export function deliveryList(list: DeliveryList): Html {
   return html`${filter}<div class="cols ${chosen ? 'panel' : ''}">${rows}${panel}</div>`;
 }
 
-/** Returns whether a delivery has the state, the type and the endpoint of a query. */
 function hasFields(query: URLSearchParams): (group: DeliveryGroup) => boolean {
   const is = (name: string, value: string | number): boolean => [String(value), '', null].includes(query.get(name));
   return ({ state, event }) => is('state', state) && is('type', event.type) && is('endpoint', event.endpoint.id);
@@ -133,10 +133,10 @@ function columnsOf(list: DeliveryList, chosen: DeliveryGroup | undefined): reado
 
 function eventLines({ event, latest }: DeliveryGroup, { path, query }: DeliveryList, isChosen: boolean): Html {
   const address = addressOf(path, query, { event: event.id, to: String(event.endpoint.id) });
-  const mark = isChosen ? html` aria-current="true"` : '';
+  const link = attributesOf({ href: `${address}#detail`, 'aria-current': isChosen && 'true' });
   const manual = latest.delivery.manual ? badge('', 'manual') : '';
   return twoLines(
-    html`<a class="row" href="${address}#detail"${mark}><b>${event.type}</b></a>${manual}`,
+    html`<a class="row"${link}><b>${event.type}</b></a>${manual}`,
     html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
   );
 }
@@ -147,7 +147,6 @@ function nextOf({ state, retryAt }: DeliveryGroup, now: number): Content {
   return html`<span class="bad">${state === 'exhausted' ? 'exhausted' : 'not attempted again'}</span>`;
 }
 
-/** Returns the attempts of the latest run as dots, of six. */
 function dots({ attempts, latest }: DeliveryGroup): Html {
   const { attempt, manual } = latest.delivery;
   const run = attempts.filter(({ delivery }) => delivery.manual === manual).slice(-attempt);

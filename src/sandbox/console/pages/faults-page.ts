@@ -4,7 +4,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { describeRule, PRESETS } from '../fault-words.ts';
 import { actionForm, checkbox, formDialog, input, numberInput, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
-import { emptyState, foreign, type Html, head, live } from '../html.ts';
+import { attributesOf, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
@@ -72,8 +72,8 @@ function addDialog(names: readonly string[]): Html {
   const [[first = '', rule = {}] = []] = PRESETS;
   const { title, client, command } = describeRule(rule);
   const presets = [...PRESETS.map(([text]) => text), 'Something else…'].map((text) => {
-    const mark = text === first ? html` checked` : '';
-    return html`<label><input type="radio" name="preset" value="${text}" data-preset${mark}> ${text}</label>`;
+    const radio = { type: 'radio', name: 'preset', value: text, 'data-preset': true, checked: text === first };
+    return html`<label><input${attributesOf(radio)}> ${text}</label>`;
   });
   return formDialog({
     id: 'add',

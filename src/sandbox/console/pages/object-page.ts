@@ -94,7 +94,6 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
 const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-/** Returns how often the client has read a resource, and when the last time. */
 function pollsText({ clock }: Service, requests: readonly LogEntry[], id: number): string {
   const polls = requests.filter((entry) => isPollOf(entry, id));
   const latest = polls.at(-1);

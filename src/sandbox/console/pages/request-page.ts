@@ -57,7 +57,6 @@ const NOT_KEPT = emptyState(
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, method] as const);
 
-/** The request in a form, to be changed and sent with a token of its account. */
 function editDialog(recorded: HandledRequest): Html {
   const { id, method } = recorded.entry;
   return formDialog({

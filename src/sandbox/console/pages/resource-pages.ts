@@ -22,7 +22,6 @@ export const ownResourcesPage = ({ service }: ConsoleContext, account: AccountRe
 /** Path of the resources of an account. In the sandbox, each resource has its own page. */
 const OWN_PATH = '/account/resources';
 
-/** The resources of one kind at a time. */
 function resourcesPage(
   service: Service,
   query: URLSearchParams,

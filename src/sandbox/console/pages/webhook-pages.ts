@@ -85,7 +85,6 @@ function summaryOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
   ];
 }
 
-/** Returns what is wrong with an endpoint, and what follows from it. */
 function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: number): Html | '' {
   if (isDisabled(endpoint))
     return note('bad', 'Disabled: 20 deliveries in a row have used up their six attempts.', {
