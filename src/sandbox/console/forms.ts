@@ -4,14 +4,9 @@ import { withoutOverrides } from './words.ts';
 
 /** The parts of a form that is sent as JSON. */
 interface Sending {
-  /** Method and path of the endpoint. */
-  readonly action: string;
-  readonly submit: string;
   readonly fields?: Content;
   /** Fields with a fixed value. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** Page to open when it is done. */
-  readonly leave?: string;
   /** Classes of the button. */
   readonly style?: string;
 }
@@ -22,17 +17,20 @@ interface ActionForm extends Sending {
   readonly confirm?: readonly [question: string, consequence: string] | undefined;
   /** Describes the button, if its text alone does not. */
   readonly label?: string | undefined;
+  /** Page to open when it is done. */
+  readonly leave?: string;
   /** Layout of the fields. @default one below the other */
   readonly layout?: 'row';
 }
 
-/** Returns a form that the page's script sends as JSON. */
-export function actionForm(form: ActionForm): Html {
-  const { action, submit, values, fields = '', confirm, label, leave, style, layout = '' } = form;
+/** Returns a form that the page's script sends as JSON; `action` is the method and the path of the endpoint. */
+export function actionForm(action: string, submit: string, form: ActionForm = {}): Html {
+  const { values, fields = '', confirm, label, leave, style, layout = '' } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const attributes = {
     class: isInline ? '' : `form ${layout}`.trim(),
+    method: 'post',
     'data-action': action,
     'data-leave': leave,
     'data-confirm': question,
@@ -40,37 +38,29 @@ export function actionForm(form: ActionForm): Html {
   };
   const button = html`<button${attributesOf({ class: style, 'aria-label': label })}>${submit}</button>`;
   const last = isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`;
-  return html`<form method="post"${attributesOf(attributes)}>
+  return html`<form${attributesOf(attributes)}>
 ${hiddenFields(values)}${fields}${last}</form>`;
 }
 
 /** Returns the button that advances the clock. */
 export const advanceBy = (ms: number, submit: string, style = '', label?: string): Html =>
-  actionForm({
-    action: 'POST /api/clock/advance',
-    submit,
-    values: { ms: Math.max(0, Math.ceil(ms)) },
-    style,
-    label,
-  });
+  actionForm('POST /api/clock/advance', submit, { values: { ms: Math.max(0, Math.ceil(ms)) }, style, label });
 
 const hiddenFields = (values: Sending['values'] = {}): Html[] =>
   Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
   );
 
-/** A form in a dialog, which buttons open. */
-interface FormDialog extends Sending {
-  readonly id: string;
-  readonly title: Content;
-  readonly lead?: Content;
-}
-
 /** Returns a dialog with a form that the script sends. The button that opens it may set its hidden fields. */
-export function formDialog(dialog: FormDialog): Html {
-  const { id, title, lead = '', fields = '', action, submit, values, style = 'primary', leave } = dialog;
+export function formDialog(
+  id: string,
+  title: Content,
+  action: string,
+  submit: string,
+  { lead = '', fields = '', values, style = 'primary' }: Sending & { readonly lead?: Content },
+): Html {
   return html`<dialog id="${id}" aria-labelledby="${id}-title">
-<form method="post" data-action="${action}"${attributesOf({ 'data-leave': leave })}><h2 id="${id}-title">${title}</h2>
+<form method="post" data-action="${action}"><h2 id="${id}-title">${title}</h2>
 ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hiddenFields(values)}${fields}</div>
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }

@@ -12,13 +12,8 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-/** A table of entries. */
-interface Table<T> {
-  readonly caption: string;
-  readonly columns: readonly Column<T>[];
-  readonly entries: readonly T[];
-  /** Shown in place of a table without rows. */
-  readonly empty?: Content;
+/** What is special about a table. */
+interface TableOptions<T> {
   readonly isChosen?: (entry: T) => boolean;
   /** Puts the date in front of the rows of another day than this one. */
   readonly days?: readonly [now: number, timeOf: (entry: T) => number];
@@ -28,14 +23,19 @@ interface Table<T> {
 export const twoLines = (first: Content, second: Content): Html =>
   html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft">${second}</div>`}`;
 
-/** Returns a table, or what to do if it is empty. Its roles are explicit, because on phones its rows are blocks. */
-export function table<T>(parts: Table<T>): Html {
-  const { caption, columns, entries, empty = '' } = parts;
+/** Returns a table, or what is shown if it has no entries. Its roles are explicit, because on phones its rows are blocks. */
+export function table<T>(
+  caption: string,
+  entries: readonly T[],
+  empty: Content,
+  columns: readonly Column<T>[],
+  options: TableOptions<T> = {},
+): Html {
   if (entries.length === 0) return html`${empty}`;
   return html`<table role="table"><caption class="sr">${caption}</caption>
 <colgroup>${columns.map(([, width]) => html`<col${attributesOf({ class: width })}>`)}</colgroup>
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead>
-<tbody role="rowgroup">${rowsOf(parts)}</tbody></table>`;
+<tbody role="rowgroup">${rowsOf(columns, entries, options)}</tbody></table>`;
 }
 
 const hidden = (width: string): string => (width.endsWith('lo') ? 'lo' : '');
@@ -45,7 +45,8 @@ const headCell = <T>([label, width]: Column<T>): Html => {
   return html`<th role="columnheader" scope="col"${attributesOf({ class: hidden(width) })}>${text}</th>`;
 };
 
-function rowsOf<T>({ columns, entries, isChosen, days: [now, timeOf] = [0, () => 0] }: Table<T>): Html[] {
+function rowsOf<T>(columns: readonly Column<T>[], entries: readonly T[], options: TableOptions<T>): Html[] {
+  const { isChosen, days: [now, timeOf] = [0, () => 0] } = options;
   let day = dayOf(now);
   return entries.map((entry) => {
     const time = timeOf(entry);
@@ -66,7 +67,11 @@ function cell<T>([label, width, content, style = '']: Column<T>, entry: T): Html
 }
 
 /** A list that is filtered, and shown a page at a time. */
-interface List<T> extends Omit<Table<T>, 'entries'> {
+interface List<T> extends TableOptions<T> {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  /** Shown in place of a list without a filter that has no rows. */
+  readonly empty: Content;
   readonly path: string;
   readonly query: URLSearchParams;
   /** Id of the part that is kept up to date. */
@@ -93,9 +98,10 @@ interface List<T> extends Omit<Table<T>, 'entries'> {
 
 /** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
-  const { id, things = id, path, total, live, empty = '' } = list;
+  const { id, things = id, path, total, live, caption, columns } = list;
   const [entries, pager] = pageOf(list);
-  const rows = table({ ...list, entries, empty: total === 0 ? empty : noMatch(path, things, total) });
+  const empty = total === 0 ? list.empty : noMatch(path, things, total);
+  const rows = table(caption, entries, empty, columns, list);
   return [
     filterForm(list, things),
     html`<section id="${id}" data-live${attributesOf({ 'data-total': live })}>${rows}${pager}</section>`,

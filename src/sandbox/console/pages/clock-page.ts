@@ -43,14 +43,12 @@ function speedButtons(mode: ClockMode): Html {
 
 function toNext(next: DueTask | undefined, now: number): Html {
   if (!next) return html`<p class="soft">Nothing is due.</p>`;
-  return html`${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}
+  return html`${actionForm('POST /api/clock/next', 'To the next event', { style: 'primary wide' })}
 <p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`;
 }
 
 const advanceForm = (): Html =>
-  actionForm({
-    action: 'POST /api/clock/advance',
-    submit: 'Advance',
+  actionForm('POST /api/clock/advance', 'Advance', {
     layout: 'row',
     fields: secondsInput('Seconds', 'ms', { required: true }),
   });
@@ -122,15 +120,11 @@ export function whatHappened(advance: Advance): Html {
   return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
 <span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
 <div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>
-<p>${capital(happenedText(advance))}.</p>${table({
-    caption: 'What happened, the first one first',
-    columns: [
-      ['At', 'w12', ([{ at }]) => timeElement(at, from)],
-      ['What', '', (group) => twoLines(titleOf(group), subjectsOf(group)), 'two main cut'],
-      ['Result', 'w14', resultsOf, 'side2'],
-    ],
-    entries: groups.slice(0, MAX_ROWS),
-  })}</section>`;
+<p>${capital(happenedText(advance))}.</p>${table('What happened, the first one first', groups.slice(0, MAX_ROWS), '', [
+    ['At', 'w12', ([{ at }]) => timeElement(at, from)],
+    ['What', '', (group) => twoLines(titleOf(group), subjectsOf(group)), 'two main cut'],
+    ['Result', 'w14', resultsOf, 'side2'],
+  ])}</section>`;
 }
 
 function titleOf({ length, 0: { what } }: Group): Html {

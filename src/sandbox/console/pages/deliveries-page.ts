@@ -161,13 +161,7 @@ function dots({ attempts, latest }: DeliveryGroup): Html {
 
 /** Returns the form that delivers an event again. */
 export const redeliver = (event: string, api: string, style: string): Html =>
-  actionForm({
-    action: `POST ${api}/webhooks/redeliver`,
-    submit: 'Redeliver',
-    values: { event },
-    label: `Redeliver ${event}`,
-    style,
-  });
+  actionForm(`POST ${api}/webhooks/redeliver`, 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
 
 /** Returns the status of a receiver, or why there is none. */
 export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {

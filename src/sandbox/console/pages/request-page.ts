@@ -59,12 +59,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [metho
 
 function editDialog(recorded: HandledRequest): Html {
   const { id, method } = recorded.entry;
-  return formDialog({
-    id: 'edit',
-    title: 'Edit and send',
+  return formDialog('edit', 'Edit and send', 'POST /api/requests/edited', 'Send', {
     lead: 'With a token of its account, and the other headers as they were.',
-    action: 'POST /api/requests/edited',
-    submit: 'Send',
     values: { id },
     fields: [
       select('Method', 'method', METHODS, method),
@@ -77,7 +73,7 @@ function editDialog(recorded: HandledRequest): Html {
 }
 
 const resendForm = (submit: string, values: Readonly<Record<string, string>>, style = ''): Html =>
-  actionForm({ action: 'POST /api/requests/resend', submit, values, style });
+  actionForm('POST /api/requests/resend', submit, { values, style });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined): Html {
   const { account, bucket, method, path, fault, served } = entry;

@@ -125,8 +125,8 @@ const firstRequest = (api: string): Html => html`${tabs('as', [
   ['curl', 'curl', [variables('curl', api), codeBlock('first-curl', 'Shell', FIRST_CURL)]],
   ['cli', 'Command', [variables('cli', api), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
 ])}
-<div class="acts">${actionForm({ action: 'POST /api/requests/first', submit: 'Send from here', style: 'primary' })}
-${actionForm({ action: 'POST /api/tokens', submit: 'Issue a token…', values: { kind: 'api' } })}</div>
+<div class="acts">${actionForm('POST /api/requests/first', 'Send from here', { style: 'primary' })}
+${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } })}</div>
 <p class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
 const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
