@@ -24,13 +24,21 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
   };
 }
 
-const revoke = (what: 'tokens' | 'connections', id: number | string, name: string, consequence: string): Html =>
-  actionForm(`POST /account/api/${what}/revoke`, 'Revoke…', {
+const CONSEQUENCES = {
+  tokens: 'Requests with it get 401 from then on.',
+  connections: 'It has to ask for your consent again.',
+} as const;
+
+function revoke(what: keyof typeof CONSEQUENCES, id: number | string, name: string): Html {
+  const label = `Revoke ${name}`;
+  const confirm = [`${label}?`, CONSEQUENCES[what]] as const;
+  return actionForm(`POST /account/api/${what}/revoke`, 'Revoke…', {
     values: { id },
-    label: `Revoke ${name}`,
+    label,
     style: 'small danger',
-    confirm: [`Revoke ${name}?`, consequence],
+    confirm,
   });
+}
 
 const expiry = (date: Date | undefined, now: number): Content => (date ? timeElement(date.getTime(), now) : 'never');
 
@@ -46,12 +54,7 @@ const tokenTable = (tokens: ReturnType<SandboxAccount['tokens']>, now: number): 
     ['Kind', 'w6', ({ kind }) => badge('', kind), 'side2'],
     ['Issued', 'w12', ({ createdAt }) => timeElement(createdAt.getTime(), now), 'named'],
     ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-    [
-      'Actions',
-      'w7',
-      ({ id }) => revoke('tokens', id, `token ${id}`, 'Requests with it get 401 from then on.'),
-      'acts',
-    ],
+    ['Actions', 'w7', ({ id }) => revoke('tokens', id, `token ${id}`), 'acts'],
   ]);
 
 const NO_CONNECTIONS = emptyState(
@@ -63,13 +66,7 @@ const connectionTable = (account: SandboxAccount, now: number): Html =>
   table('OAuth connections', account.connections(), NO_CONNECTIONS, [
     ['Client', '', ({ client }) => foreign(client), 'main cut'],
     ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-    [
-      'Actions',
-      'w7',
-      ({ id, client }) =>
-        revoke('connections', id, `the connection of ${client}`, 'It has to ask for your consent again.'),
-      'acts',
-    ],
+    ['Actions', 'w7', ({ id, client }) => revoke('connections', id, `the connection of ${client}`), 'acts'],
   ]);
 
 const KINDS = [
