@@ -111,8 +111,7 @@ const MAX_ROWS = 20;
 /** Things of one kind that happened in the same minute, the first one first. */
 type Group = readonly [first: HappenedAt, ...more: HappenedAt[]];
 
-/** Returns what happened during the latest advance of the clock. */
-export function whatHappened(advance: Advance): Html {
+function whatHappened(advance: Advance): Html {
   const { from, to, events } = advance;
   const byMinute = Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
   const groups = [...byMinute.values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));

@@ -171,7 +171,7 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
 const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
 /** Returns one delivery: what follows, its attempts, and what was sent. `api` is the prefix of the endpoints that do the actions. */
-export function deliveryPanel(group: DeliveryGroup, api: string, now: number): Html {
+function deliveryPanel(group: DeliveryGroup, api: string, now: number): Html {
   const { event, attempts, latest } = group;
   const { id, type, endpoint, body } = event;
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;

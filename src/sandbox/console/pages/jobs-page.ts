@@ -154,8 +154,7 @@ export const endDialog = (): Html =>
     ],
   });
 
-/** Returns the outcomes of the next jobs. */
-export function queuedOutcomes({ jobs }: Service): Content {
+function queuedOutcomes({ jobs }: Service): Content {
   if (jobs.queued.length === 0) return '';
   const entries = jobs.queued.map(({ kind, outcome }) => {
     return { kind, ...(typeof outcome === 'number' ? { status: outcome } : outcome) };
@@ -175,8 +174,7 @@ const MAX_ENDED = 8;
 
 const NONE_ENDED = html`<p class="soft">None has ended yet.</p>`;
 
-/** Returns the jobs that have ended, the latest first. */
-export function recentlyEnded(service: Service): Html {
+function recentlyEnded(service: Service): Html {
   const resources = [...service.state.accounts.values()].flatMap((account) =>
     NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace, -MAX_ENDED)),
   );

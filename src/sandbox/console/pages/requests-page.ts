@@ -116,8 +116,8 @@ function columnsOf(console: ConsoleContext): readonly Column<RequestGroup>[] {
     ['Status', 'w8', ({ entry }) => httpBadge(entry.status), 'side2'],
     ['Request, and why it was refused', '', (group) => requestLines(console, group), 'two main cut'],
     ['Bucket', 'w7 lo', ({ entry: { bucket } }) => (bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '')],
-    ['Account', 'w9 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
-    ['Duration', 'w6 lo', ({ entry }) => durationOf(entry), 'gone'],
+    ['Account', 'w7 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
+    ['Duration', 'w5 lo', ({ entry }) => durationOf(entry), 'gone'],
   ];
 }
 
