@@ -91,12 +91,14 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
       `${counted(Number(result), 'job')} finished as ${endText(service, '', fields.status)}.`,
   }),
   action('POST /jobs/next', ['kind', 'status', 'reason', 'duration'], {
-    call: ({ sandbox }, fields) =>
-      callOf(sandbox.jobs.next, kindOf(fields), {
+    call({ sandbox }, fields) {
+      const [reason, duration] = [optional(string, fields, 'reason'), optional(number, fields, 'duration')];
+      return callOf(sandbox.jobs.next, kindOf(fields), {
         status: number(fields, 'status'),
-        reason: optional(string, fields, 'reason'),
-        duration: optional(number, fields, 'duration'),
-      }),
+        ...(reason !== undefined && { reason }),
+        ...(duration !== undefined && { duration }),
+      });
+    },
     notice: ({ fields: { kind, status }, service }) =>
       `The next ${String(kind)} ends as ${endText(service, kind, status)}.`,
   }),

@@ -6,14 +6,6 @@ import { type Content, type Html, linkButton, note, type Tone, timeElement } fro
 import { parsed } from './snippet-values.ts';
 import { capital, durationText, sentence } from './words.ts';
 
-/** Why a request ended as it did. */
-interface Reason {
-  readonly tone: Exclude<Tone, ''>;
-  readonly title: Content;
-  readonly details: readonly Content[];
-  readonly actions: readonly Html[];
-}
-
 /** Returns how a request ended: refused by the service, or failed, or not. */
 export const outcomeOf = ({ status }: LogEntry): keyof typeof TONES =>
   status === 0 || status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'accepted';
@@ -47,28 +39,21 @@ export function reasonLine(entry: LogEntry): Content {
 
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
 export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Html {
-  const { tone, title, details, actions } = reasonOf(entry, recorded, now, speed);
-  return note(tone, title, { details, actions });
-}
-
-function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Reason {
-  const { status, fault, why = '' } = entry;
+  const { status, fault, why = '', freeAt } = entry;
   const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
-  if (status === 0) return { ...withoutResponse(entry), actions };
+  if (status === 0) return withoutResponse(entry, actions);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
-    const after = retryAfter ? ` and Retry-After ${retryAfter} s` : '';
-    const title = `Failed: a fault responded with ${status}${after}.`;
-    const tone = status >= 500 ? 'bad' : 'warn';
-    return { tone, title, details: [html`The service did nothing. ${clientGets(entry)}`], actions };
+    const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
+    const details = [html`The service did nothing. ${clientGets(entry)}`];
+    return note(status >= 500 ? 'bad' : 'warn', title, { details, actions });
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
-  if (status >= 500)
-    return { tone: 'bad', title: `Failed: ${sentence(why)}`, details: [...rule, clientGets(entry)], actions };
-  if (status === 429 && entry.freeAt !== undefined) return limited(entry, Date.parse(entry.freeAt), now, speed, rule);
+  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)], actions });
+  if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, speed, rule);
   if (status >= 400) return refused(entry, now, rule);
-  const tone = fault === undefined ? 'good' : 'warn';
-  return { tone, title: `Accepted: ${acceptedText(entry, recorded)}`, details: rule, actions };
+  const title = `Accepted: ${acceptedText(entry, recorded)}`;
+  return note(fault === undefined ? 'good' : 'warn', title, { details: rule, actions });
 }
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
@@ -78,15 +63,15 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
   return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse({ fault, served }: LogEntry): Omit<Reason, 'actions'> {
+function withoutResponse({ fault, served }: LogEntry, actions: readonly Html[]): Html {
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
   const gets = html`Your client gets a <code>ConnectionError</code> with <code>outcome: 'unknown'</code>.`;
   const same = served === undefined ? '' : ' The same idempotency key and body return what was created.';
-  return { tone: 'bad', title: `No response: ${cause} ${acted}.`, details: [html`${gets}${same}`] };
+  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${same}`], actions });
 }
 
-function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason {
+function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
   const { why = '', freeAt } = entry;
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
   const until = isOpen
@@ -94,12 +79,11 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason
     : '';
   const isRunning = why.includes('has not ended');
   const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
-  const title = `Refused: ${sentence(why)}`;
-  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until}${first}`], actions: [] };
+  return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${clientGets(entry)}${until}${first}`] });
 }
 
 /** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
-function limited(entry: LogEntry, end: number, now: number, speed: number, rule: readonly Content[]): Reason {
+function limited(entry: LogEntry, end: number, now: number, speed: number, rule: readonly Content[]): Html {
   const left = end - now;
   const seconds = `${Math.ceil(left / 1000)} s`;
   const countdown = html`<time class="num" data-now="${now}" data-speed="${speed}" data-until="${end}">${seconds}</time>`;
@@ -107,12 +91,10 @@ function limited(entry: LogEntry, end: number, now: number, speed: number, rule:
   const time = timeElement(end, now);
   const when = left > 0 ? html`Free again in ${rest}, ${time}.` : html`It was free again at ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
-  return {
-    tone: 'warn',
-    title: html`Refused: ${limitText(entry)}. ${when}`,
+  return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [...rule, sentence(`${entry.why}`), clientGets(entry)],
     actions: [...advance, linkButton('/limits', 'Change the limit')],
-  };
+  });
 }
 
 function limitText({ bucket, budget, why = '' }: LogEntry): string {
