@@ -12,7 +12,7 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-/** What is special about a table. */
+/** Options of a table. */
 interface TableOptions<T> {
   readonly isChosen?: (entry: T) => boolean;
   /** Puts the date in front of the rows of another day than this one. */

@@ -7,14 +7,14 @@ import { decode, parsed } from './snippet-values.ts';
 
 /** Keeps what a request says for as long as it is in the log, also when its details are not kept any more. */
 function remembered<T>(find: (console: ConsoleContext, entry: LogEntry, recorded: Partial<KeptRequest>) => T) {
-  const known = new WeakMap<LogEntry, T>();
+  const values = new WeakMap<LogEntry, T>();
   return (console: ConsoleContext, entry: LogEntry): T => {
-    const before = known.get(entry);
-    if (before !== undefined) return before;
+    const kept = values.get(entry);
+    if (kept !== undefined) return kept;
     const recorded = console.recorder.find(entry);
-    const found = find(console, entry, recorded ?? {});
-    if (recorded && found !== undefined) known.set(entry, found);
-    return found;
+    const value = find(console, entry, recorded ?? {});
+    if (recorded && value !== undefined) values.set(entry, value);
+    return value;
   };
 }
 
