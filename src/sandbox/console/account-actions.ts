@@ -2,7 +2,7 @@ import { callOf } from '../admin/call-source.ts';
 import type { EndpointChanges } from '../admin/webhook-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { TokenKind } from '../state.ts';
-import { type Action, FieldError, number, optional, post, string } from './action.ts';
+import { type Action, action, FieldError, number, optional, string } from './action.ts';
 import { counted } from './words.ts';
 
 const VERBS = {
@@ -12,7 +12,6 @@ const VERBS = {
   delete: 'is deleted',
 } as const;
 
-/** Returns the fields of a webhook endpoint that were sent. */
 function endpointFields(fields: JsonObject): EndpointChanges {
   const { events } = fields;
   if (events !== undefined && !Array.isArray(events)) throw new FieldError('`events` must be an array.', 'events');
@@ -28,36 +27,36 @@ const kindOf = (fields: JsonObject): TokenKind => string(fields, 'kind') as Toke
 
 /** The actions of an account, which its owner may do, too. */
 export const ACCOUNT_ACTIONS: readonly Action[] = [
-  post('/tokens', ['kind'], {
+  action('POST /tokens', ['kind'], {
     subject: 'account',
     call: ({ account }, fields) => callOf(account.token, kindOf(fields)),
     respond: ({ result }) => ({ token: result }),
     notice: ({ fields, result }) =>
       `Token ${String(result).split('|')[0]} of the kind ${String(fields.kind)} is issued.`,
   }),
-  post('/tokens/revoke', ['id'], {
+  action('POST /tokens/revoke', ['id'], {
     subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeToken, number(fields, 'id')),
     notice: ({ fields }) => `Token ${Number(fields.id)} is revoked.`,
   }),
-  post('/tokens/revoke-all', ['kind'], {
+  action('POST /tokens/revoke-all', ['kind'], {
     subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeTokens, kindOf(fields)),
     respond: ({ result }) => ({ revoked: result }),
     notice: ({ fields, result }) => `${counted(Number(result), 'token')} of the kind ${String(fields.kind)} revoked.`,
   }),
-  post('/connections/revoke', ['id'], {
+  action('POST /connections/revoke', ['id'], {
     subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeConnection, number(fields, 'id')),
     notice: () => 'The connection is revoked, with its tokens.',
   }),
-  post('/password', ['password', 'current'], {
+  action('POST /password', ['password', 'current'], {
     subject: 'account',
     call: ({ account }, fields) => callOf(account.changePassword, string(fields, 'password')),
     respond: () => ({ changed: true }),
     notice: () => 'The password is changed; all tokens, connections and sessions have ended.',
   }),
-  post('/webhooks', ['name', 'url', 'events'], {
+  action('POST /webhooks', ['name', 'url', 'events'], {
     subject: 'account',
     call: ({ sandbox, account }, fields) =>
       callOf(sandbox.webhooks.create, { account, ...endpointFields(fields), url: string(fields, 'url') }),
@@ -65,12 +64,12 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
     notice: ({ fields: { name = 'Webhook' } }) =>
       `The webhook endpoint ${String(name)} is created. This is its secret.`,
   }),
-  post('/webhooks/update', ['id', 'name', 'url', 'events'], {
+  action('POST /webhooks/update', ['id', 'name', 'url', 'events'], {
     subject: 'endpoint',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.update, number(fields, 'id'), endpointFields(fields)),
     notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} is changed.`,
   }),
-  post('/webhooks/rotate', ['id'], {
+  action('POST /webhooks/rotate', ['id'], {
     subject: 'endpoint',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.rotate, number(fields, 'id')),
     respond: ({ result }) => Object(result),
@@ -78,13 +77,13 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
       `The new secret of webhook endpoint ${Number(fields.id)}. The previous one also signs for 24 hours.`,
   }),
   ...(['pause', 'resume', 'test', 'delete'] as const).map((verb) =>
-    post(`/webhooks/${verb}`, ['id'], {
+    action(`POST /webhooks/${verb}`, ['id'], {
       subject: 'endpoint',
       call: ({ sandbox }, fields) => callOf(sandbox.webhooks[verb], number(fields, 'id')),
       notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} ${VERBS[verb]}.`,
     }),
   ),
-  post('/webhooks/redeliver', ['event'], {
+  action('POST /webhooks/redeliver', ['event'], {
     subject: 'event',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
     notice: ({ fields }) => `The event ${String(fields.event)} is sent again, in up to six attempts.`,

@@ -67,7 +67,6 @@ function enter({ service, operators }: ConsoleContext, context: Context<Env>): b
   return true;
 }
 
-/** Responds with the form that logs in; an operator needs no password. */
 function respondWithLogin(
   console: ConsoleContext,
   context: Context<Env>,

@@ -34,7 +34,7 @@ export interface Action {
   /** Path below the prefix of the endpoints. */
   readonly path: string;
   /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
-  readonly fields?: readonly string[];
+  readonly fields: readonly string[] | undefined;
   /**
    * Set if it belongs to an account, whose owner may do it, too: to the account alone, or to a webhook endpoint or an event of
    * its organization, which the fields `id` and `event` name.
@@ -53,17 +53,15 @@ export interface Action {
   notice(outcome: Outcome): string;
 }
 
-/** Returns an action that is a POST. */
-export const post = (
-  path: string,
+/** Returns an action with its method and path in one, such as `POST /reset`. */
+export function action(
+  endpoint: `${Action['method']} /${string}`,
   fields: readonly string[] | undefined,
-  action: Omit<Action, 'method' | 'path'>,
-): Action => ({
-  method: 'POST',
-  path,
-  ...(fields && { fields }),
-  ...action,
-});
+  does: Omit<Action, 'method' | 'path' | 'fields'>,
+): Action {
+  const [method, path = ''] = endpoint.split(' ');
+  return { method: method === 'DELETE' ? method : 'POST', path, fields, ...does };
+}
 
 /** Thrown for a field that an action cannot use. */
 export class FieldError extends Error {

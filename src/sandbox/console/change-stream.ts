@@ -15,50 +15,45 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
   let timer: ReturnType<typeof setTimeout> | undefined;
   let sentAt = performance.now();
   let isChanged = false;
-  let onChange = (): void => {};
-  const observer: Observer = { onChange: () => onChange() };
-  const ended = AbortSignal.any([signal, closed.signal]);
+  let send = (): void => {};
+  const sendIn = (ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => send(), ms);
+    unref(timer);
+  };
+  const observer: Observer = {
+    onChange() {
+      if (!isChanged) sendIn(Math.max(0, sentAt + MIN_INTERVAL_MS - performance.now()));
+      isChanged = true;
+    },
+  };
   const release = (): void => {
     observers.delete(observer);
     clearTimeout(timer);
   };
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const sendIn = (ms: number): void => {
-        clearTimeout(timer);
-        timer = setTimeout(send, ms);
-        unref(timer);
-      };
-      const send = (): void => {
-        if (!isAllowed()) {
-          release();
-          controller.enqueue(encoder.encode('event: ended\ndata:\n\n'));
-          controller.close();
-          return;
-        }
-        // One that is not read yet stands for all.
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode('event: change\ndata:\n\n'));
-        sentAt = performance.now();
-        isChanged = false;
-        sendIn(MAX_INTERVAL_MS);
-      };
-      onChange = () => {
-        if (isChanged) return;
-        isChanged = true;
-        sendIn(Math.max(0, sentAt + MIN_INTERVAL_MS - performance.now()));
-      };
-      observers.add(observer);
-      // A comment, with which servers send the head of the response: what happens from now on is reported.
-      controller.enqueue(encoder.encode(':\n\n'));
-      ended.addEventListener('abort', () => {
-        // A stream that was cancelled has been released, and cannot be closed.
-        if (!observers.has(observer)) return;
-        release();
-        controller.close();
-      });
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const write = (text: string): void => controller.enqueue(encoder.encode(text));
+    // A stream that was cancelled has been released, and cannot be closed.
+    const end = (last = ''): void => {
+      if (!observers.has(observer)) return;
+      release();
+      if (last !== '') write(last);
+      controller.close();
+    };
+    send = () => {
+      if (!isAllowed()) return end('event: ended\ndata:\n\n');
+      // One that is not read yet stands for all.
+      if ((controller.desiredSize ?? 0) > 0) write('event: change\ndata:\n\n');
+      sentAt = performance.now();
+      isChanged = false;
       sendIn(MAX_INTERVAL_MS);
-    },
-    cancel: release,
-  });
+    };
+    observers.add(observer);
+    // A comment, with which servers send the head of the response: what happens from now on is reported.
+    write(':\n\n');
+    AbortSignal.any([signal, closed.signal]).addEventListener('abort', () => end());
+    sendIn(MAX_INTERVAL_MS);
+  };
+  const body = new ReadableStream<Uint8Array>({ start, cancel: release });
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }

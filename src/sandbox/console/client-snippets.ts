@@ -75,40 +75,25 @@ interface Target {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Returns the call of the client that sends a request. */
-function sdkOf(request: HandledRequest, body: JsonBody | undefined, operation: Target): string {
-  const { entry, url, headers } = request;
-  const isMcp = operation.name === 'mcp.send';
-  const query = Object.fromEntries(
-    [...new URL(url).searchParams].map(([name, value]) => [name, hideValue(name, value)]),
-  );
-  const key = headers.get('idempotency-key');
-  const call = callOf(operation.name, operation.params, query, body?.value, key, entry.status === 422);
-  const { origin } = new URL(url);
-  const options = { baseUrl: origin, ...(isMcp && { mcpToken: expression("process.env.AUDIENCE_TOKEN ?? ''") }) };
-  const note = operation.name.startsWith('auth.') || isMcp ? '' : ' // its token: AUDIENCE_TOKEN';
+function sdkOf(request: HandledRequest, body: JsonBody | undefined, target: Target): string {
+  const isMcp = target.name === 'mcp.send';
+  const { origin } = new URL(request.url);
+  const options = { baseUrl: origin, ...(isMcp && { mcpToken: expression('process.env.AUDIENCE_TOKEN') }) };
+  const note = target.name.startsWith('auth.') || isMcp ? '' : ' // its token: AUDIENCE_TOKEN';
   return inTypeScript(`import { AudienceClient } from 'audience-activation';
 
 const client = new AudienceClient(${literal(options)});${note}
-console.log(await ${call});
+console.log(await ${callOf(request, body?.value, target)});
 await client.close();`);
 }
 
-function callOf(
-  name: OperationName,
-  params: Readonly<Record<string, string>>,
-  query: Readonly<Record<string, string>>,
-  body: unknown,
-  key: string | null,
-  isInvalid: boolean,
-): string {
-  const id = params.id;
-  const hasNumber = id !== undefined && /^[1-9]\d{0,14}$/.test(id);
+function callOf({ url, headers, entry }: HandledRequest, body: unknown, { name, params }: Target): string {
+  const pairs = [...new URL(url).searchParams];
+  const hasQuery = pairs.length > 0;
+  const key = headers.get('idempotency-key');
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const hasQuery = Object.keys(query).length > 0;
-  const list = listParams(query);
   // The client checks some bodies itself, and would not send them.
-  if (isObject && !isInvalid && !hasQuery) {
+  if (isObject && entry.status !== 422 && !hasQuery) {
     if (name.endsWith('.create')) {
       const options = key === null ? '' : `, ${literal({ idempotencyKey: key })}`;
       return `client.${name}(${prettyLiteral(body)}${options})`;
@@ -116,14 +101,20 @@ function callOf(
     if (name.startsWith('auth.') || name === 'mcp.send' || name === 'uploads.reserve')
       return `client.${name}(${prettyLiteral(body)})`;
   }
-  if (body === undefined && !hasQuery && BY_ID.test(name) && hasNumber) return `client.${name}(${id})`;
-  const hasPages = name.endsWith('.list') && name !== 'reference.list' && name !== 'webhooks.list';
-  if (body === undefined && list && hasPages) return `client.${name}(${hasQuery ? literal(list) : ''})`;
-  if (body === undefined && !hasQuery && (name === 'webhooks.list' || name === 'usage.get')) return `client.${name}()`;
+  if (body === undefined) {
+    const { id = '' } = params;
+    if (!hasQuery && BY_ID.test(name) && /^[1-9]\d{0,14}$/.test(id)) return `client.${name}(${id})`;
+    if (!hasQuery && (name === 'webhooks.list' || name === 'usage.get')) return `client.${name}()`;
+    const hasPages = name.endsWith('.list') && name !== 'reference.list' && name !== 'webhooks.list';
+    if (hasPages && pairs.every(isPage)) {
+      const list = Object.fromEntries(pairs.map(([part, value]) => [part, Number(value)]));
+      return `client.${name}(${hasQuery ? literal(list) : ''})`;
+    }
+  }
   const { method, path } = operations[name];
   const options = {
     ...(Object.keys(params).length > 0 && { params }),
-    ...(hasQuery && { query }),
+    ...(hasQuery && { query: Object.fromEntries(pairs.map(([part, value]) => [part, hideValue(part, value)])) }),
     ...(body !== undefined && { body }),
     ...(key !== null && { idempotencyKey: key }),
   };
@@ -131,12 +122,5 @@ function callOf(
   return `client.request(${literal(method)}, ${literal(path)}${more})`;
 }
 
-/** Returns the parameters of a list as numbers; `undefined` if there are others. */
-function listParams(query: Readonly<Record<string, string>>): Readonly<Record<string, number>> | undefined {
-  const isNumbers = Object.entries(query).every(
-    ([name, value]) => /^(?:page|per_page)$/.test(name) && /^[1-9]\d{0,8}$/.test(value),
-  );
-  return isNumbers
-    ? Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Number(value)]))
-    : undefined;
-}
+const isPage = ([name, value]: readonly [string, string]): boolean =>
+  /^(?:page|per_page)$/.test(name) && /^[1-9]\d{0,8}$/.test(value);

@@ -1,5 +1,4 @@
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
-import type { Endpoint } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
 /** Number of attempts after which a delivery is exhausted. */
@@ -32,22 +31,8 @@ export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'de
 
 /** Groups attempts by their event and endpoint, those that were first attempted last in front. */
 export function groupDeliveries(attempts: readonly DeliveryAttempt[], now: number): DeliveryGroup[] {
-  const groups = new Map<Endpoint, Map<string, EndedAttempt[]>>();
-  const all: EndedAttempt[][] = [];
-  for (const attempt of attempts) {
-    if (!hasEnded(attempt)) continue;
-    const { endpoint, id } = attempt.event;
-    const ofEndpoint = groups.get(endpoint) ?? new Map<string, EndedAttempt[]>();
-    groups.set(endpoint, ofEndpoint);
-    const earlier = ofEndpoint.get(id);
-    if (earlier) earlier.push(attempt);
-    else {
-      const created = [attempt];
-      ofEndpoint.set(id, created);
-      all.push(created);
-    }
-  }
-  return all.flatMap((group) => describe(group, now)).reverse();
+  const groups = Map.groupBy(attempts.filter(hasEnded), ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
+  return [...groups.values()].flatMap((group) => describe(group, now)).reverse();
 }
 
 function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup[] {

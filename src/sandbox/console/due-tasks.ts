@@ -24,7 +24,6 @@ export function* dueTasks(service: Service): Generator<DueTask, undefined> {
 /** Returns the first task that will have an effect. */
 export const nextTask = (service: Service): DueTask | undefined => dueTasks(service).next().value;
 
-/** Describes a task; `undefined` if it has become void. */
 function describe({ jobs, state }: Service, task: Task): Description | undefined {
   if (task.type === 'delivery') {
     const { event, attempt } = task;

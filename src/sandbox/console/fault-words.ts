@@ -12,7 +12,6 @@ export const PRESETS: readonly (readonly [text: string, rule: PlainRule])[] = [
   ['Slow', { on: 'audiences.list', delay: 5_000, times: 1 }],
 ];
 
-/** Returns which requests a rule applies to. */
 function subjectOf({ on, times, rate = 1 }: PlainRule): string {
   const name = on || 'request';
   const share = rate < 1 ? `, with a probability of ${rate * 100} %,` : '';
@@ -20,7 +19,6 @@ function subjectOf({ on, times, rate = 1 }: PlainRule): string {
   return times === 1 ? `The next ${name}${share}` : `Each of the next ${times} ${name}${share}`;
 }
 
-/** Returns what happens to a request. */
 function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: PlainRule): string[] {
   const cuts = {
     before: 'is cut before the service acts',
@@ -36,7 +34,6 @@ function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: Plai
   ];
 }
 
-/** Returns what the client makes of it. */
 function clientText({ status, cut, malformed }: PlainRule): string {
   if (status === 429) return "Your client throws RateLimitError with outcome: 'refused', or waits and sends it again.";
   if (status !== undefined && status >= 500)

@@ -1,17 +1,12 @@
 import { html } from 'hono/html';
-import { type Content, classOf, foreign, type Html } from './html.ts';
+import { type Attributes, attributesOf, type Content, foreign, type Html } from './html.ts';
 import { withoutOverrides } from './words.ts';
 
 /** The parts of a form that is sent as JSON. */
 interface Sending {
-  /** Method and path of the endpoint. */
-  readonly action: string;
-  readonly submit: string;
   readonly fields?: Content;
   /** Fields with a fixed value. */
   readonly values?: Readonly<Record<string, string | number>>;
-  /** Page to open when it is done. */
-  readonly leave?: string;
   /** Classes of the button. */
   readonly style?: string;
 }
@@ -19,59 +14,53 @@ interface Sending {
 /** A form that does an action. */
 interface ActionForm extends Sending {
   /** A question that is asked first, and what happens then. */
-  readonly confirm?: readonly [question: string, consequence: string];
+  readonly confirm?: readonly [question: string, consequence: string] | undefined;
   /** Describes the button, if its text alone does not. */
-  readonly label?: string;
+  readonly label?: string | undefined;
+  /** Page to open when it is done. */
+  readonly leave?: string;
   /** Layout of the fields. @default one below the other */
   readonly layout?: 'row';
 }
 
-/** Returns a form that the page's script sends as JSON. */
-export function actionForm(form: ActionForm): Html {
-  const { action, submit, fields = '', confirm, label, leave, style = '', layout } = form;
+/** Returns a form that the page's script sends as JSON; `action` is the method and the path of the endpoint. */
+export function actionForm(action: string, submit: string, form: ActionForm = {}): Html {
+  const { values, fields = '', confirm, label, leave, style, layout = '' } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
-  const button = html`<button${classOf(style)}${optional('aria-label', label)}>${submit}</button>`;
-  const attributes = [
-    optional('data-leave', leave),
-    optional('data-confirm', question),
-    optional('data-consequence', consequence),
-  ];
+  const attributes = {
+    class: isInline ? '' : `form ${layout}`.trim(),
+    method: 'post',
+    'data-action': action,
+    'data-leave': leave,
+    'data-confirm': question,
+    'data-consequence': consequence,
+  };
+  const button = html`<button${attributesOf({ class: style, 'aria-label': label })}>${submit}</button>`;
   const last = isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`;
-  return html`<form${classOf(isInline ? '' : `form ${layout ?? ''}`)} method="post" data-action="${action}"${attributes}>
-${hiddenFields(form.values)}${fields}${last}</form>`;
+  return html`<form${attributesOf(attributes)}>
+${hiddenFields(values)}${fields}${last}</form>`;
 }
 
 /** Returns the button that advances the clock. */
 export const advanceBy = (ms: number, submit: string, style = '', label?: string): Html =>
-  actionForm({
-    action: 'POST /api/clock/advance',
-    submit,
-    values: { ms: Math.max(0, Math.ceil(ms)) },
-    style,
-    ...(label !== undefined && { label }),
-  });
-
-const optional = (name: string, value: string | undefined): Html | '' =>
-  value === undefined ? '' : html` ${name}="${value}"`;
+  actionForm('POST /api/clock/advance', submit, { values: { ms: Math.max(0, Math.ceil(ms)) }, style, label });
 
 const hiddenFields = (values: Sending['values'] = {}): Html[] =>
   Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
   );
 
-/** A form in a dialog, which buttons open. */
-interface FormDialog extends Sending {
-  readonly id: string;
-  readonly title: Content;
-  readonly lead?: Content;
-}
-
 /** Returns a dialog with a form that the script sends. The button that opens it may set its hidden fields. */
-export function formDialog(dialog: FormDialog): Html {
-  const { id, title, lead = '', fields = '', action, submit, values, style = 'primary', leave } = dialog;
+export function formDialog(
+  id: string,
+  title: Content,
+  action: string,
+  submit: string,
+  { lead = '', fields = '', values, style = 'primary' }: Sending & { readonly lead?: Content },
+): Html {
   return html`<dialog id="${id}" aria-labelledby="${id}-title">
-<form method="post" data-action="${action}"${optional('data-leave', leave)}><h2 id="${id}-title">${title}</h2>
+<form method="post" data-action="${action}"><h2 id="${id}-title">${title}</h2>
 ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hiddenFields(values)}${fields}</div>
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
@@ -82,33 +71,29 @@ interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
 }
 
 /** Returns a button that opens a dialog. */
-export function opener(dialog: string, text: string, { label, style = '', about, values }: Opener = {}): Html {
-  const attributes = [
-    optional('aria-label', label),
-    optional('data-about', about),
-    optional('data-values', values && JSON.stringify(values)),
-  ];
-  return html`<button type="button"${classOf(style)} data-open="${dialog}"${attributes}>${text}</button>`;
+export function opener(dialog: string, text: string, { label, style, about, values }: Opener = {}): Html {
+  const attributes = attributesOf({
+    class: style,
+    'data-open': dialog,
+    'aria-label': label,
+    'data-about': about,
+    'data-values': values && JSON.stringify(values),
+  });
+  return html`<button type="button"${attributes}>${text}</button>`;
 }
 
 /** Returns the form with which an operator logs in as an account, without a password. */
 export function logInAs(email: string, { text = '', style = '', next = '' }): Html {
-  const label = text.includes(email) || text === '' ? '' : html` aria-label="${text} ${email}"`;
+  const label = text === '' || text.includes(email) ? '' : `${text} ${email}`;
+  const button = attributesOf({ class: style, 'aria-label': label });
   return html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
-<input type="hidden" name="next" value="${next}"><button${classOf(style)}${label}>${text === '' ? foreign(email) : text}</button></form>`;
+<input type="hidden" name="next" value="${next}"><button${button}>${text === '' ? foreign(email) : text}</button></form>`;
 }
-
-type Attributes = Readonly<Record<string, string | number | boolean>>;
-
-const attributesOf = (attributes: Attributes): (Html | '')[] =>
-  Object.entries(attributes).map(([name, value]) =>
-    value === false ? '' : value === true ? html` ${name}` : html` ${name}="${value}"`,
-  );
 
 /** Returns an input with its label. */
 export function input(label: string, name: string, attributes: Attributes = {}, hint = ''): Html {
   const small = hint === '' ? '' : html`<small>${hint}</small>`;
-  return html`<label>${label} <input name="${name}"${attributesOf(attributes)}>${small}</label>`;
+  return html`<label>${label} <input${attributesOf({ name, ...attributes })}>${small}</label>`;
 }
 
 /** Returns an input of a number that is not negative. */
@@ -121,7 +106,7 @@ export const secondsInput = (label: string, name: string, attributes: Attributes
 
 /** Returns a checkbox with its label. */
 export const checkbox = (label: string, name: string, value: string, attributes: Attributes = {}): Html =>
-  html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${attributesOf(attributes)}> ${label}</label>`;
+  html`<label class="check"><input${attributesOf({ type: 'checkbox', name, value, ...attributes })}> ${label}</label>`;
 
 /** Options of a selection: a value and its text. */
 export type Choices = readonly (readonly [value: string | number, text: string])[];
@@ -132,11 +117,10 @@ export const select = (label: string, name: string, options: Choices, current = 
 
 /** Returns a selection. */
 export function selection(name: string, options: Choices, current: string, label?: string): Html {
-  const isNumber = options.every(([value]) => typeof value === 'number');
-  const choices = options.map(([value, text]) => {
-    const mark = String(value) === current ? html` selected` : '';
-    return html`<option value="${value}"${mark}>${text}</option>`;
-  });
-  const type = isNumber ? 'number' : 'string';
-  return html`<select name="${name}" data-type="${type}"${optional('aria-label', label)}>${choices}</select>`;
+  const type = options.every(([value]) => typeof value === 'number') ? 'number' : 'string';
+  const choices = options.map(
+    ([value, text]) =>
+      html`<option value="${value}"${attributesOf({ selected: String(value) === current })}>${text}</option>`,
+  );
+  return html`<select${attributesOf({ name, 'data-type': type, 'aria-label': label })}>${choices}</select>`;
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Content, Html } from './html.ts';
+import { attributesOf, type Content, type Html } from './html.ts';
 
 /** Strings, comments, numbers and keywords of TypeScript, JSON and shells. A string without an end is one, too: nothing is read twice. */
 const TOKENS = new RegExp(
@@ -17,7 +17,6 @@ const TOKENS = new RegExp(
 /** Longest text that is coloured. */
 const MAX_LENGTH = 20_000;
 
-/** Returns code with its strings, comments, numbers and keywords in colours. */
 function highlight(code: string): readonly (Html | string)[] {
   if (code.length > MAX_LENGTH) return [code];
   const parts: (Html | string)[] = [];
@@ -40,7 +39,7 @@ export const codeBlock = (id: string, caption: string, code: string): Html =>
 
 /** Returns a command of one line with a button that copies it; a `rule` of a fault is described by the script. */
 export const commandLine = (id: string, command: string, rule?: string): Html =>
-  html`<div class="code one"><pre id="${id}"${rule === undefined ? '' : html` data-rule="${rule}"`}>${highlight(command)}</pre>
+  html`<div class="code one"><pre id="${id}"${attributesOf({ 'data-rule': rule })}>${highlight(command)}</pre>
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
 
 /** Returns panels of which one is shown, chosen by radio buttons. */
@@ -49,8 +48,8 @@ export function tabs(
   panels: readonly (readonly [value: string, label: string, content: Content])[],
 ): Html {
   const radios = panels.map(([value, label], index) => {
-    const mark = index === 0 ? html` checked` : '';
-    return html`<label><input type="radio" name="${name}" value="${value}"${mark}> ${label}</label>`;
+    const radio = attributesOf({ type: 'radio', name, value, checked: index === 0 });
+    return html`<label><input${radio}> ${label}</label>`;
   });
   const contents = panels.map(([, , content]) => html`<div class="tab">${content}</div>`);
   return html`<div class="tabs"><fieldset class="seg"><legend class="sr">Show as</legend>${radios}</fieldset>${contents}</div>`;

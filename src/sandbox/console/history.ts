@@ -13,39 +13,31 @@ export interface StatusChange extends JobChange {
   readonly requests: number;
 }
 
-/** Totals of an action: how many jobs ended, how many deliveries were attempted, which endpoints were disabled. */
-interface Happened {
-  readonly jobs: { ended: number; completed: number; needsInfo: number; failed: number };
-  readonly deliveries: { succeeded: number; failed: number };
-  /** Names of the endpoints that the service has disabled. */
-  readonly disabled: string[];
-}
-
-/** One time at which something happened, in lines of the clock's page. */
+/** One thing that happened, in lines of the clock's page. */
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'disabled';
+  /** Kind of the job, or name of the endpoint. */
   readonly subject: string;
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
 }
 
-/** The latest advance of the clock. */
-export interface Advance extends Happened {
+/** The time of an action, and what happened meanwhile. */
+export interface Advance {
   readonly from: number;
   to: number;
   readonly events: HappenedAt[];
 }
 
-/** Most jobs whose changes are kept, and most events of an advance. */
+/** Most jobs whose changes are kept. */
 const MAX_JOBS = 10_000;
-const MAX_EVENTS = 1_000;
 
 /** The statuses of jobs, and what an action does, while a console is open. */
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
   #isInConsole = false;
-  /** Totals of the actions that are being done. */
+  /** The actions that are being done. */
   readonly #current = new Set<Advance>();
   /** The latest advance, by an action of the console. */
   latest: Advance | undefined;
@@ -55,7 +47,7 @@ export class History {
     service.observers.add({
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => {
-        if (delivery) for (const happened of this.#current) addDelivery(happened, event.endpoint, delivery);
+        if (delivery) for (const { events } of this.#current) addDelivery(events, event.endpoint, delivery);
       },
     });
   }
@@ -83,22 +75,15 @@ export class History {
 
   /** Returns what happens while something is done. */
   async during(act: () => Promise<void>): Promise<Advance> {
-    const from = this.#service.clock.now();
-    const happened: Advance = {
-      from,
-      to: from,
-      jobs: { ended: 0, completed: 0, needsInfo: 0, failed: 0 },
-      deliveries: { succeeded: 0, failed: 0 },
-      disabled: [],
-      events: [],
-    };
+    const { clock } = this.#service;
+    const happened: Advance = { from: clock.now(), to: 0, events: [] };
     this.#current.add(happened);
     try {
       await act();
     } finally {
       this.#current.delete(happened);
     }
-    happened.to = this.#service.clock.now();
+    happened.to = clock.now();
     return happened;
   }
 
@@ -110,49 +95,51 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
-    for (const happened of this.#current) {
-      happened.jobs.ended++;
-      happened.jobs[outcome]++;
-      addEvent(happened, { at, what: 'jobs', subject: kind, result: outcome });
-    }
+    for (const { events } of this.#current) events.push({ at, what: 'jobs', subject: kind, result: outcome });
   }
 }
 
-function addDelivery(happened: Advance, endpoint: Endpoint, delivery: Delivery): void {
+function addDelivery(events: HappenedAt[], endpoint: Endpoint, delivery: Delivery): void {
   const { at, attempt } = delivery;
   const subject = endpoint.name;
-  const isGood = isDelivered({ delivery });
-  happened.deliveries[isGood ? 'succeeded' : 'failed']++;
-  const result = isGood ? 'succeeded' : attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
-  addEvent(happened, { at, what: 'deliveries', subject, result });
-  if (!isDisabled(endpoint) || happened.disabled.includes(subject)) return;
-  happened.disabled.push(subject);
-  addEvent(happened, { at, what: 'disabled', subject, result: 'disabled' });
+  const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
+  events.push({ at, what: 'deliveries', subject, result: isDelivered({ delivery }) ? 'succeeded' : failed });
+  const isNoted = events.some((event) => event.what === 'disabled' && event.subject === subject);
+  if (isDisabled(endpoint) && !isNoted) events.push({ at, what: 'disabled', subject, result: 'disabled' });
 }
 
-function addEvent({ events }: Advance, event: HappenedAt): void {
-  if (events.length < MAX_EVENTS) events.push(event);
+/** Returns how many jobs ended, how many deliveries were attempted, and which endpoints were disabled. */
+export function totalsOf({ events }: Advance) {
+  const number = (what: string, ...results: readonly string[]): number =>
+    events.filter((event) => event.what === what && results.includes(event.result)).length;
+  const [completed, needsInfo, failed] = [
+    number('jobs', 'completed'),
+    number('jobs', 'needsInfo'),
+    number('jobs', 'failed'),
+  ];
+  return {
+    jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
+    deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },
+    disabled: events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject),
+  };
 }
-
-const DELIVERIES = ['delivery', 'deliveries'] as const;
-
-const JOB_RESULTS = [
-  ['completed', 'completed'],
-  ['needsInfo', 'need information'],
-  ['failed', 'failed'],
-] as const;
 
 /** Returns what has happened, in words. */
-export function happenedText({ jobs, deliveries, disabled }: Happened): string {
+export function happenedText(advance: Advance): string {
+  const { jobs, deliveries, disabled } = totalsOf(advance);
   const { succeeded, failed } = deliveries;
-  const results = JOB_RESULTS.flatMap(([name, text]) => (jobs[name] > 0 ? [`${count(jobs[name])} ${text}`] : []));
-  const ended = counted(jobs.ended, 'job');
-  const isOne = disabled.length === 1;
+  const results = [
+    [jobs.completed, 'completed'],
+    [jobs.needsInfo, 'need information'],
+    [jobs.failed, 'failed'],
+  ] as const;
+  const ended = results.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []));
+  const attempted = (number: number): string => counted(number, 'delivery', 'deliveries');
   const parts = [
-    jobs.ended > 0 ? `${ended} ended (${results.join(', ')})` : '',
-    succeeded > 0 ? `${counted(succeeded, ...DELIVERIES)} succeeded` : '',
-    failed > 0 ? `${succeeded > 0 ? count(failed) : counted(failed, ...DELIVERIES)} failed` : '',
-    disabled.length > 0 ? `${disabled.join(', ')} ${isOne ? 'is' : 'are'} switched off` : '',
+    jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',
+    succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
+    failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
+    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'is' : 'are'} switched off` : '',
   ].filter(Boolean);
-  return parts.length > 0 ? parts.join(', ') : 'nothing was due';
+  return parts.join(', ') || 'nothing was due';
 }

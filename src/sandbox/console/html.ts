@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { count, dateText } from './words.ts';
+import { count, dateText, durationText } from './words.ts';
 
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
@@ -51,16 +51,21 @@ export function facts(entries: readonly (readonly [name: Content, value: Content
 /** Returns a bar that shows how much of a limit is used. */
 export function meter(label: string, used: number, limit: number, unit = ''): Html {
   const max = Math.max(1, limit);
-  const isFull = used >= limit;
-  const bar = html`<progress${isFull ? html` class="full"` : ''} value="${Math.min(used, max)}" max="${max}" aria-label="${label}">`;
-  return html`${bar}</progress>${count(used)} of ${count(limit)}${unit}`;
+  const bar = attributesOf({ class: used >= limit && 'full', value: Math.min(used, max), max, 'aria-label': label });
+  return html`<progress${bar}></progress>${count(used)} of ${count(limit)}${unit}`;
 }
 
 /** Returns a part of a page that the script keeps up to date. */
 export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;
 
-/** Returns the attribute of classes, if there are any. */
-export const classOf = (classes: string): Html | '' => (classes.trim() === '' ? '' : html` class="${classes.trim()}"`);
+/** Attributes of an element; one that is `undefined`, `false` or empty is left out. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Returns attributes as they stand in an element. */
+export const attributesOf = (attributes: Attributes): Html[] =>
+  Object.entries(attributes)
+    .filter(([, value]) => value !== undefined && value !== false && value !== '')
+    .map(([name, value]) => (value === true ? html` ${name}` : html` ${name}="${value}"`));
 
 /** Returns what has happened, in its colour, with details and what can be done; one with a role is read out. */
 export const note = (
@@ -68,7 +73,7 @@ export const note = (
   title: Content,
   { details = [], actions = [], role }: { details?: readonly Content[]; actions?: readonly Html[]; role?: string } = {},
 ): Html =>
-  html`<div class="note ${tone}"${role === undefined ? '' : html` role="${role}"`}><p class="${tone}">${title}</p>
+  html`<div class="note ${tone}"${attributesOf({ role })}><p class="${tone}">${title}</p>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
 /** Returns what is missing, why it would be there, and what to do. */
@@ -82,3 +87,26 @@ export const head = (title: Content, state: Content = '', actions: Content = '')
 /** Returns a link that has the appearance of a button. */
 export const linkButton = (href: string, text: string, style = ''): Html =>
   html`<a class="button ${style}" href="${href}">${text}</a>`;
+
+/** Something that happened: when, in which colour, and what is said in place of the time since the one before. */
+export interface Happening {
+  readonly at: number;
+  readonly tone: Tone;
+  readonly content: Content;
+  readonly gap?: string;
+}
+
+/** Returns what happened, one after the other, with the time in between. */
+export const timeline = (happenings: readonly Happening[]): Html =>
+  html`<ol class="steps">${happenings.map(({ at, tone, content, gap }, index) => {
+    const earlier = happenings[index - 1];
+    const between = earlier ? (gap ?? gapText(at - earlier.at)) : '';
+    const before = between === '' ? '' : html`<li class="gap">${between}</li>`;
+    return html`${before}<li${attributesOf({ class: tone && `is-${tone}` })}>${content}</li>`;
+  })}</ol>`;
+
+function gapText(exact: number): string {
+  const ms = Math.round(exact);
+  if (ms === 0) return 'same time';
+  return `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
+}

@@ -7,7 +7,7 @@ import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
 import { logInAs } from './forms.ts';
-import { type Content, type Html, head } from './html.ts';
+import { attributesOf, type Content, type Html, head } from './html.ts';
 import { resourceCount } from './objects.ts';
 import { count, dateText, durationText } from './words.ts';
 
@@ -40,14 +40,13 @@ export function render(
   const viewer = { console, path: context.req.path, isOperator, email };
   const hasFrame = isOperator || email !== undefined;
   const frame = hasFrame ? [topBar(viewer), sideNavigation(viewer)] : '';
-  const from = source === undefined ? '' : html` data-source="${source}"`;
   const shown = typeof content === 'string' ? [head(title), content] : content;
   // Without spaces between the elements: every page has them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
-    html`${start}<body${hasFrame ? '' : html` class="plain"`}><a class="skip" href="#main">Skip to the content</a>${frame}
-<main id="main" tabindex="-1"${from}>${shown}</main></body></html>`,
+    html`${start}<body${attributesOf({ class: !hasFrame && 'plain' })}><a class="skip" href="#main">Skip to the content</a>${frame}
+<main id="main" tabindex="-1"${attributesOf({ 'data-source': source })}>${shown}</main></body></html>`,
     status,
   );
 }
@@ -155,10 +154,10 @@ function group(title: string, email: string, links: readonly Link[], { path, con
   // The first page is the one of requests, once there are some.
   const current = path === '/' ? (state.requestCount === 0 ? '/start' : '/requests') : path;
   const items = links.map(([target, text, number = 0]) => {
-    const mark = `${current}/`.startsWith(`${target}/`) ? html` aria-current="page"` : '';
+    const isCurrent = `${current}/`.startsWith(`${target}/`);
     const badge =
       target === '/deliveries' ? deliveryCount(console) : number > 0 ? html`<span>${count(number)}</span>` : '';
-    return html`<li><a href="${target}"${mark}>${text}${badge}</a></li>`;
+    return html`<li><a${attributesOf({ href: target, 'aria-current': isCurrent && 'page' })}>${text}${badge}</a></li>`;
   });
   const owner = email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`;
   return html`<h2>${title}${owner}</h2><ul>${items}</ul>`;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { type Choices, selection } from './forms.ts';
-import { type Content, classOf, emptyState, type Html, linkButton } from './html.ts';
+import { attributesOf, type Content, emptyState, type Html, linkButton } from './html.ts';
 import { count, dateText } from './words.ts';
 
 /** Rows of a page of a list. */
@@ -12,13 +12,8 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-/** A table of entries. */
-interface Table<T> {
-  readonly caption: string;
-  readonly columns: readonly Column<T>[];
-  readonly entries: readonly T[];
-  /** Shown in place of a table without rows. */
-  readonly empty?: Content;
+/** Options of a table. */
+interface TableOptions<T> {
   readonly isChosen?: (entry: T) => boolean;
   /** Puts the date in front of the rows of another day than this one. */
   readonly days?: readonly [now: number, timeOf: (entry: T) => number];
@@ -28,44 +23,55 @@ interface Table<T> {
 export const twoLines = (first: Content, second: Content): Html =>
   html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft">${second}</div>`}`;
 
-/** Returns a table, or what to do if it is empty. Its roles are explicit, because on phones its rows are blocks. */
-export function table<T>(parts: Table<T>): Html {
-  const { caption, columns, entries, empty = '' } = parts;
+/** Returns a table, or what is shown if it has no entries. Its roles are explicit, because on phones its rows are blocks. */
+export function table<T>(
+  caption: string,
+  entries: readonly T[],
+  empty: Content,
+  columns: readonly Column<T>[],
+  options: TableOptions<T> = {},
+): Html {
   if (entries.length === 0) return html`${empty}`;
   return html`<table role="table"><caption class="sr">${caption}</caption>
-<colgroup>${columns.map(([, width]) => html`<col${classOf(width)}>`)}</colgroup>
+<colgroup>${columns.map(([, width]) => html`<col${attributesOf({ class: width })}>`)}</colgroup>
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead>
-<tbody role="rowgroup">${rowsOf(parts)}</tbody></table>`;
+<tbody role="rowgroup">${rowsOf(columns, entries, options)}</tbody></table>`;
 }
 
 const hidden = (width: string): string => (width.endsWith('lo') ? 'lo' : '');
 
 const headCell = <T>([label, width]: Column<T>): Html => {
   const text = label === 'Actions' ? html`<span class="sr">${label}</span>` : label;
-  return html`<th role="columnheader" scope="col"${classOf(hidden(width))}>${text}</th>`;
+  return html`<th role="columnheader" scope="col"${attributesOf({ class: hidden(width) })}>${text}</th>`;
 };
 
-function rowsOf<T>({ columns, entries, isChosen, days: [now, timeOf] = [0, () => 0] }: Table<T>): Html[] {
+function rowsOf<T>(columns: readonly Column<T>[], entries: readonly T[], options: TableOptions<T>): Html[] {
+  const { isChosen, days: [now, timeOf] = [0, () => 0] } = options;
   let day = dayOf(now);
   return entries.map((entry) => {
     const time = timeOf(entry);
     const date = html`<tr role="row" class="day"><td role="cell" colspan="${columns.length}">${dateText(time)}</td></tr>`;
     const before = dayOf(time) === day ? '' : date;
     day = dayOf(time);
-    return html`${before}<tr role="row"${classOf(isChosen?.(entry) ? 'on' : '')}>${columns.map((column) => cell(column, entry))}</tr>\n`;
+    const chosen = attributesOf({ class: isChosen?.(entry) && 'on' });
+    return html`${before}<tr role="row"${chosen}>${columns.map((column) => cell(column, entry))}</tr>\n`;
   });
 }
 
 const dayOf = (time: number): number => Math.floor(time / 86_400_000);
 
 function cell<T>([label, width, content, style = '']: Column<T>, entry: T): Html {
-  const name = style === 'named' ? html` data-label="${label}"` : '';
-  const classes = classOf([style.replace('named', ''), hidden(width)].join(' '));
-  return html`<td role="cell"${classes}${name}>${content(entry)}</td>`;
+  const isNamed = style === 'named';
+  const classes = `${isNamed ? '' : style} ${hidden(width)}`.trim();
+  return html`<td role="cell"${attributesOf({ class: classes, 'data-label': isNamed && label })}>${content(entry)}</td>`;
 }
 
 /** A list that is filtered, and shown a page at a time. */
-interface List<T> extends Omit<Table<T>, 'entries'> {
+interface List<T> extends TableOptions<T> {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  /** Shown in place of a list without a filter that has no rows. */
+  readonly empty: Content;
   readonly path: string;
   readonly query: URLSearchParams;
   /** Id of the part that is kept up to date. */
@@ -92,11 +98,14 @@ interface List<T> extends Omit<Table<T>, 'entries'> {
 
 /** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
-  const { id, things = id, path, total, live, empty = '' } = list;
+  const { id, things = id, path, total, live, caption, columns } = list;
   const [entries, pager] = pageOf(list);
-  const number = live === undefined ? '' : html` data-total="${live}"`;
-  const rows = table({ ...list, entries, empty: total === 0 ? empty : noMatch(path, things, total) });
-  return [filterForm(list, things), html`<section id="${id}" data-live${number}>${rows}${pager}</section>`];
+  const empty = total === 0 ? list.empty : noMatch(path, things, total);
+  const rows = table(caption, entries, empty, columns, list);
+  return [
+    filterForm(list, things),
+    html`<section id="${id}" data-live${attributesOf({ 'data-total': live })}>${rows}${pager}</section>`,
+  ];
 }
 
 /** Returns the number in a key, such as `req_12`. */
@@ -147,14 +156,13 @@ export function segments(
 ): Html {
   const current = query.get(name) ?? '';
   const links = choices.map(([value, text, number]) => {
-    const address = addressOf(path, query, { [name]: value, before: '' });
-    const mark = value === current ? html` aria-current="true"` : '';
-    return html`<a href="${address}"${mark}>${text} <span class="num">${count(number)}</span></a>`;
+    const href = addressOf(path, query, { [name]: value, before: '' });
+    const link = attributesOf({ href, 'aria-current': value === current && 'true' });
+    return html`<a${link}>${text} <span class="num">${count(number)}</span></a>`;
   });
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }
 
-/** Returns the filter of a list; it applies while somebody types. */
 function filterForm<T>({ path, query, placeholder, kept = [], selections = [] }: List<T>, things: string): Html {
   const hiddenNames = kept.filter((name) => query.has(name));
   return html`<form class="filter" role="search" aria-label="Filter of ${things}" method="get" action="${path}">
@@ -164,7 +172,6 @@ ${selections.map(([text, name, choices]) => selection(name, choices, query.get(n
 <noscript><button>Filter</button></noscript></form>`;
 }
 
-/** Returns that nothing matches a filter, and a link that clears it. */
 const noMatch = (path: string, things: string, total: number): Html =>
   emptyState(
     `No ${things} match`,

@@ -1,8 +1,6 @@
 import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
-import type { AccountRecord, LogEntry } from '../state.ts';
-import type { ConsoleContext } from './console-context.ts';
-import { decode } from './snippet-values.ts';
+import type { AccountRecord } from '../state.ts';
 
 /** Namespaces of resources, with the names of one and of several. */
 export const NAMESPACES = [
@@ -82,53 +80,3 @@ export const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(k
 /** Returns why the job of a resource ended, which the API does not show; an empty string if nothing says so. */
 export const reasonText = ({ jobs }: Service, { kind, id }: Pick<ShownResource, 'kind' | 'id'>): string =>
   (isJobKind(kind) && jobs.reason(kind, id)) || '';
-
-const created = new WeakMap<LogEntry, number>();
-
-/** Returns the id of the resource that a request has created; `undefined` if it has created none. */
-export function createdBy({ service, recorder }: ConsoleContext, entry: LogEntry): number | undefined {
-  const { method, path, status, served = status, replayed } = entry;
-  if (method !== 'POST' || served < 200 || served >= 300 || replayed) return undefined;
-  const kept = created.get(entry);
-  if (kept !== undefined) return kept;
-  const isCreate = Object.entries(service.operations).some(
-    ([name, operation]) => name.endsWith('.create') && operation.path === path,
-  );
-  const id = isCreate ? idOf(recorder.find(entry)?.response) : undefined;
-  if (id !== undefined) created.set(entry, id);
-  return id;
-}
-
-/** Returns the id of the resource in an envelope. */
-function idOf(response = ''): number | undefined {
-  try {
-    const { data }: { readonly data?: unknown } = Object(JSON.parse(response));
-    const { id }: { readonly id?: unknown } = Object(Array.isArray(data) ? data[0] : data);
-    return typeof id === 'number' ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const mentions = new WeakMap<LogEntry, readonly number[]>();
-
-/** Ids in a path, and in fields of a JSON body such as `audience_id`. */
-const IN_PATH = /\/(\d+)(?=\/|$)/g;
-const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
-
-const idsIn = (text: string, pattern: RegExp): number[] => [...text.matchAll(pattern)].map(([, id]) => Number(id));
-
-/** Returns the ids of the resources that a request names, in its path or its body. */
-export function namedBy({ recorder }: ConsoleContext, entry: LogEntry): readonly number[] {
-  const kept = mentions.get(entry);
-  if (kept) return kept;
-  const recorded = recorder.find(entry);
-  const body = recorded?.body ? (decode(recorded.body) ?? '') : '';
-  const ids = [...idsIn(entry.path, IN_PATH), ...idsIn(body, IN_BODY)];
-  if (recorded) mentions.set(entry, ids);
-  return ids;
-}
-
-/** Returns the requests that have created a resource, or name it, oldest first. */
-export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>
-  console.service.state.log.filter((entry) => createdBy(console, entry) === id || namedBy(console, entry).includes(id));

@@ -5,31 +5,26 @@ import type { JsonObject } from '../http/request-body.ts';
 import { type JobKind, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
-import { type Action, FieldError, NotFoundError, number, type Outcome, optional, post, string } from './action.ts';
+import { type Action, action, FieldError, NotFoundError, number, type Outcome, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
-import { happenedText } from './history.ts';
+import { happenedText, totalsOf } from './history.ts';
 import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
 import { capital, counted, durationText, relativeText, sentence } from './words.ts';
 
-/** Returns the milliseconds until the next task. */
 function untilNext(service: Service): number {
   const next = nextTask(service);
   if (!next) throw new FieldError('Nothing is due: no job runs, no delivery waits for its next attempt.');
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
-/** The response to an advance of the clock: its time, and what happened. */
-const respondToAdvance = ({ service, happened: { jobs, deliveries, disabled } }: Outcome): object => ({
+const respondToAdvance = ({ service, happened }: Outcome): object => ({
   now: new Date(service.clock.now()).toISOString(),
-  jobs,
-  deliveries,
-  disabled,
+  ...totalsOf(happened),
 });
 
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
 
-/** The build budget in the fields, as far as they have it. */
 const budgetOf = (fields: JsonObject) => ({
   buildsPerHour: optional(number, fields, 'buildsPerHour'),
   buildsPerDay: optional(number, fields, 'buildsPerDay'),
@@ -47,19 +42,19 @@ const SENT: Pick<Action, 'respond' | 'notice'> = {
 
 /** The actions of the operator alone. */
 export const OPERATOR_ACTIONS: readonly Action[] = [
-  post('/clock/advance', ['ms'], {
+  action('POST /clock/advance', ['ms'], {
     call: ({ sandbox }, fields) => callOf(sandbox.advance, number(fields, 'ms')),
     respond: respondToAdvance,
     notice: ({ fields: { ms }, happened, service }) =>
       `Advanced by ${durationText(Number(ms))}: ${happenedText(happened)}; ${dueText(service)}.`,
   }),
-  post('/clock/next', [], {
+  action('POST /clock/next', [], {
     call: ({ sandbox }, _, service) => callOf(sandbox.advance, untilNext(service)),
     respond: respondToAdvance,
     notice: ({ happened, service }) =>
       `Advanced to ${timeOf(service)}: ${happenedText(happened)}; ${dueText(service)}.`,
   }),
-  post('/clock/mode', ['mode', 'speed'], {
+  action('POST /clock/mode', ['mode', 'speed'], {
     call: ({ sandbox }, { mode, speed }) =>
       callOf(sandbox.setClock, (speed === undefined ? mode : { speed }) as ClockMode),
     notice({ service: { clock } }) {
@@ -67,7 +62,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
       return `The clock runs ${clock.mode === 'real' ? 'in real time' : `${clock.mode.speed} times as fast`}.`;
     },
   }),
-  post('/jobs/finish', ['kind', 'id', 'status', 'reason'], {
+  action('POST /jobs/finish', ['kind', 'id', 'status', 'reason'], {
     call({ sandbox }, fields) {
       const [kind, id, reason] = [kindOf(fields), number(fields, 'id'), optional(string, fields, 'reason')];
       if (!sandbox.jobs.running.some((job) => job.kind === kind && job.id === id))
@@ -77,7 +72,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ fields: { kind, id, status }, service }) =>
       `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
   }),
-  post('/jobs/finish-several', ['jobs', 'kind', 'status'], {
+  action('POST /jobs/finish-several', ['jobs', 'kind', 'status'], {
     call({ sandbox }, fields, service) {
       const status = number(fields, 'status');
       const { jobs, kind } = fields;
@@ -95,7 +90,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ fields, result, service }) =>
       `${counted(Number(result), 'job')} finished as ${endText(service, '', fields.status)}.`,
   }),
-  post('/jobs/next', ['kind', 'status', 'reason', 'duration'], {
+  action('POST /jobs/next', ['kind', 'status', 'reason', 'duration'], {
     call({ sandbox }, fields) {
       const [reason, duration] = [optional(string, fields, 'reason'), optional(number, fields, 'duration')];
       return callOf(sandbox.jobs.next, kindOf(fields), {
@@ -107,36 +102,30 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ fields: { kind, status }, service }) =>
       `The next ${String(kind)} ends as ${endText(service, kind, status)}.`,
   }),
-  {
-    method: 'DELETE',
-    path: '/jobs/next',
-    fields: [],
+  action('DELETE /jobs/next', [], {
     call: ({ sandbox }) => callOf(sandbox.jobs.clearNext),
     notice: () => 'The queued outcomes are removed: jobs complete.',
-  },
-  post('/faults', undefined, {
+  }),
+  action('POST /faults', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),
     respond: ({ fields, service: { faults } }) => ({ id: faults.active.at(-1)?.id, ...fields }),
     notice: ({ fields, service: { faults } }) =>
       `Fault ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
   }),
-  post('/faults/remove', ['id'], {
+  action('POST /faults/remove', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.remove, number(fields, 'id')),
     notice: ({ fields }) => `Fault ${Number(fields.id)} is removed.`,
   }),
-  {
-    method: 'DELETE',
-    path: '/faults',
-    fields: [],
+  action('DELETE /faults', [], {
     call: ({ sandbox }) => callOf(sandbox.faults.clear),
     respond: ({ result }) => ({ removed: result }),
     notice: ({ result }) => `${counted(Number(result), 'fault is', 'faults are')} removed.`,
-  },
-  post('/limits', undefined, {
+  }),
+  action('POST /limits', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.setLimits, fields),
     notice: ({ fields }) => `The limits of ${Object.keys(fields).join(', ')} are changed, also for tokens that exist.`,
   }),
-  post('/accounts', ['email', 'password', 'company', 'deliveryCredentials'], {
+  action('POST /accounts', ['email', 'password', 'company', 'deliveryCredentials'], {
     call({ sandbox }, fields) {
       const { deliveryCredentials } = fields;
       if (deliveryCredentials !== undefined && typeof deliveryCredentials !== 'boolean')
@@ -151,22 +140,22 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     respond: ({ fields: { password, ...fields } }) => fields,
     notice: ({ fields }) => `The account ${String(fields.email)} is created.`,
   }),
-  post('/companies', ['name', 'buildsPerHour', 'buildsPerDay'], {
+  action('POST /companies', ['name', 'buildsPerHour', 'buildsPerDay'], {
     call: ({ sandbox }, fields) =>
       callOf(sandbox.companies.create, { name: string(fields, 'name'), ...budgetOf(fields) }),
     notice: ({ fields }) => `The organization ${String(fields.name)} is created.`,
   }),
-  post('/budget', ['company', 'buildsPerHour', 'buildsPerDay'], {
+  action('POST /budget', ['company', 'buildsPerHour', 'buildsPerDay'], {
     call: ({ sandbox }, fields) =>
       callOf(sandbox.companies.get(string(fields, 'company')).setBuildBudget, budgetOf(fields)),
     notice: ({ fields }) => `The build budget of ${String(fields.company)} is changed.`,
   }),
-  post('/reset', [], {
+  action('POST /reset', [], {
     call: ({ sandbox, state }) => callOf(sandbox.restore, state),
     run: ({ console }) => console.history.clear(),
     notice: () => 'The sandbox is as it was when the recording began.',
   }),
-  post('/state', undefined, {
+  action('POST /state', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),
     run({ console }) {
       console.recorder.restart();
@@ -176,31 +165,24 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ service }) =>
       `The state is replaced: ${counted(service.state.accounts.size, 'account')}. The clock shows ${timeOf(service)}.`,
   }),
-  post('/recording/restart', [], {
+  action('POST /recording/restart', [], {
     run: ({ console }) => console.recorder.restart(),
     notice: () => 'The recording begins again, with the present state.',
   }),
-  post('/requests/resend', ['id', 'key'], {
+  action('POST /requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),
     ...SENT,
   }),
-  post('/requests/edited', ['id', 'method', 'path', 'key', 'body'], {
-    run: ({ console }, fields) =>
-      sendEdited(console, string(fields, 'id'), {
-        method: string(fields, 'method'),
-        path: string(fields, 'path'),
-        key: optional(string, fields, 'key'),
-        body: optional(string, fields, 'body'),
-      }),
+  action('POST /requests/edited', ['id', 'method', 'path', 'key', 'body'], {
+    run: ({ console }, fields) => sendEdited(console, fields),
     ...SENT,
   }),
-  post('/requests/first', [], {
+  action('POST /requests/first', [], {
     run: ({ console }) => sendFirst(console),
     ...SENT,
   }),
 ];
 
-/** Returns the status that a job of a kind ends with, and its name. */
 function endText({ jobs }: Service, kind: unknown, status: unknown): string {
   const { id, name } = statusOf(jobs.endStatus(kind as JobKind, Number(status)));
   return `${id} ${name}`;
@@ -208,7 +190,6 @@ function endText({ jobs }: Service, kind: unknown, status: unknown): string {
 
 const timeOf = ({ clock }: Service): string => new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Returns what is due next, in words. */
 function dueText(service: Service): string {
   const next = nextTask(service);
   return next ? `the next event is ${relativeText(next.time - service.clock.now())}` : 'nothing is due';

@@ -15,12 +15,8 @@ import { redactText } from './redact-request.ts';
 import { shownFields, typescriptOf } from './shown-call.ts';
 import { withoutOverrides } from './words.ts';
 
-/** Whose name an action is done in, and what it may change. */
-interface Actor {
-  find(context: Context<Env>, fields: JsonObject): SandboxAccount | undefined;
-  /** Throws if the account may not do an action. */
-  check?(account: SandboxAccount, action: Action, fields: JsonObject): void;
-}
+/** Returns the account in whose name an action is done, and throws if it may not do it. */
+type Actor = (context: Context<Env>, action: Action, fields: JsonObject) => SandboxAccount | undefined;
 
 /**
  * Creates the JSON endpoints of the operator: every action, and the state they change. An action of an account is done in the
@@ -30,12 +26,10 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const { state, clock, webhooks, jobs } = service;
   const app = withErrors();
-  addActions(app, console, [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS], {
-    find(_, { account }) {
-      if (account === undefined) return sandbox.accounts.list()[0];
-      if (typeof account !== 'string') throw new FieldError('`account` must be the email of an account.');
-      return sandbox.accounts.get(account);
-    },
+  addActions(app, console, [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS], (_, __, { account }) => {
+    if (account === undefined) return sandbox.accounts.list()[0];
+    if (typeof account !== 'string') throw new FieldError('`account` must be the email of an account.');
+    return sandbox.accounts.get(account);
   });
   app.get('/state', ({ json }) => {
     clock.runDue();
@@ -64,12 +58,12 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 export function createAccountApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const app = withErrors();
-  addActions(app, console, ACCOUNT_ACTIONS, {
-    find({ req }) {
-      const email = service.sessions.find(req.raw);
-      return email === undefined ? undefined : sandbox.accounts.get(email);
-    },
-    check: (account, action, fields) => checkOwner(service, account, action, fields),
+  addActions(app, console, ACCOUNT_ACTIONS, ({ req }, action, fields) => {
+    const email = service.sessions.find(req.raw);
+    if (email === undefined) return undefined;
+    const account = sandbox.accounts.get(email);
+    checkOwner(service, account, action, fields);
+    return account;
   });
   return app;
 }
@@ -83,15 +77,14 @@ function withErrors(): Hono<Env> {
   return app;
 }
 
-function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], actor: Actor): void {
+function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], accountOf: Actor): void {
   for (const action of actions) {
     app.on(action.method, action.path, async (context) => {
       const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
       const sent = isEmpty ? {} : await readFields(context);
-      const account = actor.find(context, sent);
       const { account: _, ...fields } = sent;
       checkNames(action, fields);
-      if (account) actor.check?.(account, action, fields);
+      const account = accountOf(context, action, sent);
       const { outcome, typescript } = await perform(console, action, account, fields);
       return context.json({
         ...(action.respond?.(outcome) ?? outcome.fields),
@@ -145,14 +138,7 @@ async function perform(
   // A clock that runs has gone on meanwhile.
   if (method === sandbox.advance) history.latest = { ...happened, to: happened.from + Number(ms) };
   const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
-  const outcome: Outcome = {
-    get fields() {
-      return shownFields(fields);
-    },
-    service,
-    result,
-    happened,
-  };
+  const outcome = { fields: shownFields(fields), service, result, happened };
   return { outcome, typescript: calls.map(typescriptOf).join('\n') };
 }
 

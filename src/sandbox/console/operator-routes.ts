@@ -25,17 +25,22 @@ import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
 import { findRequests } from './request-search.ts';
 
+/** Creates a page; `undefined` if there is none of this id. */
+type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
+
 /** Adds the pages of the operator, and all that needs the token of the run. */
 export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
   const { service, recorder, operators, sandbox } = console;
-  const pages: Readonly<Record<string, (query: URLSearchParams) => Page>> = {
+  const pages: Readonly<Record<string, OperatorPage>> = {
     // Until a request has come, it says how to send one.
     '/': (query) => (service.state.requestCount === 0 ? startPage(console) : requestsPage(console, query)),
     '/start': () => startPage(console),
     '/requests': (query) => requestsPage(console, query),
+    '/requests/:id': (_, id) => requestPage(console, id),
     '/deliveries': (query) => deliveriesPage(console, query),
     '/jobs': (query) => jobsPage(console, query),
     '/resources': (query) => allResourcesPage(console, query),
+    '/resources/:id': (query, id) => objectPage(console, Number(id), query),
     '/clock': (query) => clockPage(console, query),
     '/faults': () => faultsPage(console),
     '/limits': (query) => limitsPage(console, query),
@@ -48,21 +53,12 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     return operators.has(context) ? next() : render(console, context, NO_TOKEN, 401);
   });
   for (const [path, create] of Object.entries(pages)) {
-    app.get(path, (context) => {
+    app.get(path, async (context) => {
       service.clock.runDue();
-      return render(console, context, create(new URL(context.req.url).searchParams));
+      const page = await create(new URL(context.req.url).searchParams, context.req.param('id') ?? '');
+      return page ? render(console, context, page) : context.notFound();
     });
   }
-  app.get('/requests/:id', async (context) => {
-    const page = await requestPage(console, context.req.param('id'));
-    return page ? render(console, context, page) : context.notFound();
-  });
-  app.get('/resources/:id', (context) => {
-    service.clock.runDue();
-    const { searchParams } = new URL(context.req.url);
-    const page = objectPage(console, Number(context.req.param('id')), searchParams);
-    return page ? render(console, context, page) : context.notFound();
-  });
   app.get('/find', (context) => context.redirect(find(console, (context.req.query('q') ?? '').trim()), 302));
   app.get('/recording.test.ts', () => {
     const source = recordedTest(recorder.recording, options, service.state.storageUrl);

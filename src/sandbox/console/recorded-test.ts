@@ -195,7 +195,6 @@ const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
 const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 
-/** Returns the code of a body; `undefined` if there is none. */
 function bodySource({ body, file }: HandledRequest, partners: PartnerSecrets): string | undefined {
   if (file) return `file(${file.size}, ${Math.min(file.size, file.lines)})`;
   if (!body?.length) return undefined;

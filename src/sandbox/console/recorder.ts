@@ -147,7 +147,6 @@ export class Recorder {
   }
 }
 
-/** Leaves out a body that is too long. */
 const withinBounds = (handled: HandledRequest): KeptRequest =>
   handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 
@@ -155,11 +154,6 @@ const withinBounds = (handled: HandledRequest): KeptRequest =>
 const OVERHEAD = 1_000;
 
 function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {
-  let size = OVERHEAD + url.length + (body?.length ?? 0) + response.length;
-  for (const list of [headers, responseHeaders]) {
-    list?.forEach((value, name) => {
-      size += name.length + value.length;
-    });
-  }
-  return size;
+  const lines = [...headers, ...(responseHeaders ?? [])].flat().join('');
+  return OVERHEAD + url.length + (body?.length ?? 0) + response.length + lines.length;
 }

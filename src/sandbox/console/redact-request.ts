@@ -115,7 +115,6 @@ function hasEncodedSecret(text: string, start: number, hides: (name: string) => 
   return depth < MAX_DEPTH && decoded !== value && hideFields(decoded, hides, depth + 1) !== decoded;
 }
 
-/** Returns the end of a part of a multipart body. */
 function endOfPart(text: string, start: number, boundary: string | undefined): number {
   const end = boundary === undefined ? -1 : text.indexOf(boundary, start);
   return end < 0 ? text.length : end;

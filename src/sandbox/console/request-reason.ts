@@ -3,15 +3,8 @@ import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { advanceBy } from './forms.ts';
 import { type Content, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
+import { parsed } from './snippet-values.ts';
 import { capital, durationText, sentence } from './words.ts';
-
-/** Why a request ended as it did. */
-interface Reason {
-  readonly tone: Exclude<Tone, ''>;
-  readonly title: Content;
-  readonly details: readonly Content[];
-  readonly actions: readonly Html[];
-}
 
 /** Returns how a request ended: refused by the service, or failed, or not. */
 export const outcomeOf = ({ status }: LogEntry): keyof typeof TONES =>
@@ -34,58 +27,51 @@ const ERRORS: Readonly<Record<number, string>> = {
 };
 
 /** Returns the reason in one line, for lists. */
-export function reasonLine(entry: LogEntry, now: number): Content {
-  const { why, fault, replayed, freeAt, status, served } = entry;
-  if (fault !== undefined)
-    return `Fault: ${fault}${served === undefined ? '' : `, the service had responded with ${served}`}`;
-  if (status === 0)
-    return `The client was gone${served === undefined ? '' : `; the service had responded with ${served}`}`;
-  const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, now)}`;
+export function reasonLine(entry: LogEntry): Content {
+  const { at, why, fault, replayed, freeAt, status, served } = entry;
+  const response = served === undefined ? '' : `, the service had responded with ${served}`;
+  if (fault !== undefined) return `Fault: ${fault}${response}`;
+  if (status === 0) return `The client was gone${response}`;
+  const free = freeAt === undefined ? '' : html`, free again at ${timeElement(freeAt, Date.parse(at))}`;
   if (status === 429 && why !== undefined) return html`${capital(limitText(entry))}${free}`;
   return why ?? (replayed ? 'Replayed: the stored response of its idempotency key' : '');
 }
 
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
 export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Html {
-  const { tone, title, details, actions } = reasonOf(entry, recorded, now, speed);
-  return note(tone, title, { details, actions });
-}
-
-function reasonOf(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Reason {
-  const { status, fault, why = '' } = entry;
+  const { status, fault, why = '', freeAt } = entry;
   const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
-  if (status === 0) return { ...withoutResponse(entry), actions };
+  if (status === 0) return withoutResponse(entry, actions);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
-    const after = retryAfter ? ` and Retry-After ${retryAfter} s` : '';
-    const title = `Failed: a fault responded with ${status}${after}.`;
-    const tone = status >= 500 ? 'bad' : 'warn';
-    return { tone, title, details: [html`The service did nothing. ${clientGets(entry)}`], actions };
+    const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
+    const details = [html`The service did nothing. ${clientGets(entry)}`];
+    return note(status >= 500 ? 'bad' : 'warn', title, { details, actions });
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
-  if (status >= 500)
-    return { tone: 'bad', title: `Failed: ${sentence(why)}`, details: [...rule, clientGets(entry)], actions };
-  if (status === 429 && entry.freeAt !== undefined) return limited(entry, Date.parse(entry.freeAt), now, speed, rule);
+  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)], actions });
+  if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, speed, rule);
   if (status >= 400) return refused(entry, now, rule);
-  const tone = fault === undefined ? 'good' : 'warn';
-  return { tone, title: `Accepted: ${acceptedText(entry, recorded)}`, details: rule, actions };
+  const title = `Accepted: ${acceptedText(entry, recorded)}`;
+  return note(fault === undefined ? 'good' : 'warn', title, { details: rule, actions });
 }
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
   if (replayed) return 'the stored response of its idempotency key was sent again. Nothing was created twice.';
-  const { response } = recorded ?? {};
-  return response === undefined ? `the service responded with ${served ?? status}.` : messageOf(response);
+  if (recorded?.response === undefined) return `the service responded with ${served ?? status}.`;
+  const { message } = Object(parsed(recorded.response));
+  return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse({ fault, served }: LogEntry): Omit<Reason, 'actions'> {
+function withoutResponse({ fault, served }: LogEntry, actions: readonly Html[]): Html {
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
   const gets = html`Your client gets a <code>ConnectionError</code> with <code>outcome: 'unknown'</code>.`;
   const same = served === undefined ? '' : ' The same idempotency key and body return what was created.';
-  return { tone: 'bad', title: `No response: ${cause} ${acted}.`, details: [html`${gets}${same}`] };
+  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${same}`], actions });
 }
 
-function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason {
+function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
   const { why = '', freeAt } = entry;
   const isOpen = freeAt !== undefined && Date.parse(freeAt) > now;
   const until = isOpen
@@ -93,12 +79,11 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[]): Reason
     : '';
   const isRunning = why.includes('has not ended');
   const first = isRunning ? ' The same key and body return its response as soon as it has ended.' : '';
-  const title = `Refused: ${sentence(why)}`;
-  return { tone: 'warn', title, details: [...rule, html`${clientGets(entry)}${until}${first}`], actions: [] };
+  return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${clientGets(entry)}${until}${first}`] });
 }
 
 /** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
-function limited(entry: LogEntry, end: number, now: number, speed: number, rule: readonly Content[]): Reason {
+function limited(entry: LogEntry, end: number, now: number, speed: number, rule: readonly Content[]): Html {
   const left = end - now;
   const seconds = `${Math.ceil(left / 1000)} s`;
   const countdown = html`<time class="num" data-now="${now}" data-speed="${speed}" data-until="${end}">${seconds}</time>`;
@@ -106,15 +91,12 @@ function limited(entry: LogEntry, end: number, now: number, speed: number, rule:
   const time = timeElement(end, now);
   const when = left > 0 ? html`Free again in ${rest}, ${time}.` : html`It was free again at ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
-  return {
-    tone: 'warn',
-    title: html`Refused: ${limitText(entry)}. ${when}`,
+  return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [...rule, sentence(`${entry.why}`), clientGets(entry)],
     actions: [...advance, linkButton('/limits', 'Change the limit')],
-  };
+  });
 }
 
-/** Returns which limit a request has exceeded. */
 function limitText({ bucket, budget, why = '' }: LogEntry): string {
   if (budget) {
     const { hour, day } = budget;
@@ -123,7 +105,6 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `bucket ${bucket.name} is full (${bucket.used} of ${bucket.limit})` : why;
 }
 
-/** Returns what the client reports of a refusal. */
 function clientGets({ status, why = '' }: LogEntry): Content {
   const isBudget = status === 429 && why.includes('builds');
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
@@ -131,15 +112,4 @@ function clientGets({ status, why = '' }: LogEntry): Content {
   const waits = status === 429 ? ', or waits for Retry-After and sends it again' : '';
   const error = isBudget ? 'BuildBudgetError' : byStatus;
   return html`Your client gets a <code>${error}</code> with <code>outcome: '${outcome}'</code>${waits}.`;
-}
-
-/** Returns the message of an envelope. */
-function messageOf(response: string): string {
-  try {
-    const { message }: { readonly message?: unknown } = Object(JSON.parse(response));
-    if (typeof message === 'string') return message;
-  } catch {
-    // Not every response is JSON.
-  }
-  return 'the service has responded.';
 }

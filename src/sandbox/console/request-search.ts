@@ -1,8 +1,60 @@
 import type { LogEntry } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { wordsOf } from './lists.ts';
-import { createdBy, namedBy } from './objects.ts';
-import { decode } from './snippet-values.ts';
+import type { KeptRequest } from './recorder.ts';
+import { redactText } from './redact-request.ts';
+import { decode, parsed } from './snippet-values.ts';
+
+/** Keeps what a request says for as long as it is in the log, also when its details are not kept any more. */
+function remembered<T>(find: (console: ConsoleContext, entry: LogEntry, recorded: Partial<KeptRequest>) => T) {
+  const values = new WeakMap<LogEntry, T>();
+  return (console: ConsoleContext, entry: LogEntry): T => {
+    const kept = values.get(entry);
+    if (kept !== undefined) return kept;
+    const recorded = console.recorder.find(entry);
+    const value = find(console, entry, recorded ?? {});
+    if (recorded && value !== undefined) values.set(entry, value);
+    return value;
+  };
+}
+
+/** Returns the id of the resource that a request has created; `undefined` if it has created none. */
+export const createdBy = remembered(({ service }, entry, { response = '' }) => {
+  const { method, path, status, served = status, replayed } = entry;
+  if (method !== 'POST' || served < 200 || served >= 300 || replayed) return undefined;
+  const isCreate = Object.entries(service.operations).some(
+    ([name, operation]) => name.endsWith('.create') && operation.path === path,
+  );
+  if (!isCreate) return undefined;
+  const { data } = Object(parsed(response));
+  const { id } = Object(Array.isArray(data) ? data[0] : data);
+  return typeof id === 'number' ? id : undefined;
+});
+
+/** Ids in a path, and in fields of a JSON body such as `audience_id`. */
+const IN_PATH = /\/(\d+)(?=\/|$)/g;
+const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
+
+/** Returns the ids of the resources that a request names, in its path or its body. */
+const namedBy = remembered((_, { path }, { body }): readonly number[] => {
+  const ids = [...path.matchAll(IN_PATH), ...textOf(body).matchAll(IN_BODY)];
+  return ids.map(([, id]) => Number(id));
+});
+
+/** Returns the name in the body of a request; an empty string if it has none. */
+export function nameIn({ recorder }: ConsoleContext, entry: LogEntry): string {
+  const { name } = Object(parsed(textOf(recorder.find(entry)?.body)));
+  return typeof name === 'string' ? redactText(name) : '';
+}
+
+/** Returns the requests that have created a resource, or name it, oldest first. */
+export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>
+  console.service.state.log.filter((entry) => isAbout(console, entry, id));
+
+const isAbout = (console: ConsoleContext, entry: LogEntry, id: number): boolean =>
+  createdBy(console, entry) === id || namedBy(console, entry).includes(id);
+
+const textOf = (body: KeptRequest['body']): string => (body && decode(body)) ?? '';
 
 /** Returns the requests that match the text and the method of a query, oldest first. */
 export function findRequests(console: ConsoleContext, query: URLSearchParams): readonly LogEntry[] {
@@ -24,8 +76,7 @@ const FIELDS: Readonly<Record<string, (entry: LogEntry, value: string, console: 
   fault: ({ fault = '' }, value) => fault.toLowerCase().includes(value),
   path: ({ path }, value) => path.toLowerCase().includes(value),
   key: (entry, value, { recorder }) => keyOf(recorder.find(entry)).toLowerCase().includes(value),
-  id: (entry, value, console) =>
-    createdBy(console, entry) === Number(value) || namedBy(console, entry).includes(Number(value)),
+  id: (entry, value, console) => isAbout(console, entry, Number(value)),
 };
 
 function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => boolean {
@@ -35,26 +86,17 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
   return (entry) => searchText(console, entry).includes(word);
 }
 
-const keyOf = (recorded: { readonly headers: Headers } | undefined): string =>
-  recorded?.headers.get('idempotency-key') ?? '';
-
-const texts = new WeakMap<LogEntry, string>();
+const keyOf = (recorded: Partial<KeptRequest> | undefined): string => recorded?.headers?.get('idempotency-key') ?? '';
 
 /** Returns all that a request can be found by, in small letters: of JSON and forms their values, not the names of their fields. */
-function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
-  const kept = texts.get(entry);
-  if (kept !== undefined) return kept;
+const searchText = remembered((_, entry, recorded) => {
   const { id, method, path, status, account = '', why = '', fault = '' } = entry;
-  const recorded = recorder.find(entry);
-  const { url = '', body, response = '' } = recorded ?? {};
-  const sent = body ? (decode(body) ?? '') : '';
+  const { url = '', body, response = '' } = recorded;
   const query = url && new URL(url).search;
-  const values = [valuesOf(sent), valuesOf(response)].flat();
+  const values = [...valuesOf(textOf(body)), ...valuesOf(response)];
   const parts = [id, method, path, query, status || 'no response', account, why, fault, keyOf(recorded), ...values];
-  const text = parts.join(' ').toLowerCase();
-  if (recorded) texts.set(entry, text);
-  return text;
-}
+  return parts.join(' ').toLowerCase();
+});
 
 /** Returns the values in a body, whatever its type. */
 function valuesOf(body: string): readonly unknown[] {

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../http/request-body.ts';
 import { listTokens } from '../tokens.ts';
-import { FieldError, NotFoundError } from './action.ts';
+import { FieldError, NotFoundError, optional, string } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
 import type { KeptRequest } from './recorder.ts';
 import { withHidden } from './redact-request.ts';
@@ -14,16 +15,7 @@ export interface SentRequest {
 }
 
 /** Headers that follow from a connection. */
-const OF_CONNECTION: readonly string[] = [
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'transfer-encoding',
-  'expect',
-  'upgrade',
-  'te',
-];
+const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|te)$/;
 
 /** Methods that `fetch` cannot send. */
 export const FORBIDDEN_METHODS: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
@@ -44,25 +36,17 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   if (FORBIDDEN_METHODS.includes(entry.method)) throw new FieldError(`${entry.method} cannot be sent from here.`);
   const headers = headersOf(recorded);
   if (withNewKey) headers.set('idempotency-key', crypto.randomUUID());
-  return send(console, new Request(url, { headers, redirect: 'manual', ...methodOf(entry.method, body) }));
-}
-
-/** A request as somebody has changed it. */
-export interface EditedRequest {
-  readonly method: string;
-  /** Path with the query. */
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly body: string | undefined;
+  return send(console, url, entry.method, headers, body);
 }
 
 /**
  * Sends a request of the log with changes, and a token of its account, or of the first one. A credential that the page has hidden, and
  * nobody has changed, is the one that was sent.
  */
-export async function sendEdited(console: ConsoleContext, id: string, edited: EditedRequest): Promise<SentRequest> {
-  const recorded = keptRequest(console, id);
-  const { method, path, key, body } = edited;
+export async function sendEdited(console: ConsoleContext, fields: JsonObject): Promise<SentRequest> {
+  const recorded = keptRequest(console, string(fields, 'id'));
+  const path = string(fields, 'path');
+  const [key, body] = [optional(string, fields, 'key'), optional(string, fields, 'body')];
   const { origin } = new URL(recorded.url);
   const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
   if (!path.startsWith('/') || url?.origin !== origin)
@@ -73,16 +57,15 @@ export async function sendEdited(console: ConsoleContext, id: string, edited: Ed
   if (key !== undefined) headers.set('idempotency-key', key);
   const before = recorded.body && decode(recorded.body);
   const sent = body !== undefined && before !== undefined ? withHidden(body, before) : body;
-  return send(console, new Request(url, { headers, redirect: 'manual', ...methodOf(method, sent) }));
+  return send(console, url.href, string(fields, 'method'), headers, sent);
 }
 
 /** Sends the first request of somebody who has just begun: the create of an audience, in the name of the first account. */
 export function sendFirst(console: ConsoleContext): Promise<SentRequest> {
   const authorization = `Bearer ${tokenOf(console, undefined)}`;
   const headers = { accept: 'application/json', 'content-type': 'application/json', authorization };
-  const body = JSON.stringify({ name: 'Visitors' });
   const url = `${console.addresses().api}/api/v2/audiences/create`;
-  return send(console, new Request(url, { method: 'POST', headers, body }));
+  return send(console, url, 'POST', headers, JSON.stringify({ name: 'Visitors' }));
 }
 
 /** Returns an API token of an account, or of the first one. */
@@ -93,22 +76,21 @@ function tokenOf({ service, sandbox }: ConsoleContext, email = ''): string {
   return listTokens(service, record, 'api').at(-1)?.value ?? sandbox.accounts.get(record.email).token('api');
 }
 
-/** Returns the headers with which a request is sent again. */
 function headersOf({ headers: sent, address }: KeptRequest): Headers {
-  const headers = new Headers(sent);
-  for (const name of OF_CONNECTION) headers.delete(name);
+  const headers = new Headers([...sent].filter(([name]) => !OF_CONNECTION.test(name)));
   headers.set('x-forwarded-for', address);
   return headers;
 }
 
-/** Returns the method of a request, with its body if the method has one. */
-const methodOf = (method: string, body: BodyInit | undefined): RequestInit => ({
-  method,
-  ...(body && method !== 'GET' && method !== 'HEAD' && { body }),
-});
-
-async function send({ service, send: fetch }: ConsoleContext, request: Request): Promise<SentRequest> {
-  const { state } = service;
+async function send(
+  { service: { state }, send: fetch }: ConsoleContext,
+  url: string,
+  method: string,
+  headers: HeadersInit,
+  body: BodyInit | undefined,
+): Promise<SentRequest> {
+  const hasBody = body && method !== 'GET' && method !== 'HEAD';
+  const request = new Request(url, { method, headers, redirect: 'manual', ...(hasBody && { body }) });
   const response = await fetch(request).catch(() => undefined);
   const id = response?.headers.get('x-request-id') ?? state.log.at(-1)?.id ?? '';
   return { id, status: state.log.find((entry) => entry.id === id)?.status ?? response?.status ?? 0 };

@@ -19,10 +19,12 @@ export function shownCall(method: string, args: readonly unknown[]): string {
 export const shownFields = <T extends object>(fields: T): T =>
   JSON.parse(withoutVariables(JSON.stringify(hide(fields, ''))));
 
-/** Returns a value with variables in place of credentials: of a field, of an item of one, in an address. */
+/** Returns a value with variables in place of credentials: of a field with all that it holds, in an address. */
 function hide(value: unknown, name: string): unknown {
+  // That a field is set, or is not, is no credential.
+  if (isSecret(name) && value !== undefined && typeof value !== 'boolean') return variable(name);
   if (value instanceof URL) return hideInUrl(value.href);
-  if (typeof value === 'string') return isSecret(name) ? variable(name) : hideInText(value);
+  if (typeof value === 'string') return hideInText(value);
   if (Array.isArray(value)) return value.map((item) => hide(item, name));
   if (typeof value !== 'object' || value === null || sourceOf(value) !== undefined) return value;
   if ('version' in value && 'seed' in value) return expression('state');

@@ -80,6 +80,15 @@ export function shownBody({ body }: HandledRequest): string | undefined {
   return text ? redactBody(text) : undefined;
 }
 
+/** Returns the value of JSON; `undefined` for other text. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Decodes UTF-8; returns `undefined` for other bytes. */
 export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
   try {
@@ -111,7 +120,7 @@ export function hideInHeader(name: string, value: string): string {
 /** Returns TypeScript in which the variables are read from the environment. */
 export const inTypeScript = (code: string): string =>
   code
-    .replaceAll(new RegExp(`'${MARK}(\\w+)\uE001'`, 'g'), "process.env.$1 ?? ''")
+    .replaceAll(new RegExp(`'${MARK}(\\w+)\uE001'`, 'g'), 'process.env.$1!')
     .replaceAll(new RegExp(`${MARK}(\\w+)\uE001'`, 'g'), "' + process.env.$1")
     .replaceAll(MARKED, "' + process.env.$1 + '");
 

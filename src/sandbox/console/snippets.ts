@@ -13,21 +13,10 @@ import {
 } from './snippet-values.ts';
 
 /** Headers that a snippet leaves out, because every client sends its own. */
-const LEFT_OUT: readonly string[] = [
-  'host',
-  'connection',
-  'content-length',
-  'user-agent',
-  'accept-encoding',
-  'accept-language',
-  'transfer-encoding',
-  'origin',
-  'referer',
-  'x-forwarded-for',
-  'cookie',
-];
+const LEFT_OUT =
+  /^(?:host|connection|content-length|user-agent|accept-(?:encoding|language)|transfer-encoding|origin|referer|x-forwarded-for|cookie|sec-.*)$/;
 
-const isSent = (name: string): boolean => !(LEFT_OUT.includes(name) || name.startsWith('sec-'));
+const isSent = (name: string): boolean => !LEFT_OUT.test(name);
 
 /** Returns the headers that matter to the service, without credentials. */
 export const relevantHeaders = ({ headers }: HandledRequest): (readonly [name: string, value: string])[] =>

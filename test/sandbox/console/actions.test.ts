@@ -1,3 +1,4 @@
+import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/index.ts';
 import { startConsole } from '../../support/console.ts';
@@ -44,7 +45,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/accounts',
       { email: 'bo@example.com', password: 'x', company: 'Other' },
-      "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD ?? '', company: 'Other' });",
+      "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD!, company: 'Other' });",
       { email: 'bo@example.com' },
     ],
     [
@@ -76,7 +77,7 @@ describe('an action by its endpoint', () => {
     [
       'POST /api/password',
       { password: 'new' },
-      `sandbox.accounts.get('${credentials.email}').changePassword(process.env.PASSWORD ?? '');`,
+      `sandbox.accounts.get('${credentials.email}').changePassword(process.env.PASSWORD!);`,
       { changed: true },
     ],
     [
@@ -118,7 +119,7 @@ describe('an action by its endpoint', () => {
     twin.sandbox.faults.add({ on: '/nothing', status: 500 });
     vi.stubEnv('PASSWORD', Object(body).password);
     onTestFinished(() => void vi.unstubAllEnvs());
-    await new AsyncFunction('sandbox', 'state', data.typescript)(twin.sandbox, state);
+    await new AsyncFunction('sandbox', 'state', stripTypeScriptTypes(data.typescript))(twin.sandbox, state);
     for (const one of [sandbox, twin.sandbox]) await one.advance(0);
     const stateOf = (one: Sandbox) => ({ ...one.save(), faults: one.faults.list() });
     // A clock that runs is at another time.

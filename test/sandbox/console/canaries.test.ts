@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shownCall } from '../../../src/sandbox/console/shown-call.ts';
 import { ACCOUNT_PAGES, ENDPOINTS, PAGES, startConsole } from '../../support/console.ts';
 
 const CANARY = /canary\w*/i;
@@ -97,6 +98,17 @@ describe('credentials in every field', () => {
   }, 60_000);
 });
 
+describe('a call in source code', () => {
+  it('hides all that a secret field holds, but not whether one is set', () => {
+    const options = { ...nested, tokens: ['canaryD'], pin: 1234, deliveryCredentials: true };
+    const shown = shownCall('sandbox.call', [options]);
+    expect(shown).not.toMatch(CANARY);
+    expect(shown).not.toMatch(/user|deep|1234/);
+    expect(shown).toContain('credentials: process.env.CREDENTIALS!, passphrase');
+    expect(shown).toContain('deliveryCredentials: true');
+  });
+});
+
 /** A text in which the value of a secret field stands. */
 const text = (name: string): string => `${name} {"password":"canary-${name}"} token=canary-${name}`;
 const address = (host: string): string => `https://${host}/hooks?x=1&api_key=canary-${host}#token=canary-${host}`;
@@ -127,7 +139,7 @@ describe('an action with credentials in every field', () => {
     ],
     [
       'accounts',
-      "password: process.env.PASSWORD ?? ''",
+      'password: process.env.PASSWORD!',
       () => ({ email: 'eve@example.com', password: 'canary-password', company: text('company') }),
     ],
     ['companies', 'sandbox.companies.create(', () => ({ name: text('company'), buildsPerHour: 3 })],

@@ -258,7 +258,7 @@ describe('the console in Chromium', () => {
     await page.locator('dialog[open]').getByLabel('Organization').fill('Other');
     await act(
       'Create the account',
-      "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD ?? '', company: 'Other' })",
+      "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD!, company: 'Other' })",
       'dialog[open]',
     );
     await page.locator('main').getByRole('button', { name: 'Log in as bo@example.com' }).click();

@@ -145,7 +145,7 @@ describe('the snippets of a request, pasted', () => {
         expect([kind, command, again ? sameness(again) : stderr]).toEqual([kind, command, sameness(original)]);
       }
       for (const [language, code] of programs) {
-        const file = join(folder, 'snippet.mjs');
+        const file = join(folder, 'snippet.ts');
         await writeFile(file, code);
         const start = sandbox.log.length;
         const { stderr } = await run(process.execPath, [file], { env }).catch((error) => error);

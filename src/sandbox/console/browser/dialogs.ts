@@ -1,6 +1,5 @@
 import { closest, copyButton, find, make, makeButton } from './dom.ts';
 
-/** Opens a dialog that is made for the occasion. */
 function open(title: string, ...content: readonly Node[]): HTMLDialogElement {
   const dialog = document.createElement('dialog');
   const heading = make('h2', title);
@@ -22,7 +21,6 @@ function buttons(...content: readonly Node[]): HTMLElement {
   return form;
 }
 
-/** Returns a string in a box with a button that copies it. */
 function copyBox(text: string, className = ''): HTMLElement {
   const box = make('div', '', 'code one');
   box.append(make('pre', text, className), copyButton(text));

@@ -1,7 +1,6 @@
 import { find } from './dom.ts';
 import { closeNotice } from './notices.ts';
 
-/** Opens the search by Ctrl K, also where it is in a menu. */
 function openSearch(event: KeyboardEvent): void {
   const search = find<HTMLInputElement>('.find input');
   if (!search) return;
@@ -10,7 +9,6 @@ function openSearch(event: KeyboardEvent): void {
   search.focus();
 }
 
-/** Moves the focus to the next or the previous row of a list. */
 function stepRows(event: KeyboardEvent): void {
   const { activeElement } = document;
   const row = activeElement?.closest('tr');

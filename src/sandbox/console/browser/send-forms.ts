@@ -31,7 +31,6 @@ function nest(fields: Record<string, unknown>): Record<string, unknown> {
   return nested;
 }
 
-/** Returns the body of a form's request: the content of its file, or its fields. */
 async function bodyOf(form: HTMLFormElement, button: HTMLElement | null): Promise<string> {
   const file = find<HTMLInputElement>('input[type=file]', form)?.files?.[0];
   return file ? file.text() : JSON.stringify(nest(readFields(form, button)));
@@ -58,7 +57,6 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
-/** Shows what an action has done. */
 function showResult(form: HTMLFormElement, result: Readonly<Record<string, unknown>>): void {
   const { typescript, notice = 'Done.', id, token, secret = token } = result;
   if (typeof secret !== 'string') {

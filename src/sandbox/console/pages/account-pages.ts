@@ -24,59 +24,50 @@ export function tokensPage({ service }: ConsoleContext, account: SandboxAccount)
   };
 }
 
-/** Returns the button that revokes a token or a connection. */
-const revoke = (what: 'tokens' | 'connections', id: number | string, name: string, consequence: string): Html =>
-  actionForm({
-    action: `POST /account/api/${what}/revoke`,
-    submit: 'Revoke…',
+const CONSEQUENCES = {
+  tokens: 'Requests with it get 401 from then on.',
+  connections: 'It has to ask for your consent again.',
+} as const;
+
+function revoke(what: keyof typeof CONSEQUENCES, id: number | string, name: string): Html {
+  const label = `Revoke ${name}`;
+  const confirm = [`${label}?`, CONSEQUENCES[what]] as const;
+  return actionForm(`POST /account/api/${what}/revoke`, 'Revoke…', {
     values: { id },
-    label: `Revoke ${name}`,
+    label,
     style: 'small danger',
-    confirm: [`Revoke ${name}?`, consequence],
+    confirm,
   });
+}
 
 const expiry = (date: Date | undefined, now: number): Content => (date ? timeElement(date.getTime(), now) : 'never');
 
+const NO_TOKENS = emptyState(
+  'No live tokens',
+  'The API responds with 401 until you issue one.',
+  opener('issue', 'Issue a token…'),
+);
+
 const tokenTable = (tokens: ReturnType<SandboxAccount['tokens']>, now: number): Html =>
-  table({
-    caption: 'Live tokens, the newest first',
-    columns: [
-      ['Token', '', ({ id }) => html`<b>token ${id}</b>`, 'main'],
-      ['Kind', 'w6', ({ kind }) => badge('', kind), 'side2'],
-      ['Issued', 'w12', ({ createdAt }) => timeElement(createdAt.getTime(), now), 'named'],
-      ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-      [
-        'Actions',
-        'w7',
-        ({ id }) => revoke('tokens', id, `token ${id}`, 'Requests with it get 401 from then on.'),
-        'acts',
-      ],
-    ],
-    entries: tokens,
-    empty: emptyState(
-      'No live tokens',
-      'The API responds with 401 until you issue one.',
-      opener('issue', 'Issue a token…'),
-    ),
-  });
+  table('Live tokens, the newest first', tokens, NO_TOKENS, [
+    ['Token', '', ({ id }) => html`<b>token ${id}</b>`, 'main'],
+    ['Kind', 'w6', ({ kind }) => badge('', kind), 'side2'],
+    ['Issued', 'w12', ({ createdAt }) => timeElement(createdAt.getTime(), now), 'named'],
+    ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
+    ['Actions', 'w7', ({ id }) => revoke('tokens', id, `token ${id}`), 'acts'],
+  ]);
+
+const NO_CONNECTIONS = emptyState(
+  'No OAuth connections',
+  'An MCP client connects with your consent, at /oauth/authorize.',
+);
 
 const connectionTable = (account: SandboxAccount, now: number): Html =>
-  table({
-    caption: 'OAuth connections',
-    columns: [
-      ['Client', '', ({ client }) => foreign(client), 'main cut'],
-      ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-      [
-        'Actions',
-        'w7',
-        ({ id, client }) =>
-          revoke('connections', id, `the connection of ${client}`, 'It has to ask for your consent again.'),
-        'acts',
-      ],
-    ],
-    entries: account.connections(),
-    empty: emptyState('No OAuth connections', 'An MCP client connects with your consent, at /oauth/authorize.'),
-  });
+  table('OAuth connections', account.connections(), NO_CONNECTIONS, [
+    ['Client', '', ({ client }) => foreign(client), 'main cut'],
+    ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
+    ['Actions', 'w7', ({ id, client }) => revoke('connections', id, `the connection of ${client}`), 'acts'],
+  ]);
 
 const KINDS = [
   ['api', 'API'],
@@ -84,20 +75,12 @@ const KINDS = [
 ] as const;
 
 const dialogs = (): readonly Html[] => [
-  formDialog({
-    id: 'issue',
-    title: 'Issue a token',
+  formDialog('issue', 'Issue a token', 'POST /account/api/tokens', 'Issue', {
     lead: 'It is shown once. At most ten of a kind are live.',
-    action: 'POST /account/api/tokens',
-    submit: 'Issue',
     fields: select('Kind', 'kind', KINDS),
   }),
-  formDialog({
-    id: 'revoke',
-    title: 'Revoke all tokens of a kind',
+  formDialog('revoke', 'Revoke all tokens of a kind', 'POST /account/api/tokens/revoke-all', 'Revoke all', {
     lead: 'Requests with them get 401 from then on.',
-    action: 'POST /account/api/tokens/revoke-all',
-    submit: 'Revoke all',
     style: 'danger primary',
     fields: select('Kind to revoke', 'kind', KINDS),
   }),
@@ -106,9 +89,7 @@ const dialogs = (): readonly Html[] => [
 /** The form that changes the password. */
 export function passwordPage({ email }: AccountRecord): Page {
   const lead = 'A new password revokes every token and OAuth connection, and ends all sessions.';
-  const form = actionForm({
-    action: 'POST /account/api/password',
-    submit: 'Change the password',
+  const form = actionForm('POST /account/api/password', 'Change the password', {
     style: 'primary',
     leave: '/login',
     fields: [

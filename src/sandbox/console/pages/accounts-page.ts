@@ -38,11 +38,7 @@ const accountLines = ({ email, company: { name, id } }: AccountRecord): Html =>
   twoLines(html`<b>${foreign(email)}</b>`, html`${foreign(name)} <span class="num">(${id})</span>`);
 
 const accountDialog = (): Html =>
-  formDialog({
-    id: 'account',
-    title: 'Create an account',
-    action: 'POST /api/accounts',
-    submit: 'Create the account',
+  formDialog('account', 'Create an account', 'POST /api/accounts', 'Create the account', {
     fields: [
       input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
       input('Password', 'password', { required: true, autocomplete: 'off' }),

@@ -3,11 +3,11 @@ import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, secondsInput } from '../forms.ts';
-import { emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { type Advance, type HappenedAt, happenedText } from '../history.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
-import { listView, search, twoLines } from '../lists.ts';
-import { count, dateText, durationText, relativeText } from '../words.ts';
-import { whatHappened } from './advance-report.ts';
+import { listView, search, table, twoLines } from '../lists.ts';
+import { capital, count, counted, dateText, durationText, relativeText } from '../words.ts';
 
 /** The clock, and what is due. */
 export function clockPage({ service: { clock }, service, history }: ConsoleContext, query: URLSearchParams): Page {
@@ -30,7 +30,6 @@ ${live('happened', report)}
   };
 }
 
-/** Returns the buttons that set how the clock runs. */
 function speedButtons(mode: ClockMode): Html {
   const isPressed = (choice: ClockMode): string => String(speedOf(mode) === speedOf(choice));
   const speeds = [10, 60, 3_600].map((speed) => {
@@ -44,14 +43,12 @@ function speedButtons(mode: ClockMode): Html {
 
 function toNext(next: DueTask | undefined, now: number): Html {
   if (!next) return html`<p class="soft">Nothing is due.</p>`;
-  return html`${actionForm({ action: 'POST /api/clock/next', submit: 'To the next event', style: 'primary wide' })}
+  return html`${actionForm('POST /api/clock/next', 'To the next event', { style: 'primary wide' })}
 <p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`;
 }
 
 const advanceForm = (): Html =>
-  actionForm({
-    action: 'POST /api/clock/advance',
-    submit: 'Advance',
+  actionForm('POST /api/clock/advance', 'Advance', {
     layout: 'row',
     fields: secondsInput('Seconds', 'ms', { required: true }),
   });
@@ -108,3 +105,53 @@ function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
     return [{ ...first, title: `${count(all.length)} ${first.event}`, subjects }];
   });
 }
+
+const MAX_ROWS = 20;
+
+/** Things of one kind that happened in the same minute, the first one first. */
+type Group = readonly [first: HappenedAt, ...more: HappenedAt[]];
+
+function whatHappened(advance: Advance): Html {
+  const { from, to, events } = advance;
+  const byMinute = Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
+  const groups = [...byMinute.values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
+  const text = `await sandbox.advance(${Math.round(to - from)});`;
+  return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
+<span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
+<div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>
+<p>${capital(happenedText(advance))}.</p>${table('What happened, the first one first', groups.slice(0, MAX_ROWS), '', [
+    ['At', 'w12', ([{ at }]) => timeElement(at, from)],
+    ['What', '', (group) => twoLines(titleOf(group), subjectsOf(group)), 'two main cut'],
+    ['Result', 'w14', resultsOf, 'side2'],
+  ])}</section>`;
+}
+
+function titleOf({ length, 0: { what } }: Group): Html {
+  if (what === 'disabled') return html`<b>Switched off</b>`;
+  if (what === 'jobs') return html`<a class="row" href="/resources">${counted(length, 'job')} ended</a>`;
+  return html`<a class="row" href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
+}
+
+const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>
+  [...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length] as const);
+
+const subjectsOf = (group: Group): Content =>
+  tally(group.map(({ subject }) => subject)).map(([subject, number], index) => {
+    const times = group[0].what === 'disabled' ? '' : ` × ${count(number)}`;
+    return [index === 0 ? '' : ', ', foreign(subject), times];
+  });
+
+const RESULTS = {
+  completed: ['ok', 'completed'],
+  succeeded: ['ok', 'succeeded'],
+  needsInfo: ['warn', 'need information'],
+  failed: ['bad', 'failed'],
+  exhausted: ['bad', 'exhausted'],
+  disabled: ['bad', 'after 20 exhausted in a row'],
+} as const;
+
+const resultsOf = (group: Group): Content =>
+  tally(group.map(({ result }) => result)).map(([result, number]) => {
+    const [tone, text] = RESULTS[result];
+    return html`${badge(tone, result === 'disabled' ? text : `${count(number)} ${text}`)} `;
+  });

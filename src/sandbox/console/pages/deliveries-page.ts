@@ -2,12 +2,29 @@ import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, groupDeliveries, isDelivered } from '../delivery-groups.ts';
-import type { Choices } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, linkButton, live, timeElement } from '../html.ts';
+import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import { actionForm, advanceBy, type Choices } from '../forms.ts';
+import { codeBlock, prettyJson } from '../highlight.ts';
+import {
+  attributesOf,
+  badge,
+  type Content,
+  emptyState,
+  facts,
+  foreign,
+  type Happening,
+  type Html,
+  head,
+  httpBadge,
+  linkButton,
+  live,
+  timeElement,
+  timeline,
+} from '../html.ts';
 import type { Page } from '../layout.ts';
 import { addressOf, type Column, listView, search, segments, twoLines } from '../lists.ts';
-import { deliveryPanel, redeliver, responseBadge } from './delivery-panel.ts';
+import { redactBody, redactUrl } from '../redact-request.ts';
+import { count, relativeText } from '../words.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { liveButtons } from './requests-page.ts';
 
@@ -77,7 +94,6 @@ export function deliveryList(list: DeliveryList): Html {
   return html`${filter}<div class="cols ${chosen ? 'panel' : ''}">${rows}${panel}</div>`;
 }
 
-/** Returns whether a delivery has the state, the type and the endpoint of a query. */
 function hasFields(query: URLSearchParams): (group: DeliveryGroup) => boolean {
   const is = (name: string, value: string | number): boolean => [String(value), '', null].includes(query.get(name));
   return ({ state, event }) => is('state', state) && is('type', event.type) && is('endpoint', event.endpoint.id);
@@ -117,10 +133,10 @@ function columnsOf(list: DeliveryList, chosen: DeliveryGroup | undefined): reado
 
 function eventLines({ event, latest }: DeliveryGroup, { path, query }: DeliveryList, isChosen: boolean): Html {
   const address = addressOf(path, query, { event: event.id, to: String(event.endpoint.id) });
-  const mark = isChosen ? html` aria-current="true"` : '';
+  const link = attributesOf({ href: `${address}#detail`, 'aria-current': isChosen && 'true' });
   const manual = latest.delivery.manual ? badge('', 'manual') : '';
   return twoLines(
-    html`<a class="row" href="${address}#detail"${mark}><b>${event.type}</b></a>${manual}`,
+    html`<a class="row"${link}><b>${event.type}</b></a>${manual}`,
     html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
   );
 }
@@ -131,7 +147,6 @@ function nextOf({ state, retryAt }: DeliveryGroup, now: number): Content {
   return html`<span class="bad">${state === 'exhausted' ? 'exhausted' : 'not attempted again'}</span>`;
 }
 
-/** Returns the attempts of the latest run as dots, of six. */
 function dots({ attempts, latest }: DeliveryGroup): Html {
   const { attempt, manual } = latest.delivery;
   const run = attempts.filter(({ delivery }) => delivery.manual === manual).slice(-attempt);
@@ -142,4 +157,70 @@ function dots({ attempts, latest }: DeliveryGroup): Html {
     Array.from({ length: open }, () => html`<i></i>`),
   ];
   return html`<span class="dots" role="img" aria-label="${label}">${marks}</span> <span class="num soft">${attempt} of 6</span>`;
+}
+
+/** Returns the form that delivers an event again. */
+export const redeliver = (event: string, api: string, style: string): Html =>
+  actionForm(`POST ${api}/webhooks/redeliver`, 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
+
+/** Returns the status of a receiver, or why there is none. */
+export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
+  return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
+}
+
+const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
+
+/** Returns one delivery: what follows, its attempts, and what was sent. `api` is the prefix of the endpoints that do the actions. */
+function deliveryPanel(group: DeliveryGroup, api: string, now: number): Html {
+  const { event, attempts, latest } = group;
+  const { id, type, endpoint, body } = event;
+  const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
+  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
+<div class="acts">${stateOf(group)} ${nextAttempt(group, api, now)}</div>
+${facts(
+  [
+    ['Event', html`<code>${id}</code>`],
+    ['Endpoint', foreign(endpoint.name)],
+    ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
+    ['About', subjectOf(event, api)],
+  ],
+  'list',
+)}
+<h3>Attempts</h3>${timeline(attempts.map((attempt) => happeningOf(attempt, now)))}
+${codeBlock('delivery-headers', 'Request headers', headers)}
+${codeBlock('delivery-body', `Body, ${count(body.length)} bytes`, prettyJson(redactBody(body)))}
+<p class="soft">A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>`;
+}
+
+function stateOf({ attempts, state }: DeliveryGroup): Html {
+  if (state === 'delivered') return html`<b class="good">Delivered.</b>`;
+  const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
+  return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
+}
+
+function nextAttempt({ retryAt, state }: DeliveryGroup, api: string, now: number): Content {
+  if (retryAt === undefined) return '';
+  const advance = api === '/api' ? advanceBy(retryAt - now, 'Advance to it', 'small') : '';
+  const next = state === 'delivered' ? 'The earlier delivery still waits: next attempt at' : 'Next attempt at';
+  return html`<span>${next} ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advance}`;
+}
+
+/** Returns the id of the resource that an event is about. */
+export function subjectIdOf({ body }: DeliveryGroup['event']): number | undefined {
+  const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
+  return typeof data?.id === 'number' ? data.id : undefined;
+}
+
+function subjectOf(event: DeliveryGroup['event'], api: string): Content {
+  const id = subjectIdOf(event);
+  if (id === undefined) return '';
+  const about = `${event.type.split('.')[0]} ${id}`;
+  return api === '/api' ? html`<a href="/resources/${id}">${about}</a>` : about;
+}
+
+function happeningOf(attempt: EndedAttempt, now: number): Happening {
+  const { at, attempt: number, manual } = attempt.delivery;
+  const response = attempt.response === '' ? '' : html`<code>${redactBody(attempt.response)}</code>`;
+  const line = html`<b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}`;
+  return { at, tone: isDelivered(attempt) ? 'good' : 'bad', content: html`<p>${line}</p>${response}` };
 }

@@ -23,22 +23,13 @@ export function endpointTable(
   const create = link
     ? opener('create', 'Create an endpoint…', { style: 'primary' })
     : linkButton('/account/webhooks', 'Create a webhook endpoint');
-  return table({
-    caption: 'Webhook endpoints',
-    columns: [
-      ['Endpoint', '', (endpoint) => nameLines(endpoint, link?.(endpoint.id)), 'two main'],
-      [
-        'State',
-        'w14',
-        (endpoint) => twoLines(endpointBadge(endpoint), secondSignature(endpoint, now)),
-        'two side2 cut',
-      ],
-      ['Events', 'w7 lo', ({ events }) => eventsText(events)],
-      ['Actions', 'w24', (endpoint) => endpointActions(endpoint, api), 'acts'],
-    ],
-    entries: endpoints,
-    empty: emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create),
-  });
+  const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
+  return table('Webhook endpoints', endpoints, none, [
+    ['Endpoint', '', (endpoint) => nameLines(endpoint, link?.(endpoint.id)), 'two main'],
+    ['State', 'w14', (endpoint) => twoLines(endpointBadge(endpoint), secondSignature(endpoint, now)), 'two side2 cut'],
+    ['Events', 'w7 lo', ({ events }) => eventsText(events), 'named'],
+    ['Actions', 'w24', (endpoint) => endpointActions(endpoint, api), 'acts'],
+  ]);
 }
 
 function nameLines({ id, name, url }: Endpoint, href: string | undefined): Html {
@@ -68,9 +59,7 @@ export function endpointActions(
 ): Html[] {
   const action = (verb: string, submit: string, style = 'small', consequence = ''): Html => {
     const label = `${submit.replace('…', '')} ${name}`;
-    return actionForm({
-      action: `POST ${api}/webhooks/${verb}`,
-      submit,
+    return actionForm(`POST ${api}/webhooks/${verb}`, submit, {
       values: { id },
       label,
       style,

@@ -4,7 +4,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { describeRule, PRESETS } from '../fault-words.ts';
 import { actionForm, checkbox, formDialog, input, numberInput, opener, select } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
-import { emptyState, foreign, type Html, head, live } from '../html.ts';
+import { attributesOf, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
@@ -24,31 +24,26 @@ export function faultsPage({ sandbox, service }: ConsoleContext): Page {
 }
 
 const removeAll = (count: number): Html =>
-  actionForm({
-    action: 'DELETE /api/faults',
-    submit: 'Remove all…',
+  actionForm('DELETE /api/faults', 'Remove all…', {
     style: 'danger',
     confirm: [`Remove all ${count} rules?`, 'Requests that they hold continue.'],
   });
 
+const NO_FAULTS = emptyState(
+  'No faults',
+  'Every request is served. Lose the response of the next create:',
+  commandLine('fault', 'npx aud sandbox fault add --on audiences.create --cut after --times 1'),
+);
+
 const faultTable = (rules: readonly ActiveFault[]): Html =>
-  table({
-    caption: 'Fault rules, in order',
-    columns: [
-      ['Rule', 'w4', ({ id }) => id, 'named'],
-      ['Requests', '', requestsOf, 'main cut'],
-      ['Fault', 'w14', faultOf, 'side2'],
-      ['Rate', 'w6 lo', ({ rule: { rate } }) => (rate === undefined ? 'always' : `${rate * 100} %`)],
-      ['Left', 'w6', ({ remaining }) => (Number.isFinite(remaining) ? remaining : 'no limit'), 'named'],
-      ['Actions', 'w7', ({ id }) => remove(id), 'acts'],
-    ],
-    entries: rules,
-    empty: emptyState(
-      'No faults',
-      'Every request is served. Lose the response of the next create:',
-      commandLine('fault', 'npx aud sandbox fault add --on audiences.create --cut after --times 1'),
-    ),
-  });
+  table('Fault rules, in order', rules, NO_FAULTS, [
+    ['Rule', 'w4', ({ id }) => id, 'named'],
+    ['Requests', '', requestsOf, 'main cut'],
+    ['Fault', 'w14', faultOf, 'side2'],
+    ['Rate', 'w6 lo', ({ rule: { rate } }) => (rate === undefined ? 'always' : `${rate * 100} %`)],
+    ['Left', 'w6', ({ remaining }) => (Number.isFinite(remaining) ? remaining : 'no limit'), 'named'],
+    ['Actions', 'w7', ({ id }) => remove(id), 'acts'],
+  ]);
 
 const requestsOf = ({ rule: { on = 'all' } }: ActiveFault): Html =>
   typeof on === 'function' ? html`by a function` : html`<code>${foreign(on)}</code>`;
@@ -59,28 +54,18 @@ function faultOf({ rule }: ActiveFault): Html {
 }
 
 const remove = (id: number): Html =>
-  actionForm({
-    action: 'POST /api/faults/remove',
-    submit: 'Remove',
-    values: { id },
-    label: `Remove rule ${id}`,
-    style: 'small',
-  });
+  actionForm('POST /api/faults/remove', 'Remove', { values: { id }, label: `Remove rule ${id}`, style: 'small' });
 
 /** The dialog that adds a rule; the script shows the fields of the chosen preset, and what the rule does. */
 function addDialog(names: readonly string[]): Html {
   const [[first = '', rule = {}] = []] = PRESETS;
   const { title, client, command } = describeRule(rule);
   const presets = [...PRESETS.map(([text]) => text), 'Something else…'].map((text) => {
-    const mark = text === first ? html` checked` : '';
-    return html`<label><input type="radio" name="preset" value="${text}" data-preset${mark}> ${text}</label>`;
+    const radio = { type: 'radio', name: 'preset', value: text, 'data-preset': true, checked: text === first };
+    return html`<label><input${attributesOf(radio)}> ${text}</label>`;
   });
-  return formDialog({
-    id: 'add',
-    title: 'Add a fault',
+  return formDialog('add', 'Add a fault', 'POST /api/faults', 'Add the fault', {
     lead: 'What shall go wrong?',
-    action: 'POST /api/faults',
-    submit: 'Add the fault',
     fields: [
       html`<fieldset class="presets"><legend class="sr">Preset</legend><div class="seg">${presets}</div></fieldset>`,
       input('Requests', 'on', { list: 'operations' }, 'An operation, a path with *, or METHOD /path. Empty: all'),

@@ -6,9 +6,9 @@ import { actionForm, formDialog, input, opener, secondsInput, select } from '../
 import { commandLine } from '../highlight.ts';
 import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, segments, twoLines } from '../lists.ts';
-import { count, relativeText } from '../words.ts';
-import { queuedOutcomes, recentlyEnded } from './job-outcomes.ts';
+import { listView, search, segments, table, twoLines } from '../lists.ts';
+import { isJobKind, NAMESPACES, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
+import { count, durationText, relativeText } from '../words.ts';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
   ['audience', 'Audiences'],
@@ -54,9 +54,7 @@ ${live('ended', recentlyEnded(service))}</section></div>${endDialog()}`,
 }
 
 const outcomeForm = (): Html =>
-  actionForm({
-    action: 'POST /api/jobs/next',
-    submit: 'Queue the outcome',
+  actionForm('POST /api/jobs/next', 'Queue the outcome', {
     layout: 'row',
     fields: [
       select(
@@ -72,9 +70,7 @@ const outcomeForm = (): Html =>
 
 function completeButton(kind: string, number: number): Html {
   const things = KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs';
-  return actionForm({
-    action: 'POST /api/jobs/finish-several',
-    submit: 'Complete all…',
+  return actionForm('POST /api/jobs/finish-several', 'Complete all…', {
     values: { status: 104, ...(kind !== '' && { kind }) },
     confirm: [
       `Complete all ${count(number)} ${things}?`,
@@ -138,7 +134,7 @@ export function jobActions({ kind, id, resource }: Pick<TimedJob, 'kind' | 'id' 
   const button = (text: string, status: number) =>
     ({ label: `${text} ${about}`, style: 'small', values: { kind, id, status } }) as const;
   const finish = (submit: string, status: number): Html =>
-    actionForm({ action: 'POST /api/jobs/finish', submit, ...button(submit, status) });
+    actionForm('POST /api/jobs/finish', submit, button(submit, status));
   const dialog = (text: string, status: number): Html => opener('end', `${text}…`, { about, ...button(text, status) });
   if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
   const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
@@ -150,14 +146,54 @@ const ENDS = [107, 422, 400, 404, 499, 5].map((id) => [id, named(id)] as const);
 
 /** Returns the dialog in which a job ends with a reason. */
 export const endDialog = (): Html =>
-  formDialog({
-    id: 'end',
-    title: html`End <bdi data-name>the job</bdi>`,
-    action: 'POST /api/jobs/finish',
-    submit: 'End the job',
+  formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
       select('Status', 'status', ENDS),
       html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
     ],
   });
+
+function queuedOutcomes({ jobs }: Service): Content {
+  if (jobs.queued.length === 0) return '';
+  const entries = jobs.queued.map(({ kind, outcome }) => {
+    return { kind, ...(typeof outcome === 'number' ? { status: outcome } : outcome) };
+  });
+  const remove = actionForm('DELETE /api/jobs/next', 'Remove all outcomes', { style: 'small' });
+  return [
+    table('Queued outcomes, the next one first', entries, '', [
+      ['Kind and reason', '', ({ kind, reason }) => twoLines(kind, reason ? foreign(reason) : ''), 'two main cut'],
+      ['Ends as', 'w11', ({ status }) => jobBadge(statusOf(status)), 'side2'],
+      ['After', 'w6', ({ duration }) => (duration === undefined ? '' : durationText(duration)), 'named'],
+    ]),
+    html`<div class="acts">${remove}</div>`,
+  ];
+}
+
+const MAX_ENDED = 8;
+
+const NONE_ENDED = html`<p class="soft">None has ended yet.</p>`;
+
+function recentlyEnded(service: Service): Html {
+  const resources = [...service.state.accounts.values()].flatMap((account) =>
+    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace, -MAX_ENDED)),
+  );
+  const ended = resources.filter(({ kind, id }) => isJobKind(kind) && !service.jobs.saved.running.has(id));
+  const timeOf = (one: (typeof ended)[number]): string => String(one.fields.updated_at ?? '');
+  return table(
+    'Jobs that have ended, the latest first',
+    ended.sort((a, b) => timeOf(b).localeCompare(timeOf(a)) || b.id - a.id).slice(0, MAX_ENDED),
+    NONE_ENDED,
+    [
+      ['Job and reason', '', (one) => jobLines(service, one), 'two main cut'],
+      ['Ended as', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
+      ['At', 'w7', (one) => html`<time class="num">${timeOf(one).slice(11)}</time>`],
+    ],
+  );
+}
+
+function jobLines(service: Service, { kind, id }: ShownResource): Html {
+  const reason = reasonText(service, { kind, id });
+  const link = html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`;
+  return twoLines(link, reason && foreign(reason));
+}

@@ -31,20 +31,17 @@ export function limitsPage(console: ConsoleContext, query: URLSearchParams): Pag
 const limitText = ({ limit, interval }: { readonly limit: number; readonly interval: number }): string =>
   `${count(limit)} in ${durationText(interval)}`;
 
+const NO_ORGANIZATIONS = emptyState('No organizations', 'An account belongs to one, whose builds are counted.');
+
 function budgetTable({ service: { state, clock } }: ConsoleContext): Html {
   const used = ({ name }: Company, window: SlidingWindow, time: string): Html =>
     meter(`${name}: builds in the last ${time}`, window.count(clock.now()), window.limit);
-  return table({
-    caption: 'Build budgets',
-    columns: [
-      ['Organization', '', ({ name }) => foreign(name), 'main cut'],
-      ['This hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
-      ['Today', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
-      ['Actions', 'w7', changeBudget, 'acts'],
-    ],
-    entries: [...state.companies.values()],
-    empty: emptyState('No organizations', 'An account belongs to one, whose builds are counted.'),
-  });
+  return table('Build budgets', [...state.companies.values()], NO_ORGANIZATIONS, [
+    ['Organization', '', ({ name }) => foreign(name), 'main cut'],
+    ['This hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
+    ['Today', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
+    ['Actions', 'w7', changeBudget, 'acts'],
+  ]);
 }
 
 function bucketList({ service: { state, clock } }: ConsoleContext, query: URLSearchParams): readonly Html[] {
@@ -82,12 +79,10 @@ const changeBudget = ({ name, hourlyBuilds, dailyBuilds }: Company): Html =>
     values: { company: name, buildsPerHour: hourlyBuilds.limit, buildsPerDay: dailyBuilds.limit },
   });
 
+const BUDGET_TITLE = html`The build budget of <bdi data-name>an organization</bdi>`;
+
 const budgetDialog = (): Html =>
-  formDialog({
-    id: 'budget',
-    title: html`The build budget of <bdi data-name>an organization</bdi>`,
-    action: 'POST /api/budget',
-    submit: 'Set the budget',
+  formDialog('budget', BUDGET_TITLE, 'POST /api/budget', 'Set the budget', {
     fields: [
       html`<input type="hidden" name="company">`,
       numberInput('Builds an hour', 'buildsPerHour'),
@@ -98,9 +93,7 @@ const budgetDialog = (): Html =>
 function limitsDialog(limits: ConsoleContext['service']['limits']): Html {
   const forms = BUCKETS.map((name) => {
     const { limit, interval } = limits[name];
-    return actionForm({
-      action: 'POST /api/limits',
-      submit: `Set ${name}`,
+    return actionForm('POST /api/limits', `Set ${name}`, {
       layout: 'row',
       fields: [
         numberInput(`Requests (${name})`, `${name}.limit`, { value: limit, required: true }),

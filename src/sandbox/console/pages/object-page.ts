@@ -8,6 +8,7 @@ import {
   type Content,
   facts,
   foreign,
+  type Happening,
   type Html,
   head,
   httpBadge,
@@ -16,19 +17,21 @@ import {
   live,
   note,
   timeElement,
+  timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
-import { createdBy, findResource, reasonText, requestsAbout, type ShownResource } from '../objects.ts';
+import { findResource, reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, toneOf } from '../request-reason.ts';
-import { type Happening, timeline } from '../timeline.ts';
+import { createdBy, requestsAbout } from '../request-search.ts';
 import { capital, count, counted, relativeText } from '../words.ts';
-import { redeliver, responseBadge, subjectIdOf } from './delivery-panel.ts';
+import { redeliver, responseBadge, subjectIdOf } from './deliveries-page.ts';
 import { endDialog, jobActions } from './jobs-page.ts';
 import { detailsOf } from './resource-pages.ts';
 
 /** Something that happened to a resource, or because of it. */
-interface Chapter extends Happening {
+interface Chapter extends Omit<Happening, 'content'> {
+  readonly parts: readonly Content[];
   /** Rank among the chapters of the same time. */
   readonly order: number;
   /** Set for a poll: many are one line. */
@@ -46,7 +49,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
   return {
     title: `${capital(kind)} ${id}`,
     content: html`<p class="crumb"><span>${path}</span></p>
-${live('object', [summaryOf(console.service, resource, requests), storySection(story, id, query.has('all'))])}
+${live('object', [summaryOf(console.service, resource, requests), storySection(story, id, console.service.clock.now(), query.has('all'))])}
 ${endDialog()}`,
   };
 }
@@ -71,11 +74,11 @@ function summaryOf(service: Service, resource: ShownResource, requests: readonly
 /** Most chapters that are shown at first. */
 const MAX_CHAPTERS = 60;
 
-function storySection(chapters: readonly Chapter[], id: number, isAll: boolean): Html {
+function storySection(chapters: readonly Chapter[], id: number, now: number, isAll: boolean): Html {
   const shown = isAll ? chapters : chapters.slice(-MAX_CHAPTERS);
   const earlier = chapters.length - shown.length;
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
-  return html`<h2>Its story</h2>${more}${timeline(shown)}`;
+  return html`<h2>Its story</h2>${more}${timeline(shown.map((chapter) => ({ ...chapter, content: contentOf(chapter, now) })))}`;
 }
 
 function reasonNote(service: Service, resource: ShownResource): Html | '' {
@@ -91,7 +94,6 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
 const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-/** Returns how often the client has read a resource, and when the last time. */
 function pollsText({ clock }: Service, requests: readonly LogEntry[], id: number): string {
   const polls = requests.filter((entry) => isPollOf(entry, id));
   const latest = polls.at(-1);
@@ -122,21 +124,19 @@ function storyOf(console: ConsoleContext, { id }: ShownResource, requests: reado
 const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
   event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
 
-/** Returns the content of a chapter, which begins with its time. */
-const contentOf = (at: number, now: number, ...parts: readonly Content[]): Html =>
+const contentOf = ({ at, parts }: Chapter, now: number): Html =>
   html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
-  const now = console.service.clock.now();
   const kept = console.recorder.find(entry);
   // When it began: what it has done is before its end.
   const at = kept?.started.time ?? Date.parse(entry.at);
   const key = kept?.headers.get('idempotency-key');
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
-  const reason = reasonLine(entry, now);
+  const reason = reasonLine(entry);
   const parts = [httpBadge(entry.status), link, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, order, tone: toneOf(entry), content: contentOf(at, now, parts), isPoll: isPollOf(entry, id) };
+  return { at, order, tone: toneOf(entry), parts, isPoll: isPollOf(entry, id) };
 }
 
 const OUTCOME_TONES = { completed: 'good', needsInfo: 'warn', failed: 'bad' } as const;
@@ -150,7 +150,7 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
     at,
     order: requests + 0.5,
     tone: outcome === undefined ? '' : OUTCOME_TONES[outcome],
-    content: contentOf(at, service.clock.now(), parts),
+    parts,
     ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : by }),
   };
 }
@@ -165,7 +165,7 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
   const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, '/api', 'small')];
-  return { at, order, tone: isGood ? 'good' : 'bad', content: contentOf(at, now, parts) };
+  return { at, order, tone: isGood ? 'good' : 'bad', parts };
 }
 
 /** Puts polls that follow one another into the line of what they have read. */
@@ -178,7 +178,7 @@ function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[]
     if (polls === 0 || chapters[index + 1]?.isPoll) continue;
     const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
     const before = result.pop();
-    result.push(before ? { ...before, content: [before.content, link] } : { ...chapter, content: link });
+    result.push({ ...(before ?? chapter), parts: [...(before?.parts ?? []), link] });
     polls = 0;
   }
   return result;

@@ -16,13 +16,13 @@ import {
   live,
   meter,
   timeElement,
+  timeline,
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
-import { timeline } from '../timeline.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
@@ -57,15 +57,10 @@ const NOT_KEPT = emptyState(
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, method] as const);
 
-/** The request in a form, to be changed and sent with a token of its account. */
 function editDialog(recorded: HandledRequest): Html {
   const { id, method } = recorded.entry;
-  return formDialog({
-    id: 'edit',
-    title: 'Edit and send',
+  return formDialog('edit', 'Edit and send', 'POST /api/requests/edited', 'Send', {
     lead: 'With a token of its account, and the other headers as they were.',
-    action: 'POST /api/requests/edited',
-    submit: 'Send',
     values: { id },
     fields: [
       select('Method', 'method', METHODS, method),
@@ -78,7 +73,7 @@ function editDialog(recorded: HandledRequest): Html {
 }
 
 const resendForm = (submit: string, values: Readonly<Record<string, string>>, style = ''): Html =>
-  actionForm({ action: 'POST /api/requests/resend', submit, values, style });
+  actionForm('POST /api/requests/resend', submit, { values, style });
 
 function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequest | undefined): Html {
   const { account, bucket, method, path, fault, served } = entry;
@@ -178,7 +173,7 @@ function attempts({ service, recorder }: ConsoleContext, { entry: own }: Handled
     const { at, id, status } = entry;
     const link = entry === own ? html`<b>this request</b>` : html`<a href="/requests/${id}">${id}</a>`;
     const line = html`<b>${index + 1}</b> ${timeElement(at, now, 12)} ${httpBadge(status)} ${link}`;
-    const content = html`<p>${line} <span>${reasonLine(entry, now)}</span></p>`;
+    const content = html`<p>${line} <span>${reasonLine(entry)}</span></p>`;
     return { at: Date.parse(at), tone: toneOf(entry), content };
   });
   return html`<h2>Attempts with this idempotency key</h2>${kept}${timeline(happenings)}`;

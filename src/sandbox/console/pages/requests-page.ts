@@ -5,10 +5,10 @@ import { commandLine } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, segments, twoLines } from '../lists.ts';
-import { createdBy, findResource } from '../objects.ts';
+import { findResource } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { findRequests } from '../request-search.ts';
+import { createdBy, findRequests, nameIn } from '../request-search.ts';
 import { count } from '../words.ts';
 
 const PATH = '/requests';
@@ -114,10 +114,10 @@ function columnsOf(console: ConsoleContext): readonly Column<RequestGroup>[] {
   return [
     ['Time', 'w7', ({ entry: { at } }) => timeElement(at, Date.parse(at), 12)],
     ['Status', 'w8', ({ entry }) => httpBadge(entry.status), 'side2'],
-    ['Request, and why it was refused', '', (group) => requestLines(console, group), 'two main'],
+    ['Request, and why it was refused', '', (group) => requestLines(console, group), 'two main cut'],
     ['Bucket', 'w7 lo', ({ entry: { bucket } }) => (bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '')],
-    ['Account', 'w9 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
-    ['Duration', 'w6 lo', ({ entry }) => durationOf(entry), 'gone'],
+    ['Account', 'w7 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
+    ['Duration', 'w5 lo', ({ entry }) => durationOf(entry), 'gone'],
   ];
 }
 
@@ -134,15 +134,16 @@ function requestLines(console: ConsoleContext, { entry, times, first }: RequestG
     isDifferent ? badge('', `service: ${served}`) : '',
   ];
   const since = html`since ${timeElement(first.at, now)}, all with this status`;
-  return twoLines(title, times > 1 ? since : explain(console, entry, now));
+  return twoLines(title, times > 1 ? since : explain(console, entry));
 }
 
-/** Returns why a request was refused, and what it has created. */
-function explain(console: ConsoleContext, entry: LogEntry, now: number): Content {
-  const line = reasonLine(entry, now);
+/** Returns why a request was refused, with the name that it had sent, and what it has created. */
+function explain(console: ConsoleContext, entry: LogEntry): Content {
+  const line = reasonLine(entry);
   const created = createdText(console, entry);
   if (line === '') return created;
-  const reason = html`<span title="${entry.why ?? ''}">${line}</span>`;
+  const name = created === '' ? nameIn(console, entry) : '';
+  const reason = html`<span title="${entry.why ?? ''}">${name && html`“<bdi>${name}</bdi>”: `}${line}</span>`;
   return created === '' ? reason : [reason, '; ', created];
 }
 

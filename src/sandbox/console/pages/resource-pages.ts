@@ -22,7 +22,6 @@ export const ownResourcesPage = ({ service }: ConsoleContext, account: AccountRe
 /** Path of the resources of an account. In the sandbox, each resource has its own page. */
 const OWN_PATH = '/account/resources';
 
-/** The resources of one kind at a time. */
 function resourcesPage(
   service: Service,
   query: URLSearchParams,
@@ -68,12 +67,12 @@ const COMMANDS: Readonly<Record<Namespace, string>> = {
 
 function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
-  const account: Column<ShownResource> = ['Account', 'w9 lo', (one) => foreign(one.account.email)];
+  const account: Column<ShownResource> = ['Account', 'w8 lo', (one) => foreign(one.account.email)];
   return [
     ['Id', 'w4', ({ id }) => id],
     ['Name', '', (one) => nameLines(service, one, isLinked), 'two main'],
-    ['Status', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
-    ['Details', 'w18 lo', (one) => detailsOf(one, now)],
+    ['Status', 'w11', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
+    ['Details', 'w14 lo', (one) => detailsOf(one, now)],
     ...(hasAccount ? [account] : []),
     ['Created', 'w11 lo', ({ fields }) => createdAt(fields.created_at, now)],
   ];

@@ -94,30 +94,18 @@ const resetCard = (
 <p>${opener('reset', 'Reset…', { style: 'danger' })}</p></section>`;
 
 const dialogs = (steps: number): readonly Html[] => [
-  formDialog({
-    id: 'reset',
-    title: 'Reset the sandbox?',
+  formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
     lead: 'Resources created since, deliveries, requests and logins are gone. Save the state first to be able to return to it.',
-    action: 'POST /api/reset',
-    submit: 'Reset',
     style: 'danger primary',
   }),
-  formDialog({
-    id: 'load',
-    title: 'Load a state',
+  formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
     lead: 'Replaces accounts, tokens, resources and the time, and ends all logins. The recording restarts.',
     fields: html`<label>File <input type="file" accept=".json,application/json" required>
 <small>Written by Save the state, by --export, or by sandbox.save()</small></label>`,
-    action: 'POST /api/state',
-    submit: 'Replace the state',
     style: 'danger primary',
   }),
-  formDialog({
-    id: 'again',
-    title: 'Restart the recording?',
+  formDialog('again', 'Restart the recording?', 'POST /api/recording/restart', 'Restart recording', {
     lead: `The ${count(steps)} steps are discarded. The next test begins with the present state.`,
-    action: 'POST /api/recording/restart',
-    submit: 'Restart recording',
     style: 'danger primary',
   }),
 ];

@@ -2,18 +2,12 @@ import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, commandLine, tabs } from '../highlight.ts';
-import { type Content, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
+import { attributesOf, type Content, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { count } from '../words.ts';
 
-/** A step of a beginner. */
-interface BeginnerStep {
-  readonly id: string;
-  readonly title: string;
-  readonly isDone: boolean;
-  readonly note: string;
-  readonly content: Content;
-}
+/** A step of a beginner; the note says what it takes. */
+type Step = readonly [id: string, title: string, note: string, isDone: boolean, content: Content];
 
 /** How to send the first request: the steps, which tick themselves off, the addresses and the account. */
 export function startPage(console: ConsoleContext): Page {
@@ -64,21 +58,20 @@ function accountFacts({ service }: ConsoleContext): Html {
 
 function stepList(console: ConsoleContext): Html {
   const steps = stepsOf(console);
-  const next = steps.find(({ isDone }) => !isDone);
-  const done = steps.filter(({ isDone }) => isDone).length;
-  return html`<ol class="todo">${steps.map((step) => stepElement(step, step === next))}</ol>
+  const open = steps.findIndex(([, , , isDone]) => !isDone);
+  const done = steps.filter(([, , , isDone]) => isDone).length;
+  return html`<ol class="todo">${steps.map((step, index) => stepElement(step, index === open))}</ol>
 <p class="pager"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>
 ${linkButton('/requests', 'See the requests', 'small')}</p>`;
 }
 
-function stepElement({ id, title, isDone, note, content }: BeginnerStep, isNext: boolean): Html {
+function stepElement([id, title, note, isDone, content]: Step, isNext: boolean): Html {
   // Another id for another state: the step that comes next opens, whatever the reader has opened before.
   const state = isDone ? 'done' : isNext ? 'next' : '';
-  return html`<li class="${state}"><details id="step-${id}-${state}"${isNext ? html` open` : ''}>
+  return html`<li class="${state}"><details id="step-${id}-${state}"${attributesOf({ open: isNext })}>
 <summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
 }
 
-/** Returns whether a job of any account has ended. */
 const hasEnded = ({ state, jobs }: ConsoleContext['service']): boolean =>
   [...state.accounts.values()].some(({ audiences, activations, cohorts, estimates }) =>
     [audiences, activations, cohorts, estimates].some((all) =>
@@ -86,44 +79,16 @@ const hasEnded = ({ state, jobs }: ConsoleContext['service']): boolean =>
     ),
   );
 
-function stepsOf({ service, addresses }: ConsoleContext): readonly BeginnerStep[] {
+function stepsOf({ service, addresses }: ConsoleContext): readonly Step[] {
   const { state, webhooks } = service;
+  const isReplayed = state.log.some(({ replayed }) => replayed === true);
+  const isLimited = state.log.some(({ status }) => status === 429);
   return [
-    {
-      id: 'request',
-      title: 'Send your first request',
-      isDone: state.requestCount > 0,
-      note: 'waiting for it',
-      content: firstRequest(addresses().api),
-    },
-    {
-      id: 'job',
-      title: 'Complete its job',
-      isDone: hasEnded(service),
-      note: 'one click',
-      content: JOB_STEP,
-    },
-    {
-      id: 'webhook',
-      title: 'Receive a webhook',
-      isDone: webhooks.attempts.length > 0,
-      note: 'optional',
-      content: WEBHOOK_STEP,
-    },
-    {
-      id: 'lost',
-      title: 'Lose a response without creating a duplicate',
-      isDone: state.log.some(({ replayed }) => replayed === true),
-      note: 'optional',
-      content: LOST_STEP,
-    },
-    {
-      id: 'limit',
-      title: 'Run into a rate limit',
-      isDone: state.log.some(({ status }) => status === 429),
-      note: 'optional',
-      content: LIMIT_STEP,
-    },
+    ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(addresses().api)],
+    ['job', 'Complete its job', 'one click', hasEnded(service), JOB_STEP],
+    ['webhook', 'Receive a webhook', 'optional', webhooks.attempts.length > 0, WEBHOOK_STEP],
+    ['lost', 'Lose a response without creating a duplicate', 'optional', isReplayed, LOST_STEP],
+    ['limit', 'Run into a rate limit', 'optional', isLimited, LIMIT_STEP],
   ];
 }
 
@@ -160,8 +125,8 @@ const firstRequest = (api: string): Html => html`${tabs('as', [
   ['curl', 'curl', [variables('curl', api), codeBlock('first-curl', 'Shell', FIRST_CURL)]],
   ['cli', 'Command', [variables('cli', api), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
 ])}
-<div class="acts">${actionForm({ action: 'POST /api/requests/first', submit: 'Send from here', style: 'primary' })}
-${actionForm({ action: 'POST /api/tokens', submit: 'Issue a token…', values: { kind: 'api' } })}</div>
+<div class="acts">${actionForm('POST /api/requests/first', 'Send from here', { style: 'primary' })}
+${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } })}</div>
 <p class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
 const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;

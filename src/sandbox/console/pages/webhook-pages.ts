@@ -28,12 +28,8 @@ export function webhooksPage({ service }: ConsoleContext, { company, notificatio
       head('Webhooks', '', create),
       live('endpoints', list),
       live('notifications', notes.length === 0 ? '' : [html`<h2>Notifications</h2>`, notes]),
-      formDialog({
-        id: 'create',
-        title: 'Create a webhook endpoint',
+      formDialog('create', 'Create a webhook endpoint', `POST ${API}/webhooks`, 'Create the endpoint', {
         lead: 'Its secret is shown once.',
-        action: `POST ${API}/webhooks`,
-        submit: 'Create the endpoint',
         fields: [
           input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
           input('Name', 'name', { placeholder: 'Webhook' }),
@@ -85,7 +81,6 @@ function summaryOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
   ];
 }
 
-/** Returns what is wrong with an endpoint, and what follows from it. */
 function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: number): Html | '' {
   if (isDisabled(endpoint))
     return note('bad', 'Disabled: 20 deliveries in a row have used up their six attempts.', {
@@ -102,11 +97,7 @@ function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
 
 /** The form that changes an endpoint. Its URL may contain credentials, and is not shown. */
 const editDialog = ({ id, name, url, events }: Endpoint): Html =>
-  formDialog({
-    id: 'edit',
-    title: 'Edit the endpoint',
-    action: `POST ${API}/webhooks/update`,
-    submit: 'Save',
+  formDialog('edit', 'Edit the endpoint', `POST ${API}/webhooks/update`, 'Save', {
     values: { id },
     fields: [
       input('Name', 'name', { value: name }),
