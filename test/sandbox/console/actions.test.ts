@@ -493,12 +493,21 @@ describe('an action by its endpoint', () => {
 });
 
 describe('an action of an account', () => {
-  it('is done in the name of the session, whatever the body says', async () => {
-    const { act, logIn, sandbox } = await startConsole();
+  it('is done in the name of the session, and refused on a page of another account', async () => {
+    const { account, act, logIn, page, sandbox } = await startConsole();
     const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
     const cookie = await logIn();
-    await act('POST /account/api/tokens', { kind: 'api', account: 'bo@example.com' }, cookie);
-    expect(bo.tokens()).toEqual([]);
+    expect(await page('/account/tokens', cookie)).toContain(`data-account="${credentials.email}"`);
+    for (const path of ['tokens', 'tokens/revoke-all']) {
+      const refused = await act(`POST /account/api/${path}`, { kind: 'api', account: 'bo@example.com' }, cookie);
+      expect([refused.status, refused.data.message]).toEqual([
+        400,
+        `This page is of bo@example.com, and the browser has logged in as ${credentials.email} since: nothing was done.`,
+      ]);
+    }
+    expect([bo.tokens(), account.tokens()]).toMatchObject([[], [{ kind: 'api' }]]);
+    await act('POST /account/api/tokens', { kind: 'api', account: credentials.email }, cookie);
+    expect(account.tokens()).toHaveLength(2);
     const { id } = sandbox.webhooks.create({ account: bo, url: URL_OF_RECEIVER });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);

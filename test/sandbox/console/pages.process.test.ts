@@ -586,6 +586,29 @@ describe('the console in Chromium', () => {
     expect(page.url()).toBe(`${origin}/requests`);
   });
 
+  it('a page of an account does nothing in the name of another one, which its browser has logged in as in another tab', async () => {
+    const { sandbox, account, context, page, open, press, origin } = await openConsole({ clock: 'manual' });
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
+    const logInAs = async (email: string): Promise<void> => {
+      const tab = await context.newPage();
+      await tab.goto(`${origin}/accounts`);
+      await tab.getByRole('button', { name: `Log in as ${email}` }).click();
+      await tab.getByRole('heading', { name: 'Resources' }).waitFor();
+      await tab.close();
+    };
+    await logInAs(bo.email);
+    await open('/account/tokens');
+    await press('Issue a token…');
+    await logInAs(credentials.email);
+    await press('Issue', 'dialog[open]');
+    await page.getByText('nothing was done.').waitFor();
+    await page.getByText(`This browser has logged in as ${credentials.email}.`).waitFor();
+    expect([bo.tokens().length, account.tokens().length]).toEqual([0, 1]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Show its page' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).first().waitFor();
+  });
+
   it('a change between a page and its stream is shown when the stream opens', async () => {
     const { client, page, open } = await openConsole({ clock: 'manual' });
     await client.projects.create({ name: 'First' });

@@ -33,7 +33,8 @@ function nest(fields: Record<string, unknown>): Record<string, unknown> {
 
 async function bodyOf(form: HTMLFormElement, button: HTMLElement | null): Promise<string> {
   const file = find<HTMLInputElement>('input[type=file]', form)?.files?.[0];
-  return file ? file.text() : JSON.stringify(nest(readFields(form, button)));
+  const { account } = find('main')?.dataset ?? {};
+  return file ? file.text() : JSON.stringify({ ...nest(readFields(form, button)), account });
 }
 
 function clearErrors(form: HTMLFormElement): void {
