@@ -143,6 +143,23 @@ describe('the pages', () => {
     expect(rows).toEqual(ids.reverse());
   });
 
+  it('the jobs that ended last are listed, although newer ones run; of another day with its date', async () => {
+    const { api, act, createAudience, page, sandbox } = await startConsole({ start: 60_000 });
+    const first = await createAudience();
+    const { data } = await (await api('POST', '/api/v2/estimates/create', { name: 'Size' })).json();
+    const estimate = data.id ?? data[0].id;
+    await act('POST /api/jobs/finish', { kind: 'audience', id: first, status: 104 });
+    await sandbox.advance(86_400_000);
+    for (let count = 0; count < 9; count++) await createAudience();
+    const second = await createAudience();
+    await act('POST /api/jobs/finish', { kind: 'audience', id: second, status: 107 });
+    const [, ended = ''] = (await page('/jobs')).split('Recently ended');
+    expect(textOf(ended).replaceAll('\n', '')).toContain(
+      `audience ${second}The job cannot be processed as requested.107 Additional Info00:01:00` +
+        `estimate ${estimate}104 Completed1 Jan 1970, 00:11:00audience ${first}104 Completed1 Jan 1970, 00:01:00`,
+    );
+  });
+
   it('only what has used up its attempts is counted as exhausted', async () => {
     const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });

@@ -49,7 +49,7 @@ ${jobList(query, matching, jobs.length, service.clock.now())}
 <p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
 ${live('queued', queuedOutcomes(service))}<h3>Add an outcome</h3>${outcomeForm()}</section>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(service))}</section></div>${endDialog()}`,
+${live('ended', recentlyEnded(console))}</section></div>${endDialog()}`,
   };
 }
 
@@ -174,20 +174,25 @@ const MAX_ENDED = 8;
 
 const NONE_ENDED = html`<p class="soft">None has ended yet.</p>`;
 
-function recentlyEnded(service: Service): Html {
-  const resources = [...service.state.accounts.values()].flatMap((account) =>
-    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace, -MAX_ENDED)),
+function recentlyEnded({ service, history }: ConsoleContext): Html {
+  const { state, jobs, clock } = service;
+  const resources = [...state.accounts.values()].flatMap((account) =>
+    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)),
   );
-  const ended = resources.filter(({ kind, id }) => isJobKind(kind) && !service.jobs.saved.running.has(id));
-  const timeOf = (one: (typeof ended)[number]): string => String(one.fields.updated_at ?? '');
+  const ended = resources.flatMap((one) => {
+    if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
+    // An estimate does not contain it.
+    const updated = one.fields.updated_at ? Date.parse(`${String(one.fields.updated_at).replace(' ', 'T')}Z`) : 0;
+    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? updated }];
+  });
   return table(
     'Jobs that have ended, the latest first',
-    ended.sort((a, b) => timeOf(b).localeCompare(timeOf(a)) || b.id - a.id).slice(0, MAX_ENDED),
+    ended.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, MAX_ENDED),
     NONE_ENDED,
     [
       ['Job and reason', '', (one) => jobLines(service, one), 'two main cut'],
       ['Ended as', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
-      ['At', 'w7', (one) => html`<time class="num">${timeOf(one).slice(11)}</time>`],
+      ['At', 'w12', ({ at }) => (at > 0 ? timeElement(at, clock.now()) : '')],
     ],
   );
 }
