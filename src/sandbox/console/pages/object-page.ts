@@ -23,7 +23,7 @@ import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, toneOf } from '../request-reason.ts';
-import { createdBy, requestsAbout } from '../request-search.ts';
+import { createdBy, keptText, requestsAbout } from '../request-search.ts';
 import { capital, count, counted, relativeText } from '../words.ts';
 import { redeliver, responseBadge, subjectIdOf } from './deliveries-page.ts';
 import { endDialog, jobActions } from './jobs-page.ts';
@@ -94,12 +94,13 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
 const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-function pollsText({ clock }: Service, requests: readonly LogEntry[], id: number): string {
+function pollsText({ clock, state }: Service, requests: readonly LogEntry[], id: number): string {
   const polls = requests.filter((entry) => isPollOf(entry, id));
   const latest = polls.at(-1);
-  if (!latest) return 'never';
+  const among = keptText(state) && ` among ${keptText(state)}`;
+  if (!latest) return `never${among}`;
   const times = polls.length === 1 ? 'once' : `${count(polls.length)} times`;
-  return `${times}, the last time ${relativeText(Date.parse(latest.at) - clock.now())}`;
+  return `${times}${among}, the last time ${relativeText(Date.parse(latest.at) - clock.now())}`;
 }
 
 /** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */

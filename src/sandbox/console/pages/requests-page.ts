@@ -8,7 +8,7 @@ import { type Column, listView, segments, twoLines } from '../lists.ts';
 import { findResource } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, nameIn } from '../request-search.ts';
+import { createdBy, findRequests, keptText, nameIn } from '../request-search.ts';
 import { count } from '../words.ts';
 
 const PATH = '/requests';
@@ -68,11 +68,13 @@ export const liveButtons = (): Html =>
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
+  const kept = keptText(console.service.state);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
+      live('kept', kept && html`<p class="lead">Only ${kept} are kept.</p>`),
       requestList(console, query, hits),
     ],
   };
