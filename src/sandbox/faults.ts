@@ -155,7 +155,7 @@ export function describeFault({ delay, inFlight, status, cut, malformed }: Fault
     inFlight !== undefined && `in flight ${inFlight} ms`,
     status !== undefined && `status ${status}`,
     cut !== undefined && `cut ${cut}`,
-    malformed && 'malformed',
+    malformed && 'half of the response',
   ];
   return parts.filter(Boolean).join(', ');
 }

@@ -312,6 +312,17 @@ describe('the pages', () => {
     expect(text).not.toMatch(/canary(?!_not)/);
   });
 
+  it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
+    const { api, page, sandbox } = await startConsole();
+    sandbox.faults.add({ ...rule, times: 1 });
+    await api('GET', '/api/v2/audiences/index').catch(() => {});
+    expect(sandbox.log[0]).toMatchObject({ status: 200 });
+    const text = textOf(await page('/requests/req_1'));
+    expect(text).toContain('Failed: your client got half of the body.');
+    expect(text).not.toContain('Accepted');
+    expect(textOf(await page('/requests'))).toMatch(/Failed 1.*Fault: (?:half of the response|cut body)/s);
+  });
+
   it('a secret in half of a response is not shown', async () => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ malformed: true });
