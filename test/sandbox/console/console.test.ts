@@ -185,6 +185,14 @@ describe('the pages', () => {
     expect(await page('/deliveries')).toContain(`<span class="badge bad">${text}</span>`);
   });
 
+  it('a list is an operation of its own, not a read of "index"', async () => {
+    const { api, page } = await startConsole();
+    await api('GET', '/api/v2/audiences/index');
+    const text = textOf(await page('/requests/req_1'));
+    expect(text).toContain('Operationaudiences.list');
+    expect(text).toContain('await client.audiences.list()');
+  });
+
   it('the heading of a request does not contain its query', async () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/index?page=2&api_key=canary');
