@@ -157,9 +157,8 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, latest, retryAt, state, attempts } = group;
+  const { event, at, latest, retryAt, state } = group;
   const { id, type, endpoint } = event;
-  const at = attempts[0]?.delivery.at ?? latest.delivery.at;
   const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
