@@ -60,9 +60,9 @@ function flagOf(rule: PlainRule, field: (typeof FIELDS)[number]): string {
 }
 
 /** Returns what a rule does in words, and the command that adds it. */
-export function describeRule(rule: PlainRule): Readonly<Record<'title' | 'client' | 'command', string>> {
+export function describeRule(rule: PlainRule, api: string): Readonly<Record<'title' | 'client' | 'command', string>> {
   const effects = effectsOf(rule);
-  const command = `npx aud sandbox fault add${FIELDS.map((field) => flagOf(rule, field)).join('')}`;
+  const command = `AUDIENCE_BASE_URL=${api} npx aud sandbox fault add${FIELDS.map((field) => flagOf(rule, field)).join('')}`;
   if (effects.length > 0)
     return { title: `${subjectOf(rule)} ${effects.join(', and ')}.`, client: clientText(rule), command };
   const client = 'Choose a status, a cut, half of the response, a delay, or creates in flight.';

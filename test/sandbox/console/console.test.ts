@@ -230,6 +230,16 @@ describe('the pages', () => {
     expect(text).not.toContain(token);
   });
 
+  it('commands have the address of the sandbox, because several may run', async () => {
+    const { page, logIn } = await startConsole();
+    const cookie = await logIn();
+    for (const path of ['/faults', '/resources', '/jobs', '/requests', '/account/resources', '/start']) {
+      // The first command of a beginner follows its variables.
+      const text = textOf(await page(path, cookie)).replace('npx aud audiences create --name Visitors --wait', '');
+      expect(text.match(/.*npx aud/g) ?? []).toEqual(text.match(/.*AUDIENCE_BASE_URL=https?:\S+ npx aud/g) ?? []);
+    }
+  });
+
   it('Find opens what has an id, and no other origin', async () => {
     const { api, request, sandbox } = await startConsole();
     await api('GET', '/api/v2/usage', undefined, { 'idempotency-key': 'my-key' });

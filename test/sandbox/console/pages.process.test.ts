@@ -131,7 +131,7 @@ function runAxe(page: Page, ...rules: string[]): Promise<string[]> {
 describe('the console in Chromium', () => {
   it('the operator does everything on its pages, while a client works', async () => {
     const { received, origin: receiver } = await startReceiver();
-    const { sandbox, client, page, problems, open, act, press } = await openConsole({
+    const { sandbox, client, page, problems, url, open, act, press } = await openConsole({
       clock: { speed: 10 },
       limits: { write: { limit: 1_000, interval: 60_000 }, buildsPerHour: 1_000, buildsPerDay: 1_000 },
     });
@@ -208,7 +208,9 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Status').fill('418');
     await page.getByLabel('Times', { exact: true }).fill('1');
     await page.getByLabel('Retry-After, s').fill('');
-    await page.getByText('npx aud sandbox fault add --on usage.gt --status 418 --times 1').waitFor();
+    await page
+      .getByText(`AUDIENCE_BASE_URL=${url} npx aud sandbox fault add --on usage.gt --status 418 --times 1`)
+      .waitFor();
     await press('Add the fault', 'dialog[open]');
     await page.getByRole('alert').filter({ hasText: 'Did you mean "usage.get"?' }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true');

@@ -3,12 +3,12 @@ import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
-import { commandLine } from '../highlight.ts';
 import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, segments, table, twoLines } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
 import { count, durationText, relativeText } from '../words.ts';
+import { SEND } from './requests-page.ts';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
   ['audience', 'Audiences'],
@@ -99,7 +99,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     empty: emptyState(
       'No job is running',
       'A create starts one: audience, lookalike, estimate, activation, cohort.',
-      commandLine('create', 'npx aud audiences create --name Visitors --sandbox'),
+      SEND,
     ),
   });
 

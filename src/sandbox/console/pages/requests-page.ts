@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { commandLine } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, segments, twoLines } from '../lists.ts';
@@ -21,6 +20,9 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
 ];
 
 const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, method || 'Any method'] as const);
+
+/** Leads to the ways to send a request, which have the address of the sandbox. */
+export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
 const REPEATS = [
   ['', 'Repeats grouped'],
@@ -101,10 +103,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     caption: 'Requests, the latest first',
     columns: columnsOf(console),
     days: [clock.now(), ({ entry }) => Date.parse(entry.at)],
-    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', [
-      commandLine('first', 'npx aud audiences create --name Visitors --sandbox'),
-      html`<p><a href="/start">Other ways to begin</a></p>`,
-    ]),
+    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', SEND),
   });
 }
 

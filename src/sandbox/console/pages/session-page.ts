@@ -18,6 +18,7 @@ import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import type { Recording, Step } from '../recorder.ts';
 import { count, durationText } from '../words.ts';
+import { SEND } from './requests-page.ts';
 
 /** The steps since the recording began: to keep them as a test, to save and to load the state, to reset. */
 export function sessionPage({ recorder, service }: ConsoleContext, query: URLSearchParams): Page {
@@ -56,11 +57,7 @@ function stepList({ steps, startedAt }: Recording, query: URLSearchParams): read
       ['Step', '', ({ step }) => stepElement(step), 'main cut'],
       ['Expected', 'w8', ({ step }) => expected(step), 'side2'],
     ],
-    empty: emptyState(
-      'Nothing has happened yet',
-      'Send a request, or do something on these pages.',
-      commandLine('send', 'npx aud audiences create --name Visitors --sandbox'),
-    ),
+    empty: emptyState('Nothing has happened yet', 'Send a request, or do something on these pages.', SEND),
   });
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
-import { codeBlock, commandLine, tabs } from '../highlight.ts';
+import { codeBlock, commandAt, tabs } from '../highlight.ts';
 import { attributesOf, type Content, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { count } from '../words.ts';
@@ -81,29 +81,36 @@ const hasEnded = ({ state, jobs }: ConsoleContext['service']): boolean =>
 
 function stepsOf({ service, addresses }: ConsoleContext): readonly Step[] {
   const { state, webhooks } = service;
+  const { api } = addresses();
   const isReplayed = state.log.some(({ replayed }) => replayed === true);
   const isLimited = state.log.some(({ status }) => status === 429);
   return [
-    ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(addresses().api)],
-    ['job', 'Complete its job', 'one click', hasEnded(service), JOB_STEP],
+    ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(api)],
+    ['job', 'Complete its job', 'one click', hasEnded(service), jobStep(api)],
     ['webhook', 'Receive a webhook', 'optional', webhooks.attempts.length > 0, WEBHOOK_STEP],
-    ['lost', 'Lose a response without creating a duplicate', 'optional', isReplayed, LOST_STEP],
-    ['limit', 'Run into a rate limit', 'optional', isLimited, LIMIT_STEP],
+    ['lost', 'Lose a response without creating a duplicate', 'optional', isReplayed, lostStep(api)],
+    ['limit', 'Run into a rate limit', 'optional', isLimited, limitStep(api)],
   ];
 }
 
-const JOB_STEP = html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
-or Needs info… to see how it fails; or advance the clock:</p>${commandLine('advance', 'npx aud sandbox advance 10m')}`;
+const jobStep = (
+  api: string,
+): Html => html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
+or Needs info… to see how it fails; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
 
 const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
 <p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`;
 
-const LOST_STEP = html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
-and the service replays its response.</p>${commandLine('lose', 'npx aud sandbox fault add --on audiences.create --cut after --times 1')}`;
+const lostStep = (
+  api: string,
+): Html => html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
+and the service replays its response.</p>${commandAt(api, 'lose', 'sandbox fault add --on audiences.create --cut after --times 1')}`;
 
-const LIMIT_STEP = html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
+const limitStep = (
+  api: string,
+): Html => html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
 Under <a href="/faults">Faults</a>, choose Rate limited, or change the <a href="/limits">limits</a>.</p>
-${commandLine('limit', 'npx aud sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`;
+${commandAt(api, 'limit', 'sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`;
 
 const FIRST_PROGRAM = `import { AudienceClient } from 'audience-activation';
 
