@@ -134,6 +134,21 @@ describe('the pages', () => {
     expect(textOf(await page('/clock'))).toContain('Copy await sandbox.advance(86400000);');
   });
 
+  it('jobs are offered the statuses that those of their kind can end with', async () => {
+    const { api, page, act, createAudience } = await startConsole();
+    await createAudience();
+    await api('POST', '/api/v2/cohorts/create', { name: 'x' });
+    const text = await page('/jobs');
+    const statuses = [...text.matchAll(/<select name="status".*?<\/select>/gs)].map(([list]) =>
+      [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
+    );
+    expect(statuses).toEqual([[104, 107, 400, 422], [107, 422, 400, 404, 499], [5]]);
+    expect(text).toContain('data-open="end-cohort"');
+    for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
+      for (const status of statuses[0] ?? [])
+        expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
+  });
+
   it('jobs are listed with the newest first', async () => {
     const { createAudience, page } = await startConsole();
     const ids = [await createAudience(), await createAudience(), await createAudience()];

@@ -19,7 +19,7 @@ const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
 ];
 
 const named = (id: number): string => `${id} ${statusOf(id).name}`;
-const OUTCOMES = [104, 107, 400, 422, 4, 5].map((id) => [id, id < 100 ? `${named(id)} (cohorts)` : named(id)] as const);
+const OUTCOMES = [104, 107, 400, 422].map((id) => [id, named(id)] as const);
 const PUBLISHING = 103;
 
 /** A running job, and when it began and ends. */
@@ -46,10 +46,11 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
 ${jobList(query, matching, jobs.length, service.clock.now())}
 <div class="cols half">
 <section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
-<p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
+<p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.
+A cohort ends as 4 instead of 104, and as 5 otherwise.</p>
 ${live('queued', queuedOutcomes(service))}<h3>Add an outcome</h3>${outcomeForm()}</section>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(console))}</section></div>${endDialog()}`,
+${live('ended', recentlyEnded(console))}</section></div>${endDialogs()}`,
   };
 }
 
@@ -135,24 +136,34 @@ export function jobActions({ kind, id, resource }: Pick<TimedJob, 'kind' | 'id' 
     ({ label: `${text} ${about}`, style: 'small', values: { kind, id, status } }) as const;
   const finish = (submit: string, status: number): Html =>
     actionForm('POST /api/jobs/finish', submit, button(submit, status));
-  const dialog = (text: string, status: number): Html => opener('end', `${text}…`, { about, ...button(text, status) });
+  const dialog = (text: string, status: number): Html =>
+    opener(kind === 'cohort' ? 'end-cohort' : 'end', `${text}…`, { about, ...button(text, status) });
   if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
   const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
   return [finish('Complete', 104), dialog('Needs info', 107), dialog('Fail', 422), ...cancel];
 }
 
-/** The statuses that a dialog asks the reason of. */
-const ENDS = [107, 422, 400, 404, 499, 5].map((id) => [id, named(id)] as const);
+/** The statuses that a dialog asks the reason of, of a cohort and of other jobs. */
+const ENDS = [
+  ['end', [107, 422, 400, 404, 499]],
+  ['end-cohort', [5]],
+] as const;
 
-/** Returns the dialog in which a job ends with a reason. */
-export const endDialog = (): Html =>
-  formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
-    fields: [
-      html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
-      select('Status', 'status', ENDS),
-      html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
-    ],
-  });
+/** Returns the dialogs in which a job ends with a reason. */
+export const endDialogs = (): Html[] =>
+  ENDS.map(([id, statuses]) =>
+    formDialog(id, html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
+      fields: [
+        html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
+        select(
+          'Status',
+          'status',
+          statuses.map((status) => [status, named(status)] as const),
+        ),
+        html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
+      ],
+    }),
+  );
 
 function queuedOutcomes({ jobs }: Service): Content {
   if (jobs.queued.length === 0) return '';

@@ -26,7 +26,7 @@ import { reasonLine, toneOf } from '../request-reason.ts';
 import { createdBy, keptText, requestsAbout } from '../request-search.ts';
 import { capital, count, counted, relativeText } from '../words.ts';
 import { redeliver, responseBadge, subjectIdOf } from './deliveries-page.ts';
-import { endDialog, jobActions } from './jobs-page.ts';
+import { endDialogs, jobActions } from './jobs-page.ts';
 import { detailsOf } from './resource-pages.ts';
 
 /** Something that happened to a resource, or because of it. */
@@ -50,7 +50,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
     title: `${capital(kind)} ${id}`,
     content: html`<p class="crumb"><span>${path}</span></p>
 ${live('object', [summaryOf(console.service, resource, requests), storySection(story, id, console.service.clock.now(), query.has('all'))])}
-${endDialog()}`,
+${endDialogs()}`,
   };
 }
 
