@@ -242,6 +242,8 @@ describe('the pages', () => {
     const text = textOf(await page('/start'));
     expect(text.match(/export AUDIENCE_BASE_URL=/g)).toHaveLength(3);
     expect(text.match(/export AUDIENCE_TOKEN=/g)).toHaveLength(3);
+    // `npx aud` would find another package where this one is not installed.
+    expect(text.match(/npm install audience-activation/g)).toHaveLength(2);
     expect(text).not.toContain(token);
   });
 

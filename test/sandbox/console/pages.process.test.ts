@@ -630,6 +630,7 @@ describe('the console in Chromium', () => {
     const { page, open, account, url, sandbox } = await openConsole({ clock: 'manual' });
     await open('/start');
     await page.getByRole('button', { name: 'Issue a token…' }).click();
+    await page.getByText('This page has it in its commands, until you leave it.').waitFor();
     const secret = (await page.locator('.secret').textContent()) ?? '';
     await page.getByText(`export AUDIENCE_BASE_URL=${url} AUDIENCE_TOKEN='${secret}'`).waitFor();
     await page.getByRole('button', { name: 'I have copied it' }).click();

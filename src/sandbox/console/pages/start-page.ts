@@ -130,7 +130,7 @@ const INSTALL = 'npm install audience-activation';
 const firstRequest = (api: string): Html => html`${tabs('as', [
   ['sdk', 'SDK', [variables('sdk', api, `\n${INSTALL}`), codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)]],
   ['curl', 'curl', [variables('curl', api), codeBlock('first-curl', 'Shell', FIRST_CURL)]],
-  ['cli', 'Command', [variables('cli', api), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
+  ['cli', 'Command', [variables('cli', api, `\n${INSTALL}`), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
 ])}
 <div class="acts">${actionForm('POST /api/requests/first', 'Send from here', { style: 'primary' })}
 ${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } })}</div>
@@ -140,7 +140,7 @@ const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
 /** Returns the two variables. A shell that has the token of the command keeps it; one that has none says where it is. */
 const variables = (id: string, api: string, more = ''): Html =>
-  html`<figure class="code"><figcaption><span>Shell: your token is the one that the command has printed</span>
+  html`<figure class="code"><figcaption><span>Shell: the command has printed a token, or issue one below</span>
 <button type="button" class="quiet small" data-copy="variables-${id}" aria-label="Copy the variables">Copy</button></figcaption>
 <pre id="variables-${id}"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
 <span class="k">export</span> AUDIENCE_TOKEN=<span class="s" data-token>"${TOKEN}"</span>${more}</pre></figure>`;
