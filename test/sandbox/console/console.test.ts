@@ -267,7 +267,7 @@ describe('the pages', () => {
     const event = sandbox.webhooks.deliveries[0]?.eventId;
     for (const [query, location] of [
       ['req_1', '/requests/req_1'],
-      [event, `/deliveries?event=${event}&to=${id}`],
+      [event, `/deliveries?event=${event}&to=${id}#detail`],
       ['my-key', '/requests/req_1'],
       ['audiences', '/requests?q=audiences'],
       ['', '/requests'],
