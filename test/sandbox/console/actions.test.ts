@@ -209,6 +209,8 @@ describe('an action by its endpoint', () => {
     expect(data.notice).toContain(
       'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 need information), 4 deliveries succeeded, 4 failed; the next event',
     );
+    const report = await page('/clock');
+    for (const job of [6, 7, 8, 9]) expect(report).toContain(`<a href="/resources/${job}">audience ${job}</a>`);
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
