@@ -258,15 +258,19 @@ describe('the pages', () => {
   });
 
   it('Find opens what has an id, and no other origin', async () => {
-    const { api, request, sandbox } = await startConsole();
+    const { api, createAudience, request, sandbox } = await startConsole();
     await api('GET', '/api/v2/usage', undefined, { 'idempotency-key': 'my-key' });
     for (let count = 0; count < 2; count++) await api('GET', '/api/v2/audiences/index');
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     const event = sandbox.webhooks.deliveries[0]?.eventId;
+    const audience = await createAudience();
     for (const [query, location] of [
       ['req_1', '/requests/req_1'],
+      [`Audience ${audience}`, `/resources/${audience}`],
+      [`${audience}`, `/resources/${audience}`],
+      [`cohort ${audience}`, `/requests?q=cohort+${audience}`],
       [event, `/deliveries?event=${event}&to=${id}#detail`],
       ['my-key', '/requests/req_1'],
       ['audiences', '/requests?q=audiences'],

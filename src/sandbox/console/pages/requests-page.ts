@@ -25,7 +25,7 @@ const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, me
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
 const REPEATS = [
-  ['', 'Repeats grouped'],
+  ['', 'Polls grouped'],
   ['all', 'Every request'],
 ] as const;
 
@@ -94,7 +94,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     kept: ['status'],
     selections: [
       ['Method', 'method', METHODS],
-      ['Repeats', 'repeats', REPEATS],
+      ['Polls', 'repeats', REPEATS],
     ],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     live: list.length,
