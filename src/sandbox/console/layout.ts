@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
-import { listTokens } from '../tokens.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
@@ -141,12 +140,12 @@ function operatorLinks({ service, recorder, sandbox }: ConsoleContext): readonly
   ];
 }
 
-function accountLinks({ service }: ConsoleContext, email: string): readonly Link[] {
+function accountLinks({ service, sandbox }: ConsoleContext, email: string): readonly Link[] {
   const account = service.state.accounts.get(email);
   return [
     ['/account/resources', 'Resources', account && resourceCount(account)],
     ['/account/webhooks', 'Webhooks', account?.company.endpoints.length],
-    ['/account/tokens', 'Tokens', account && listTokens(service, account).length],
+    ['/account/tokens', 'Tokens', account && sandbox.accounts.get(email).tokens().length],
     ['/account/password', 'Password'],
   ];
 }

@@ -774,6 +774,8 @@ describe('the console in Chromium', () => {
     const exchange = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     expect(exchange.status).toBe(200);
     await open('/account/tokens');
+    // The tokens of a connection are not counted: the page does not list them.
+    expect(await page.locator('nav a[href="/account/tokens"]').textContent()).toBe('Tokens1');
     await act('Revoke the connection of Unnamed client', 'revokeConnection(');
     await page.getByText('No OAuth connections').waitFor();
   });
