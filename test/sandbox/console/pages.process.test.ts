@@ -611,6 +611,13 @@ describe('the console in Chromium', () => {
     await page.getByRole('button', { name: 'Revoke token' }).first().waitFor();
   });
 
+  it('a link to the first webhook endpoint opens its form', async () => {
+    const { page, open } = await openConsole({ clock: 'manual' });
+    await open('/deliveries');
+    await page.getByRole('link', { name: 'Create a webhook endpoint' }).first().click();
+    await page.getByLabel('URL').fill('http://127.0.0.1:1/');
+  });
+
   it('a change between a page and its stream is shown when the stream opens', async () => {
     const { client, page, open } = await openConsole({ clock: 'manual' });
     await client.projects.create({ name: 'First' });

@@ -78,6 +78,8 @@ export function addDialogs(): void {
     if (pressed?.dataset.open !== undefined) openFor(pressed);
     if (pressed?.dataset.close !== undefined) pressed.closest('dialog')?.close();
   });
+  // A link to a page may open its dialog.
+  find<HTMLDialogElement>(`dialog[id="${CSS.escape(location.hash.slice(1))}"]`)?.showModal();
   // What was typed into a dialog is gone when it closes.
   const forget = ({ target }: Event): void => {
     if (target instanceof HTMLDialogElement) for (const form of target.querySelectorAll('form')) form.reset();

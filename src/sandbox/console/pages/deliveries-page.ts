@@ -114,7 +114,7 @@ const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
     'No deliveries yet',
     'An event is delivered when a job ends, to each endpoint that subscribes to it.',
     endpoints.length === 0
-      ? linkButton('/account/webhooks', 'Create a webhook endpoint')
+      ? linkButton('/account/webhooks#create', 'Create a webhook endpoint')
       : linkButton('/jobs', 'End a job'),
   );
 

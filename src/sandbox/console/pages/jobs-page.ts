@@ -140,7 +140,7 @@ export function jobActions({ kind, id, resource }: Pick<TimedJob, 'kind' | 'id' 
     opener(kind === 'cohort' ? 'end-cohort' : 'end', `${text}…`, { about, ...button(text, status) });
   if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
   const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
-  return [finish('Complete', 104), dialog('Needs info', 107), dialog('Fail', 422), ...cancel];
+  return [finish('Complete', 104), dialog('Needs info 107', 107), dialog('Fail', 422), ...cancel];
 }
 
 /** The statuses that a dialog asks the reason of, of a cohort and of other jobs. */

@@ -34,7 +34,7 @@ export function sessionPage({ recorder, service }: ConsoleContext, query: URLSea
       html`<a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>`,
       opener('again', 'Restart recording…'),
     ])}
-<p class="lead">As a test for vitest, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
+<p class="lead">As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
 The file contains tokens, passwords and secrets of the sandbox; the pages show none.</p>
 <div class="cols aside"><section aria-label="Steps">${live('full', full)}${stepList(recording, query)}</section>
 <div class="cols">${STATE}${resetCard(began)}</div></div>${dialogs(steps.length)}`,

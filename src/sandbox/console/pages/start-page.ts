@@ -96,7 +96,7 @@ function stepsOf({ service, addresses }: ConsoleContext): readonly Step[] {
 const jobStep = (
   api: string,
 ): Html => html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
-or Needs info… to end it at 107; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
+or Needs info 107… to see how it fails; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
 
 const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
 <p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`;
