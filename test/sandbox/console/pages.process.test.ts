@@ -618,6 +618,23 @@ describe('the console in Chromium', () => {
     await page.getByLabel('URL').fill('http://127.0.0.1:1/');
   });
 
+  it('the focus stays in a filter, and is in the content after a search', async () => {
+    const { client, page, open } = await openConsole({ clock: 'manual' });
+    for (const name of ['First', 'Second']) await client.projects.create({ name });
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.getAttribute('name') ?? document.activeElement?.id);
+    await open('/requests');
+    await page.getByLabel('Filter by text').fill('second');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'All 1' }).waitFor();
+    expect(await focused()).toBe('q');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('req_1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/requests\/req_1$/);
+    await expect.poll(focused).toBe('main');
+  });
+
   it('a change between a page and its stream is shown when the stream opens', async () => {
     const { client, page, open } = await openConsole({ clock: 'manual' });
     await client.projects.create({ name: 'First' });
