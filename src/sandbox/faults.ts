@@ -155,7 +155,7 @@ export function describeFault({ delay, inFlight, status, cut, malformed }: Fault
     inFlight !== undefined && `in flight ${inFlight} ms`,
     status !== undefined && `status ${status}`,
     cut !== undefined && `cut ${cut}`,
-    malformed && 'malformed',
+    malformed && 'half of the response',
   ];
   return parts.filter(Boolean).join(', ');
 }
@@ -255,5 +255,8 @@ function matchPattern(on: string, operations: Operations): (request: FaultReques
   }
   const [, method, path = ''] = parts;
   const matches = createPathMatcher(path);
-  return (request) => (method === undefined || method === request.method) && matches(request.path);
+  // The path of a list has the form of a read, but `index` is no id.
+  const isOther = ({ path: sent }: FaultRequest): boolean =>
+    operation !== undefined && sent !== path && Object.values(operations).some((other) => other.path === sent);
+  return (request) => (method === undefined || method === request.method) && matches(request.path) && !isOther(request);
 }

@@ -45,6 +45,12 @@ describe('a fault rule', () => {
     expect(sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(2);
   });
 
+  it('a read of a resource is no list, whose path has the same form', async () => {
+    const { client } = await startBench({ faults: [{ on: 'audiences.get', status: 400 }] });
+    expect((await client.audiences.list()).items).toEqual([]);
+    expect(await failureOf(client.audiences.get(4))).toMatchObject({ status: 400 });
+  });
+
   it('a malformed response has half of its body', async () => {
     const { client } = await startBench({ faults: [{ malformed: true, on: ({ path }) => path.endsWith('/usage') }] });
     expect(await failureOf(client.usage.get(undefined, once))).toMatchObject({ name: 'ResponseError', status: 200 });

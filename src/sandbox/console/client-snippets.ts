@@ -14,9 +14,14 @@ import {
 /** Operations that read or write a single resource by its id. */
 const BY_ID = /\.(?:get|delete|cancel)$/;
 
+/** The operations; those of which the path has no parameter are in front: `index` is no id. */
+const OPERATIONS = Object.entries(operations).sort(
+  ([, one], [, other]) => Number(one.path.includes('{')) - Number(other.path.includes('{')),
+);
+
 /** Returns the operation that a request belongs to, and the values of the parameters of its path. */
 export function operationOf(method: string, path: string): Target | undefined {
-  for (const [name, operation] of Object.entries(operations)) {
+  for (const [name, operation] of OPERATIONS) {
     if (operation.method !== method || !isOperationName(name) || name === 'lookalikes.get') continue;
     const pattern = operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     const match = new RegExp(`^${pattern}$`).exec(path);

@@ -14,6 +14,8 @@ type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 export interface DeliveryGroup {
   readonly event: DeliveryAttempt['event'];
   readonly attempts: readonly EndedAttempt[];
+  /** Time of the first attempt. */
+  readonly at: number;
   readonly latest: EndedAttempt;
   readonly state: DeliveryState;
   /** Time of the next attempt, if there is one. */
@@ -39,11 +41,12 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   const [first] = attempts;
   const latest = attempts.at(-1);
   if (!first || !latest) return [];
-  const { endpoint } = first.event;
+  const { event, delivery } = first;
+  const { endpoint } = event;
   const isReachable = endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
   const times = attempts.flatMap(({ delivery: { retryAt = 0 } }) => (isReachable && retryAt > now ? [retryAt] : []));
   const retryAt = times.length > 0 ? Math.min(...times) : undefined;
-  return [{ event: first.event, attempts, latest, state: stateOf(latest, retryAt), retryAt }];
+  return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
 }
 
 function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {

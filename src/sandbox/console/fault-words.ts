@@ -34,13 +34,15 @@ function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: Plai
   ];
 }
 
+/** What the client makes of a response that has not arrived as a whole. */
+export const LOST = "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
+
 function clientText({ status, cut, malformed }: PlainRule): string {
   if (status === 429) return "Your client throws RateLimitError with outcome: 'refused', or waits and sends it again.";
   if (status !== undefined && status >= 500)
     return "Your client sends it again, or throws ServerError with outcome: 'unknown'.";
   if (status !== undefined) return 'Your client throws the error of this status.';
-  if (cut || malformed)
-    return "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
+  if (cut || malformed) return LOST;
   return 'Your client waits, or gives up after its timeout.';
 }
 
@@ -58,9 +60,9 @@ function flagOf(rule: PlainRule, field: (typeof FIELDS)[number]): string {
 }
 
 /** Returns what a rule does in words, and the command that adds it. */
-export function describeRule(rule: PlainRule): Readonly<Record<'title' | 'client' | 'command', string>> {
+export function describeRule(rule: PlainRule, api: string): Readonly<Record<'title' | 'client' | 'command', string>> {
   const effects = effectsOf(rule);
-  const command = `npx aud sandbox fault add${FIELDS.map((field) => flagOf(rule, field)).join('')}`;
+  const command = `AUDIENCE_BASE_URL=${api} npx aud sandbox fault add${FIELDS.map((field) => flagOf(rule, field)).join('')}`;
   if (effects.length > 0)
     return { title: `${subjectOf(rule)} ${effects.join(', and ')}.`, client: clientText(rule), command };
   const client = 'Choose a status, a cut, half of the response, a delay, or creates in flight.';

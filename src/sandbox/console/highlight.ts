@@ -42,6 +42,10 @@ export const commandLine = (id: string, command: string, rule?: string): Html =>
   html`<div class="code one"><pre id="${id}"${attributesOf({ 'data-rule': rule })}>${highlight(command)}</pre>
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
 
+/** Returns a command for the sandbox at an address, whichever others run. */
+export const commandAt = (api: string, id: string, command: string): Html =>
+  commandLine(id, `AUDIENCE_BASE_URL=${api} npx aud ${command}`);
+
 /** Returns panels of which one is shown, chosen by radio buttons. */
 export function tabs(
   name: string,

@@ -17,7 +17,7 @@ export interface StatusChange extends JobChange {
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'disabled';
-  /** Kind of the job, or name of the endpoint. */
+  /** Kind and id of the job, or name of the endpoint. */
   readonly subject: string;
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
 }
@@ -95,7 +95,8 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
-    for (const { events } of this.#current) events.push({ at, what: 'jobs', subject: kind, result: outcome });
+    for (const { events } of this.#current)
+      events.push({ at, what: 'jobs', subject: `${kind} ${id}`, result: outcome });
   }
 }
 

@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
-import { listTokens } from '../tokens.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
@@ -40,13 +39,15 @@ export function render(
   const viewer = { console, path: context.req.path, isOperator, email };
   const hasFrame = isOperator || email !== undefined;
   const frame = hasFrame ? [topBar(viewer), sideNavigation(viewer)] : '';
+  // Another tab may log in as another account: the script sends the one that the page is of.
+  const account = viewer.path.startsWith('/account/') && email;
   const shown = typeof content === 'string' ? [head(title), content] : content;
   // Without spaces between the elements: every page has them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
     html`${start}<body${attributesOf({ class: !hasFrame && 'plain' })}><a class="skip" href="#main">Skip to the content</a>${frame}
-<main id="main" tabindex="-1"${attributesOf({ 'data-source': source })}>${shown}</main></body></html>`,
+<main id="main" tabindex="-1"${attributesOf({ 'data-source': source, 'data-account': account })}>${shown}</main></body></html>`,
     status,
   );
 }
@@ -77,7 +78,7 @@ function topBar(viewer: Viewer): Html {
     : html`<span class="chip" id="now" data-live>${time}</span>`;
   const who = html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`;
   return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}${chip}
-<button popovertarget="account-menu" class="chip">${email === undefined ? 'Account' : who}</button>
+<button popovertarget="account-menu" class="chip" id="who" data-live>${email === undefined ? 'Account' : who}</button>
 ${isOperator ? clockMenu(console) : ''}${accountMenu(viewer)}</header>`;
 }
 
@@ -139,12 +140,12 @@ function operatorLinks({ service, recorder, sandbox }: ConsoleContext): readonly
   ];
 }
 
-function accountLinks({ service }: ConsoleContext, email: string): readonly Link[] {
+function accountLinks({ service, sandbox }: ConsoleContext, email: string): readonly Link[] {
   const account = service.state.accounts.get(email);
   return [
     ['/account/resources', 'Resources', account && resourceCount(account)],
     ['/account/webhooks', 'Webhooks', account?.company.endpoints.length],
-    ['/account/tokens', 'Tokens', account && listTokens(service, account).length],
+    ['/account/tokens', 'Tokens', account && sandbox.accounts.get(email).tokens().length],
     ['/account/password', 'Password'],
   ];
 }

@@ -53,12 +53,9 @@ function show(
 export const resourceCount = (account: AccountRecord): number =>
   NAMESPACES.reduce((sum, [namespace]) => sum + account[namespace].size, 0);
 
-/** Returns the resources of a namespace, oldest first; from an index on, which counts from the end if it is negative. */
-export const resourcesOf = (
-  account: AccountRecord,
-  namespace: (typeof NAMESPACES)[number],
-  start = 0,
-): ShownResource[] => [...account[namespace[0]].values()].slice(start).map((one) => show(account, namespace, one));
+/** Returns the resources of a namespace, oldest first. */
+export const resourcesOf = (account: AccountRecord, namespace: (typeof NAMESPACES)[number]): ShownResource[] =>
+  [...account[namespace[0]].values()].map((one) => show(account, namespace, one));
 
 /** Returns the resource with an id; ids are unique across all kinds and accounts. */
 export function findResource({ state }: Service, id: number): ShownResource | undefined {

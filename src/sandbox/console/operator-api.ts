@@ -61,6 +61,11 @@ export function createAccountApi(console: ConsoleContext): Hono<Env> {
   addActions(app, console, ACCOUNT_ACTIONS, ({ req }, action, fields) => {
     const email = service.sessions.find(req.raw);
     if (email === undefined) return undefined;
+    const { account: shown = email } = fields;
+    if (shown !== email)
+      throw new FieldError(
+        `This page is of ${shown}, and the browser has logged in as ${email} since: nothing was done.`,
+      );
     const account = sandbox.accounts.get(email);
     checkOwner(service, account, action, fields);
     return account;

@@ -80,8 +80,10 @@ function find(console: ConsoleContext, id: string): string {
   const query = new URLSearchParams();
   if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;
   const group = groupDeliveries(webhooks.attempts, clock.now()).find(({ event }) => event.id === id);
-  if (group) return addressOf('/deliveries', query, { event: id, to: String(group.event.endpoint.id) });
-  if (/^\d+$/.test(id) && findResource(console.service, Number(id))) return `/resources/${id}`;
+  if (group) return `/deliveries?event=${id}&to=${group.event.endpoint.id}#detail`;
+  const [, kind, number] = /^(?:(.+) )?(\d+)$/.exec(id) ?? [];
+  const resource = number === undefined ? undefined : findResource(console.service, Number(number));
+  if (resource && (kind ?? resource.kind).toLowerCase() === resource.kind.toLowerCase()) return `/resources/${number}`;
   const [request, ...more] = id === '' ? [] : findRequests(console, new URLSearchParams({ q: id }));
   return request && more.length === 0 ? `/requests/${request.id}` : addressOf('/requests', query, { q: id });
 }

@@ -1,14 +1,18 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
+import { LOST } from './fault-words.ts';
 import { advanceBy } from './forms.ts';
 import { type Content, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
 import { parsed } from './snippet-values.ts';
 import { capital, durationText, sentence } from './words.ts';
 
 /** Returns how a request ended: refused by the service, or failed, or not. */
-export const outcomeOf = ({ status }: LogEntry): keyof typeof TONES =>
-  status === 0 || status >= 500 ? 'failed' : status >= 400 ? 'refused' : 'accepted';
+export const outcomeOf = ({ status, fault = '' }: LogEntry): keyof typeof TONES =>
+  status === 0 || status >= 500 || isHalf(fault) ? 'failed' : status >= 400 ? 'refused' : 'accepted';
+
+/** Returns whether a fault sends half of a response. */
+const isHalf = (fault: string): boolean => /half|cut body/.test(fault);
 
 const TONES = { accepted: 'good', refused: 'warn', failed: 'bad' } as const;
 
@@ -49,6 +53,8 @@ export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined
     return note(status >= 500 ? 'bad' : 'warn', title, { details, actions });
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
+  if (isHalf(fault ?? ''))
+    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST], actions });
   if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)], actions });
   if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, speed, rule);
   if (status >= 400) return refused(entry, now, rule);

@@ -1,9 +1,10 @@
-import type { LogEntry } from '../state.ts';
+import type { LogEntry, State } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { wordsOf } from './lists.ts';
 import type { KeptRequest } from './recorder.ts';
 import { redactText } from './redact-request.ts';
 import { decode, parsed } from './snippet-values.ts';
+import { count } from './words.ts';
 
 /** Keeps what a request says for as long as it is in the log, also when its details are not kept any more. */
 function remembered<T>(find: (console: ConsoleContext, entry: LogEntry, recorded: Partial<KeptRequest>) => T) {
@@ -46,6 +47,10 @@ export function nameIn({ recorder }: ConsoleContext, entry: LogEntry): string {
   const { name } = Object(parsed(textOf(recorder.find(entry)?.body)));
   return typeof name === 'string' ? redactText(name) : '';
 }
+
+/** Returns how many requests are kept, if the log has dropped some; otherwise an empty string. */
+export const keptText = ({ log, requestCount }: State): string =>
+  requestCount > log.length ? `the last ${count(log.length)} of ${count(requestCount)} requests` : '';
 
 /** Returns the requests that have created a resource, or name it, oldest first. */
 export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>

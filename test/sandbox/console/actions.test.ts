@@ -209,6 +209,8 @@ describe('an action by its endpoint', () => {
     expect(data.notice).toContain(
       'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 need information), 4 deliveries succeeded, 4 failed; the next event',
     );
+    const report = await page('/clock');
+    for (const job of [6, 7, 8, 9]) expect(report).toContain(`<a href="/resources/${job}">audience ${job}</a>`);
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
@@ -280,7 +282,10 @@ describe('an action by its endpoint', () => {
       [2, false],
       [2, true],
     ]);
-    expect(await page('/deliveries')).toContain('manual');
+    const list = await page('/deliveries');
+    expect(list).toContain('manual');
+    // The time is that of the first attempt, by which the list is ordered.
+    expect(list).toMatch(/<td role="cell"><time[^>]*>00:00:00</);
     await act('POST /api/webhooks/pause', { id });
     expect(await page('/deliveries')).toContain('>Paused</span>');
     await act('POST /api/webhooks/resume', { id });
@@ -493,12 +498,21 @@ describe('an action by its endpoint', () => {
 });
 
 describe('an action of an account', () => {
-  it('is done in the name of the session, whatever the body says', async () => {
-    const { act, logIn, sandbox } = await startConsole();
+  it('is done in the name of the session, and refused on a page of another account', async () => {
+    const { account, act, logIn, page, sandbox } = await startConsole();
     const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
     const cookie = await logIn();
-    await act('POST /account/api/tokens', { kind: 'api', account: 'bo@example.com' }, cookie);
-    expect(bo.tokens()).toEqual([]);
+    expect(await page('/account/tokens', cookie)).toContain(`data-account="${credentials.email}"`);
+    for (const path of ['tokens', 'tokens/revoke-all']) {
+      const refused = await act(`POST /account/api/${path}`, { kind: 'api', account: 'bo@example.com' }, cookie);
+      expect([refused.status, refused.data.message]).toEqual([
+        400,
+        `This page is of bo@example.com, and the browser has logged in as ${credentials.email} since: nothing was done.`,
+      ]);
+    }
+    expect([bo.tokens(), account.tokens()]).toMatchObject([[], [{ kind: 'api' }]]);
+    await act('POST /account/api/tokens', { kind: 'api', account: credentials.email }, cookie);
+    expect(account.tokens()).toHaveLength(2);
     const { id } = sandbox.webhooks.create({ account: bo, url: URL_OF_RECEIVER });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);

@@ -134,6 +134,21 @@ describe('the pages', () => {
     expect(textOf(await page('/clock'))).toContain('Copy await sandbox.advance(86400000);');
   });
 
+  it('jobs are offered the statuses that those of their kind can end with', async () => {
+    const { api, page, act, createAudience } = await startConsole();
+    await createAudience();
+    await api('POST', '/api/v2/cohorts/create', { name: 'x' });
+    const text = await page('/jobs');
+    const statuses = [...text.matchAll(/<select name="status".*?<\/select>/gs)].map(([list]) =>
+      [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
+    );
+    expect(statuses).toEqual([[104, 107, 400, 422], [107, 422, 400, 404, 499], [5]]);
+    expect(text).toContain('data-open="end-cohort"');
+    for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
+      for (const status of statuses[0] ?? [])
+        expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
+  });
+
   it('jobs are listed with the newest first', async () => {
     const { createAudience, page } = await startConsole();
     const ids = [await createAudience(), await createAudience(), await createAudience()];
@@ -141,6 +156,23 @@ describe('the pages', () => {
       Number(id),
     );
     expect(rows).toEqual(ids.reverse());
+  });
+
+  it('the jobs that ended last are listed, although newer ones run; of another day with its date', async () => {
+    const { api, act, createAudience, page, sandbox } = await startConsole({ start: 60_000 });
+    const first = await createAudience();
+    const { data } = await (await api('POST', '/api/v2/estimates/create', { name: 'Size' })).json();
+    const estimate = data.id ?? data[0].id;
+    await act('POST /api/jobs/finish', { kind: 'audience', id: first, status: 104 });
+    await sandbox.advance(86_400_000);
+    for (let count = 0; count < 9; count++) await createAudience();
+    const second = await createAudience();
+    await act('POST /api/jobs/finish', { kind: 'audience', id: second, status: 107 });
+    const [, ended = ''] = (await page('/jobs')).split('Recently ended');
+    expect(textOf(ended).replaceAll('\n', '')).toContain(
+      `audience ${second}The job cannot be processed as requested.107 Additional Info00:01:00` +
+        `estimate ${estimate}104 Completed1 Jan 1970, 00:11:00audience ${first}104 Completed1 Jan 1970, 00:01:00`,
+    );
   });
 
   it('only what has used up its attempts is counted as exhausted', async () => {
@@ -166,6 +198,14 @@ describe('the pages', () => {
     sandbox.webhooks.test(sandbox.webhooks.create({ url: 'https://example.com/' }).id);
     await sandbox.advance(0);
     expect(await page('/deliveries')).toContain(`<span class="badge bad">${text}</span>`);
+  });
+
+  it('a list is an operation of its own, not a read of "index"', async () => {
+    const { api, page } = await startConsole();
+    await api('GET', '/api/v2/audiences/index');
+    const text = textOf(await page('/requests/req_1'));
+    expect(text).toContain('Operationaudiences.list');
+    expect(text).toContain('await client.audiences.list()');
   });
 
   it('the heading of a request does not contain its query', async () => {
@@ -202,20 +242,36 @@ describe('the pages', () => {
     const text = textOf(await page('/start'));
     expect(text.match(/export AUDIENCE_BASE_URL=/g)).toHaveLength(3);
     expect(text.match(/export AUDIENCE_TOKEN=/g)).toHaveLength(3);
+    // `npx aud` would find another package where this one is not installed.
+    expect(text.match(/npm install audience-activation/g)).toHaveLength(2);
     expect(text).not.toContain(token);
   });
 
+  it('commands have the address of the sandbox, because several may run', async () => {
+    const { page, logIn } = await startConsole();
+    const cookie = await logIn();
+    for (const path of ['/faults', '/resources', '/jobs', '/requests', '/account/resources', '/start']) {
+      // The first command of a beginner follows its variables.
+      const text = textOf(await page(path, cookie)).replace('npx aud audiences create --name Visitors --wait', '');
+      expect(text.match(/.*npx aud/g) ?? []).toEqual(text.match(/.*AUDIENCE_BASE_URL=https?:\S+ npx aud/g) ?? []);
+    }
+  });
+
   it('Find opens what has an id, and no other origin', async () => {
-    const { api, request, sandbox } = await startConsole();
+    const { api, createAudience, request, sandbox } = await startConsole();
     await api('GET', '/api/v2/usage', undefined, { 'idempotency-key': 'my-key' });
     for (let count = 0; count < 2; count++) await api('GET', '/api/v2/audiences/index');
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     const event = sandbox.webhooks.deliveries[0]?.eventId;
+    const audience = await createAudience();
     for (const [query, location] of [
       ['req_1', '/requests/req_1'],
-      [event, `/deliveries?event=${event}&to=${id}`],
+      [`Audience ${audience}`, `/resources/${audience}`],
+      [`${audience}`, `/resources/${audience}`],
+      [`cohort ${audience}`, `/requests?q=cohort+${audience}`],
+      [event, `/deliveries?event=${event}&to=${id}#detail`],
       ['my-key', '/requests/req_1'],
       ['audiences', '/requests?q=audiences'],
       ['', '/requests'],
@@ -295,6 +351,17 @@ describe('the pages', () => {
     expect(text).not.toMatch(/canary(?!_not)/);
   });
 
+  it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
+    const { api, page, sandbox } = await startConsole();
+    sandbox.faults.add({ ...rule, times: 1 });
+    await api('GET', '/api/v2/audiences/index').catch(() => {});
+    expect(sandbox.log[0]).toMatchObject({ status: 200 });
+    const text = textOf(await page('/requests/req_1'));
+    expect(text).toContain('Failed: your client got half of the body.');
+    expect(text).not.toContain('Accepted');
+    expect(textOf(await page('/requests'))).toMatch(/Failed 1.*Fault: (?:half of the response|cut body)/s);
+  });
+
   it('a secret in half of a response is not shown', async () => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ malformed: true });
@@ -315,13 +382,18 @@ describe('the pages', () => {
   });
 
   it('10,000 requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
-    const { api, page } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
-    for (let count = 0; count < 10_001; count++) await api('GET', `/api/v2/audiences/index?page=${count + 1}`);
+    const { api, page, createAudience } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
+    const id = await createAudience();
+    await api('GET', `/api/v2/audiences/${id}`);
+    for (let count = 0; count < 9_999; count++) await api('GET', `/api/v2/audiences/index?page=${count + 1}`);
     await api('GET', '/api/v2/audiences/77', undefined, { 'idempotency-key': 'Key-Of-77' });
     const rows = async (path: string) => ((await page(path)).match(/<tr role="row">/g)?.length ?? 1) - 1;
     const text = await page('/requests');
     expect(await rows('/requests')).toBe(50);
     expect(textOf(text)).toContain('1–50 of 10,000');
+    expect(textOf(text)).toContain('Only the last 10,000 of 10,002 requests are kept.');
+    expect(textOf(await page('/requests/req_2'))).toContain('Only the last 10,000 of 10,002 requests are kept.');
+    expect(textOf(await page(`/resources/${id}`))).toContain('never among the last 10,000 of 10,002 requests');
     expect(text).toContain('href="/requests?before=req_9953"');
     expect(textOf(await page('/requests?before=req_9953'))).toContain('51–100 of 10,000');
     expect(await page('/requests?before=req_9953')).toContain('href="/requests"');
@@ -336,6 +408,7 @@ describe('the pages', () => {
       expect([query, await rows(`/requests?${query}`)]).toEqual([query, 1]);
     expect(await rows('/requests?before=req_53')).toBe(50);
     expect(await page('/requests?q=status:5')).toContain('Clear the filter');
+    expect(textOf(await page('/requests/req_10003'))).toContain('The console has no such page.');
   });
 
   it('jobs that end together are one row of what is due', async () => {

@@ -131,7 +131,7 @@ function runAxe(page: Page, ...rules: string[]): Promise<string[]> {
 describe('the console in Chromium', () => {
   it('the operator does everything on its pages, while a client works', async () => {
     const { received, origin: receiver } = await startReceiver();
-    const { sandbox, client, page, problems, open, act, press } = await openConsole({
+    const { sandbox, client, page, problems, url, open, act, press } = await openConsole({
       clock: { speed: 10 },
       limits: { write: { limit: 1_000, interval: 60_000 }, buildsPerHour: 1_000, buildsPerDay: 1_000 },
     });
@@ -208,7 +208,9 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Status').fill('418');
     await page.getByLabel('Times', { exact: true }).fill('1');
     await page.getByLabel('Retry-After, s').fill('');
-    await page.getByText('npx aud sandbox fault add --on usage.gt --status 418 --times 1').waitFor();
+    await page
+      .getByText(`AUDIENCE_BASE_URL=${url} npx aud sandbox fault add --on usage.gt --status 418 --times 1`)
+      .waitFor();
     await press('Add the fault', 'dialog[open]');
     await page.getByRole('alert').filter({ hasText: 'Did you mean "usage.get"?' }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true');
@@ -586,6 +588,53 @@ describe('the console in Chromium', () => {
     expect(page.url()).toBe(`${origin}/requests`);
   });
 
+  it('a page of an account does nothing in the name of another one, which its browser has logged in as in another tab', async () => {
+    const { sandbox, account, context, page, open, press, origin } = await openConsole({ clock: 'manual' });
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
+    const logInAs = async (email: string): Promise<void> => {
+      const tab = await context.newPage();
+      await tab.goto(`${origin}/accounts`);
+      await tab.getByRole('button', { name: `Log in as ${email}` }).click();
+      await tab.getByRole('heading', { name: 'Resources' }).waitFor();
+      await tab.close();
+    };
+    await logInAs(bo.email);
+    await open('/account/tokens');
+    await press('Issue a token…');
+    await logInAs(credentials.email);
+    await press('Issue', 'dialog[open]');
+    await page.getByText('nothing was done.').waitFor();
+    await page.getByText(`This browser has logged in as ${credentials.email}.`).waitFor();
+    expect([bo.tokens().length, account.tokens().length]).toEqual([0, 1]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Show its page' }).click();
+    await page.getByRole('button', { name: 'Revoke token' }).first().waitFor();
+  });
+
+  it('a link to the first webhook endpoint opens its form', async () => {
+    const { page, open } = await openConsole({ clock: 'manual' });
+    await open('/deliveries');
+    await page.getByRole('link', { name: 'Create a webhook endpoint' }).first().click();
+    await page.getByLabel('URL').fill('http://127.0.0.1:1/');
+  });
+
+  it('the focus stays in a filter, and is in the content after a search', async () => {
+    const { client, page, open } = await openConsole({ clock: 'manual' });
+    for (const name of ['First', 'Second']) await client.projects.create({ name });
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.getAttribute('name') ?? document.activeElement?.id);
+    await open('/requests');
+    await page.getByLabel('Filter by text').fill('second');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'All 1' }).waitFor();
+    expect(await focused()).toBe('q');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('req_1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/requests\/req_1$/);
+    await expect.poll(focused).toBe('main');
+  });
+
   it('a change between a page and its stream is shown when the stream opens', async () => {
     const { client, page, open } = await openConsole({ clock: 'manual' });
     await client.projects.create({ name: 'First' });
@@ -605,6 +654,7 @@ describe('the console in Chromium', () => {
     const { page, open, account, url, sandbox } = await openConsole({ clock: 'manual' });
     await open('/start');
     await page.getByRole('button', { name: 'Issue a token…' }).click();
+    await page.getByText('This page has it in its commands, until you leave it.').waitFor();
     const secret = (await page.locator('.secret').textContent()) ?? '';
     await page.getByText(`export AUDIENCE_BASE_URL=${url} AUDIENCE_TOKEN='${secret}'`).waitFor();
     await page.getByRole('button', { name: 'I have copied it' }).click();
@@ -748,6 +798,8 @@ describe('the console in Chromium', () => {
     const exchange = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     expect(exchange.status).toBe(200);
     await open('/account/tokens');
+    // The tokens of a connection are not counted: the page does not list them.
+    expect(await page.locator('nav a[href="/account/tokens"]').textContent()).toBe('Tokens1');
     await act('Revoke the connection of Unnamed client', 'revokeConnection(');
     await page.getByText('No OAuth connections').waitFor();
   });

@@ -38,13 +38,12 @@ export const showLost = (): void =>
     'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.',
   );
 
-/** Reports that the page will not be updated any more, because its session has ended; of an operator, by another address. */
-export function showEnded(why: string | undefined, isOperator: boolean): void {
+/** Reports that the page will not be updated any more, because its session has ended; without a link, that of an operator. */
+export function showEnded(why = 'Your session has ended.', link?: readonly [text: string, href: string]): void {
   hasEnded = true;
   find('#lost')?.remove();
-  const title = why ?? 'Your session has ended.';
-  if (isOperator) banner('ended', 'busy', title, 'Open the address that the sandbox has printed.');
-  else banner('ended', 'busy', title, '', makeLink('Log in', `/login?next=${encodeURIComponent(location.pathname)}`));
+  if (link) banner('ended', 'busy', why, '', makeLink(...link));
+  else banner('ended', 'busy', why, 'Open the address that the sandbox has printed.');
 }
 
 /** Returns whether the session of the page has ended. */

@@ -29,7 +29,9 @@ function copyBox(text: string, className = ''): HTMLElement {
 
 /** Shows a secret until it is copied or dismissed; `line` is a command that contains it. */
 export function showSecret(message: string, secret: string, code?: unknown, line?: string): void {
-  const parts: Node[] = [make('p', 'Copy it now: it is shown once.'), copyBox(secret, 'secret')];
+  const isFilledIn = typeof line === 'string' && find('[data-token]');
+  const where = isFilledIn ? 'This page has it in its commands, until you leave it.' : 'Copy it now: it is shown once.';
+  const parts: Node[] = [make('p', where), copyBox(secret, 'secret')];
   if (line !== undefined) parts.push(make('p', 'For your shell, with the address:', 'soft'), copyBox(line));
   if (typeof code === 'string') parts.push(make('p', 'The same in a program:', 'soft'), make('code', code));
   const dialog = open(message, ...parts, buttons(makeButton('I have copied it', 'primary', () => dialog.close())));
@@ -76,6 +78,8 @@ export function addDialogs(): void {
     if (pressed?.dataset.open !== undefined) openFor(pressed);
     if (pressed?.dataset.close !== undefined) pressed.closest('dialog')?.close();
   });
+  // A link to a page may open its dialog.
+  find<HTMLDialogElement>(`dialog[id="${CSS.escape(location.hash.slice(1))}"]`)?.showModal();
   // What was typed into a dialog is gone when it closes.
   const forget = ({ target }: Event): void => {
     if (target instanceof HTMLDialogElement) for (const form of target.querySelectorAll('form')) form.reset();

@@ -23,6 +23,9 @@ function stepRows(event: KeyboardEvent): void {
 
 /** Adds the keys that work on every page. */
 export function addKeys(): void {
+  // After a link or a search of the console, Tab continues in the content.
+  if (document.referrer.startsWith(location.origin) && location.hash === '')
+    find('main')?.focus({ preventScroll: true });
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !find('dialog[open]')) closeNotice();
     else if (event.key === 'k' && (event.ctrlKey || event.metaKey)) openSearch(event);

@@ -33,7 +33,8 @@ function nest(fields: Record<string, unknown>): Record<string, unknown> {
 
 async function bodyOf(form: HTMLFormElement, button: HTMLElement | null): Promise<string> {
   const file = find<HTMLInputElement>('input[type=file]', form)?.files?.[0];
-  return file ? file.text() : JSON.stringify(nest(readFields(form, button)));
+  const { account } = find('main')?.dataset ?? {};
+  return file ? file.text() : JSON.stringify({ ...nest(readFields(form, button)), account });
 }
 
 function clearErrors(form: HTMLFormElement): void {
@@ -109,9 +110,12 @@ function applyFilter(form: HTMLFormElement): void {
 export function addForms(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target;
-    if (!(form instanceof HTMLFormElement) || form.dataset.action === undefined) return;
+    if (!(form instanceof HTMLFormElement)) return;
+    const { action } = form.dataset;
+    if (form.classList.contains('filter')) applyFilter(form);
+    else if (action !== undefined) void submit(form, action, event.submitter);
+    else return;
     event.preventDefault();
-    void submit(form, form.dataset.action, event.submitter);
   });
   document.addEventListener('reset', ({ target }) => {
     if (!(target instanceof HTMLFormElement)) return;

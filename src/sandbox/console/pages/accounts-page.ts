@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import type { AccountRecord } from '../../state.ts';
-import { listTokens } from '../../tokens.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, input, logInAs, opener } from '../forms.ts';
 import { emptyState, foreign, type Html, head } from '../html.ts';
@@ -10,11 +9,11 @@ import { resourceCount } from '../objects.ts';
 import { count } from '../words.ts';
 
 /** The accounts and their organizations. */
-export function accountsPage({ service }: ConsoleContext, query: URLSearchParams): Page {
+export function accountsPage({ service, sandbox }: ConsoleContext, query: URLSearchParams): Page {
   const accounts = [...service.state.accounts.values()].reverse();
   const columns: readonly Column<AccountRecord>[] = [
     ['Account and organization', '', accountLines, 'two main'],
-    ['Live tokens', 'w7', (account) => listTokens(service, account).length, 'named'],
+    ['Live tokens', 'w7', ({ email }) => sandbox.accounts.get(email).tokens().length, 'named'],
     ['Resources', 'w7', (account) => count(resourceCount(account)), 'named'],
     ['Actions', 'w8', ({ email }) => logInAs(email, { text: 'Log in as', style: 'small' }), 'acts'],
   ];

@@ -128,18 +128,23 @@ function whatHappened(advance: Advance): Html {
 
 function titleOf({ length, 0: { what } }: Group): Html {
   if (what === 'disabled') return html`<b>Switched off</b>`;
-  if (what === 'jobs') return html`<a class="row" href="/resources">${counted(length, 'job')} ended</a>`;
+  if (what === 'jobs') return html`<a class="row" href="/jobs">${counted(length, 'job')} ended</a>`;
   return html`<a class="row" href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
 }
 
 const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>
   [...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length] as const);
 
-const subjectsOf = (group: Group): Content =>
-  tally(group.map(({ subject }) => subject)).map(([subject, number], index) => {
-    const times = group[0].what === 'disabled' ? '' : ` × ${count(number)}`;
-    return [index === 0 ? '' : ', ', foreign(subject), times];
+const subjectsOf = (group: Group): Content => {
+  const subjects = tally(group.map(({ subject }) => subject));
+  const shown = subjects.slice(0, MAX_SUBJECTS).map(([subject, number], index) => {
+    const [kind, id] = subject.split(' ');
+    const job = html`<a href="/resources/${id}">${kind} ${id}</a>`;
+    const times = group[0].what === 'deliveries' ? ` × ${count(number)}` : '';
+    return [index === 0 ? '' : ', ', group[0].what === 'jobs' ? job : foreign(subject), times];
   });
+  return [shown, subjects.length > MAX_SUBJECTS ? ', …' : ''];
+};
 
 const RESULTS = {
   completed: ['ok', 'completed'],

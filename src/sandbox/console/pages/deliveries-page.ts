@@ -84,9 +84,9 @@ export function deliveryList(list: DeliveryList): Html {
     live: matching.length,
     total: groups.length,
     keyOf: ({ event }) => event.order,
-    caption: 'Deliveries, the latest first',
+    caption: 'Deliveries, by their first attempt, the latest first',
     columns: columnsOf(list, chosen),
-    days: [now, ({ latest }) => latest.delivery.at],
+    days: [now, ({ at }) => at],
     isChosen: (group) => group === chosen,
     empty: noDeliveries(endpoints),
   });
@@ -114,14 +114,14 @@ const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
     'No deliveries yet',
     'An event is delivered when a job ends, to each endpoint that subscribes to it.',
     endpoints.length === 0
-      ? linkButton('/account/webhooks', 'Create a webhook endpoint')
+      ? linkButton('/account/webhooks#create', 'Create a webhook endpoint')
       : linkButton('/jobs', 'End a job'),
   );
 
 function columnsOf(list: DeliveryList, chosen: DeliveryGroup | undefined): readonly Column<DeliveryGroup>[] {
   const { api, now } = list;
   const columns: readonly Column<DeliveryGroup>[] = [
-    ['Time', chosen ? 'w5' : 'w6', ({ latest: { delivery } }) => timeElement(delivery.at, delivery.at)],
+    ['First at', chosen ? 'w5' : 'w6', ({ at }) => timeElement(at, at)],
     ['Event and endpoint', '', (group) => eventLines(group, list, group === chosen), 'two main'],
     ['Attempts', chosen ? 'w8' : 'w9', (group) => twoLines(dots(group), nextOf(group, now)), 'two'],
     ['Response', 'w8', ({ latest }) => responseBadge(latest), 'side2'],

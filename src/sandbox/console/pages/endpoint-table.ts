@@ -22,7 +22,7 @@ export function endpointTable(
 ): Html {
   const create = link
     ? opener('create', 'Create an endpoint…', { style: 'primary' })
-    : linkButton('/account/webhooks', 'Create a webhook endpoint');
+    : linkButton('/account/webhooks#create', 'Create a webhook endpoint');
   const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
   return table('Webhook endpoints', endpoints, none, [
     ['Endpoint', '', (endpoint) => nameLines(endpoint, link?.(endpoint.id)), 'two main'],

@@ -9,7 +9,7 @@ import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
 /** The fault rules. */
-export function faultsPage({ sandbox, service }: ConsoleContext): Page {
+export function faultsPage({ sandbox, service, addresses }: ConsoleContext): Page {
   const rules = sandbox.faults.list();
   const clear = live('clear', rules.length > 0 ? removeAll(rules.length) : '');
   return {
@@ -18,7 +18,7 @@ export function faultsPage({ sandbox, service }: ConsoleContext): Page {
       head('Faults', '', [clear, opener('add', 'Add a fault…', { style: 'primary' })]),
       html`<p class="lead">Requests that a rule matches fail on purpose. The first rule that matches applies.</p>`,
       live('faults', faultTable(rules)),
-      addDialog(Object.keys(service.operations)),
+      addDialog(Object.keys(service.operations), addresses().api),
     ],
   };
 }
@@ -29,11 +29,7 @@ const removeAll = (count: number): Html =>
     confirm: [`Remove all ${count} rules?`, 'Requests that they hold continue.'],
   });
 
-const NO_FAULTS = emptyState(
-  'No faults',
-  'Every request is served. Lose the response of the next create:',
-  commandLine('fault', 'npx aud sandbox fault add --on audiences.create --cut after --times 1'),
-);
+const NO_FAULTS = emptyState('No faults', 'Every request is served.', opener('add', 'Add a fault…'));
 
 const faultTable = (rules: readonly ActiveFault[]): Html =>
   table('Fault rules, in order', rules, NO_FAULTS, [
@@ -57,9 +53,9 @@ const remove = (id: number): Html =>
   actionForm('POST /api/faults/remove', 'Remove', { values: { id }, label: `Remove rule ${id}`, style: 'small' });
 
 /** The dialog that adds a rule; the script shows the fields of the chosen preset, and what the rule does. */
-function addDialog(names: readonly string[]): Html {
+function addDialog(names: readonly string[], api: string): Html {
   const [[first = '', rule = {}] = []] = PRESETS;
-  const { title, client, command } = describeRule(rule);
+  const { title, client, command } = describeRule(rule, api);
   const presets = [...PRESETS.map(([text]) => text), 'Something else…'].map((text) => {
     const radio = { type: 'radio', name: 'preset', value: text, 'data-preset': true, checked: text === first };
     return html`<label><input${attributesOf(radio)}> ${text}</label>`;

@@ -3,12 +3,12 @@ import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
-import { commandLine } from '../highlight.ts';
 import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, segments, table, twoLines } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
 import { count, durationText, relativeText } from '../words.ts';
+import { SEND } from './requests-page.ts';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
   ['audience', 'Audiences'],
@@ -19,7 +19,7 @@ const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
 ];
 
 const named = (id: number): string => `${id} ${statusOf(id).name}`;
-const OUTCOMES = [104, 107, 400, 422, 4, 5].map((id) => [id, id < 100 ? `${named(id)} (cohorts)` : named(id)] as const);
+const OUTCOMES = [104, 107, 400, 422].map((id) => [id, named(id)] as const);
 const PUBLISHING = 103;
 
 /** A running job, and when it began and ends. */
@@ -46,10 +46,11 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
 ${jobList(query, matching, jobs.length, service.clock.now())}
 <div class="cols half">
 <section class="card" aria-labelledby="next-title"><h2 id="next-title">Next outcomes</h2>
-<p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.</p>
+<p class="soft">The next job of a kind ends with this status; several queue up. Without one, jobs complete.
+A cohort ends as 4 instead of 104, and as 5 otherwise.</p>
 ${live('queued', queuedOutcomes(service))}<h3>Add an outcome</h3>${outcomeForm()}</section>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(service))}</section></div>${endDialog()}`,
+${live('ended', recentlyEnded(console))}</section></div>${endDialogs()}`,
   };
 }
 
@@ -99,7 +100,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     empty: emptyState(
       'No job is running',
       'A create starts one: audience, lookalike, estimate, activation, cohort.',
-      commandLine('create', 'npx aud audiences create --name Visitors --sandbox'),
+      SEND,
     ),
   });
 
@@ -135,24 +136,34 @@ export function jobActions({ kind, id, resource }: Pick<TimedJob, 'kind' | 'id' 
     ({ label: `${text} ${about}`, style: 'small', values: { kind, id, status } }) as const;
   const finish = (submit: string, status: number): Html =>
     actionForm('POST /api/jobs/finish', submit, button(submit, status));
-  const dialog = (text: string, status: number): Html => opener('end', `${text}…`, { about, ...button(text, status) });
+  const dialog = (text: string, status: number): Html =>
+    opener(kind === 'cohort' ? 'end-cohort' : 'end', `${text}…`, { about, ...button(text, status) });
   if (kind === 'cohort') return [finish('Complete', 4), dialog('Not available', 5)];
   const cancel = kind === 'lookalike' ? [finish('Cancel', resource.status.id === PUBLISHING ? 104 : 400)] : [];
-  return [finish('Complete', 104), dialog('Needs info', 107), dialog('Fail', 422), ...cancel];
+  return [finish('Complete', 104), dialog('Needs info 107', 107), dialog('Fail', 422), ...cancel];
 }
 
-/** The statuses that a dialog asks the reason of. */
-const ENDS = [107, 422, 400, 404, 499, 5].map((id) => [id, named(id)] as const);
+/** The statuses that a dialog asks the reason of, of a cohort and of other jobs. */
+const ENDS = [
+  ['end', [107, 422, 400, 404, 499]],
+  ['end-cohort', [5]],
+] as const;
 
-/** Returns the dialog in which a job ends with a reason. */
-export const endDialog = (): Html =>
-  formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
-    fields: [
-      html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
-      select('Status', 'status', ENDS),
-      html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
-    ],
-  });
+/** Returns the dialogs in which a job ends with a reason. */
+export const endDialogs = (): Html[] =>
+  ENDS.map(([id, statuses]) =>
+    formDialog(id, html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
+      fields: [
+        html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
+        select(
+          'Status',
+          'status',
+          statuses.map((status) => [status, named(status)] as const),
+        ),
+        html`<label>Reason <textarea name="reason" autofocus></textarea><small>Shown in the console only, as by the service</small></label>`,
+      ],
+    }),
+  );
 
 function queuedOutcomes({ jobs }: Service): Content {
   if (jobs.queued.length === 0) return '';
@@ -174,20 +185,25 @@ const MAX_ENDED = 8;
 
 const NONE_ENDED = html`<p class="soft">None has ended yet.</p>`;
 
-function recentlyEnded(service: Service): Html {
-  const resources = [...service.state.accounts.values()].flatMap((account) =>
-    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace, -MAX_ENDED)),
+function recentlyEnded({ service, history }: ConsoleContext): Html {
+  const { state, jobs, clock } = service;
+  const resources = [...state.accounts.values()].flatMap((account) =>
+    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)),
   );
-  const ended = resources.filter(({ kind, id }) => isJobKind(kind) && !service.jobs.saved.running.has(id));
-  const timeOf = (one: (typeof ended)[number]): string => String(one.fields.updated_at ?? '');
+  const ended = resources.flatMap((one) => {
+    if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
+    // An estimate does not contain it.
+    const updated = one.fields.updated_at ? Date.parse(`${String(one.fields.updated_at).replace(' ', 'T')}Z`) : 0;
+    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? updated }];
+  });
   return table(
     'Jobs that have ended, the latest first',
-    ended.sort((a, b) => timeOf(b).localeCompare(timeOf(a)) || b.id - a.id).slice(0, MAX_ENDED),
+    ended.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, MAX_ENDED),
     NONE_ENDED,
     [
       ['Job and reason', '', (one) => jobLines(service, one), 'two main cut'],
       ['Ended as', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
-      ['At', 'w7', (one) => html`<time class="num">${timeOf(one).slice(11)}</time>`],
+      ['At', 'w12', ({ at }) => (at > 0 ? timeElement(at, clock.now()) : '')],
     ],
   );
 }

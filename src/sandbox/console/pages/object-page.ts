@@ -23,10 +23,10 @@ import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, reasonText, type ShownResource } from '../objects.ts';
 import { reasonLine, toneOf } from '../request-reason.ts';
-import { createdBy, requestsAbout } from '../request-search.ts';
+import { createdBy, keptText, requestsAbout } from '../request-search.ts';
 import { capital, count, counted, relativeText } from '../words.ts';
 import { redeliver, responseBadge, subjectIdOf } from './deliveries-page.ts';
-import { endDialog, jobActions } from './jobs-page.ts';
+import { endDialogs, jobActions } from './jobs-page.ts';
 import { detailsOf } from './resource-pages.ts';
 
 /** Something that happened to a resource, or because of it. */
@@ -50,7 +50,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
     title: `${capital(kind)} ${id}`,
     content: html`<p class="crumb"><span>${path}</span></p>
 ${live('object', [summaryOf(console.service, resource, requests), storySection(story, id, console.service.clock.now(), query.has('all'))])}
-${endDialog()}`,
+${endDialogs()}`,
   };
 }
 
@@ -94,12 +94,13 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
 const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-function pollsText({ clock }: Service, requests: readonly LogEntry[], id: number): string {
+function pollsText({ clock, state }: Service, requests: readonly LogEntry[], id: number): string {
   const polls = requests.filter((entry) => isPollOf(entry, id));
   const latest = polls.at(-1);
-  if (!latest) return 'never';
+  const among = keptText(state) && ` among ${keptText(state)}`;
+  if (!latest) return `never${among}`;
   const times = polls.length === 1 ? 'once' : `${count(polls.length)} times`;
-  return `${times}, the last time ${relativeText(Date.parse(latest.at) - clock.now())}`;
+  return `${times}${among}, the last time ${relativeText(Date.parse(latest.at) - clock.now())}`;
 }
 
 /** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
@@ -156,9 +157,8 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, latest, retryAt, state, attempts } = group;
+  const { event, at, latest, retryAt, state } = group;
   const { id, type, endpoint } = event;
-  const at = attempts[0]?.delivery.at ?? latest.delivery.at;
   const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;

@@ -19,8 +19,10 @@ import {
   timeline,
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
+import { numberOf } from '../lists.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
+import { keptText } from '../request-search.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
 import { count, dateText, relativeText } from '../words.ts';
@@ -32,8 +34,11 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const { log } = service.state;
   const index = log.findIndex((candidate) => candidate.id === id);
   const entry = log[index];
-  if (!entry) return undefined;
   const { clock } = service;
+  if (!entry) {
+    const isDropped = /^req_[1-9]/.test(id) && numberOf(id) <= service.state.requestCount;
+    return isDropped ? { title: id, content: `Only ${keptText(service.state)} are kept.` } : undefined;
+  }
   const recorded = recorder.find(entry);
   const { method, path, status } = entry;
   const near = (one: LogEntry | undefined, text: string): Html | '' =>

@@ -1,14 +1,13 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { commandLine } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, segments, twoLines } from '../lists.ts';
 import { findResource } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, nameIn } from '../request-search.ts';
+import { createdBy, findRequests, keptText, nameIn } from '../request-search.ts';
 import { count } from '../words.ts';
 
 const PATH = '/requests';
@@ -22,8 +21,11 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
 
 const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, method || 'Any method'] as const);
 
+/** Leads to the ways to send a request, which have the address of the sandbox. */
+export const SEND = html`<a class="button" href="/start">Send a request</a>`;
+
 const REPEATS = [
-  ['', 'Repeats grouped'],
+  ['', 'Polls grouped'],
   ['all', 'Every request'],
 ] as const;
 
@@ -68,11 +70,13 @@ export const liveButtons = (): Html =>
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
+  const kept = keptText(console.service.state);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
+      live('kept', kept && html`<p class="lead">Only ${kept} are kept.</p>`),
       requestList(console, query, hits),
     ],
   };
@@ -90,7 +94,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     kept: ['status'],
     selections: [
       ['Method', 'method', METHODS],
-      ['Repeats', 'repeats', REPEATS],
+      ['Polls', 'repeats', REPEATS],
     ],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     live: list.length,
@@ -99,10 +103,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     caption: 'Requests, the latest first',
     columns: columnsOf(console),
     days: [clock.now(), ({ entry }) => Date.parse(entry.at)],
-    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', [
-      commandLine('first', 'npx aud audiences create --name Visitors --sandbox'),
-      html`<p><a href="/start">Other ways to begin</a></p>`,
-    ]),
+    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', SEND),
   });
 }
 

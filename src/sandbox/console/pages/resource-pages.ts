@@ -3,7 +3,7 @@ import { eligibilityOf } from '../../routes/eligibility.ts';
 import type { Service } from '../../service.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { commandLine } from '../highlight.ts';
+import { commandAt } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, search, segments, twoLines } from '../lists.ts';
@@ -12,18 +12,18 @@ import { valueText } from '../request-search.ts';
 import { count } from '../words.ts';
 
 /** The resources of the sandbox. */
-export const allResourcesPage = ({ service }: ConsoleContext, query: URLSearchParams): Page =>
-  resourcesPage(service, query, '/resources', [...service.state.accounts.values()]);
+export const allResourcesPage = (console: ConsoleContext, query: URLSearchParams): Page =>
+  resourcesPage(console, query, '/resources', [...console.service.state.accounts.values()]);
 
 /** The resources of an account. */
-export const ownResourcesPage = ({ service }: ConsoleContext, account: AccountRecord, query: URLSearchParams): Page =>
-  resourcesPage(service, query, OWN_PATH, [account]);
+export const ownResourcesPage = (console: ConsoleContext, account: AccountRecord, query: URLSearchParams): Page =>
+  resourcesPage(console, query, OWN_PATH, [account]);
 
 /** Path of the resources of an account. In the sandbox, each resource has its own page. */
 const OWN_PATH = '/account/resources';
 
 function resourcesPage(
-  service: Service,
+  { service, addresses }: ConsoleContext,
   query: URLSearchParams,
   path: string,
   accounts: readonly AccountRecord[],
@@ -46,7 +46,11 @@ function resourcesPage(
     keyOf: ({ id }) => id,
     caption: `${text}, the newest first`,
     columns: columnsOf(service, path !== OWN_PATH, accounts.length > 1),
-    empty: emptyState(`No ${things}`, 'A create of the API adds one.', commandLine('create', COMMANDS[name])),
+    empty: emptyState(
+      `No ${things}`,
+      'A create of the API adds one.',
+      commandAt(addresses().api, 'create', `${COMMANDS[name]} --sandbox`),
+    ),
   });
   const choices = live('kinds', segments('Kind', path, query, 'kind', kinds));
   return { title: 'Resources', content: [head('Resources', choices), list] };
@@ -56,13 +60,13 @@ const textOf = (service: Service, one: ShownResource): string =>
   `${one.account.email} ${valueText(one.fields)} ${reasonText(service, one)}`;
 
 const COMMANDS: Readonly<Record<Namespace, string>> = {
-  audiences: 'npx aud audiences create --name Visitors --sandbox',
-  activations: 'npx aud activations create --audience-id <id of a completed audience> --sandbox',
-  cohorts: 'npx aud cohorts create --name Customers --sandbox',
-  estimates: 'npx aud estimates create --name Visitors --sandbox',
-  projects: 'npx aud projects create --name Spring --sandbox',
-  schedules: 'npx aud schedules create --name Weekly --sandbox',
-  poiSubmissions: `npx aud request POST /api/v2/poi_submissions/create -d '{"upload_reference":"<of an upload>"}' --sandbox`,
+  audiences: 'audiences create --name Visitors',
+  activations: 'activations create --audience-id <id of a completed audience>',
+  cohorts: 'cohorts create --name Customers',
+  estimates: 'estimates create --name Visitors',
+  projects: 'projects create --name Spring',
+  schedules: 'schedules create --name Weekly',
+  poiSubmissions: `request POST /api/v2/poi_submissions/create -d '{"upload_reference":"<of an upload>"}'`,
 };
 
 function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): readonly Column<ShownResource>[] {

@@ -18,6 +18,7 @@ import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import type { Recording, Step } from '../recorder.ts';
 import { count, durationText } from '../words.ts';
+import { SEND } from './requests-page.ts';
 
 /** The steps since the recording began: to keep them as a test, to save and to load the state, to reset. */
 export function sessionPage({ recorder, service }: ConsoleContext, query: URLSearchParams): Page {
@@ -33,7 +34,7 @@ export function sessionPage({ recorder, service }: ConsoleContext, query: URLSea
       html`<a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>`,
       opener('again', 'Restart recording…'),
     ])}
-<p class="lead">As a test for vitest, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
+<p class="lead">As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
 The file contains tokens, passwords and secrets of the sandbox; the pages show none.</p>
 <div class="cols aside"><section aria-label="Steps">${live('full', full)}${stepList(recording, query)}</section>
 <div class="cols">${STATE}${resetCard(began)}</div></div>${dialogs(steps.length)}`,
@@ -56,11 +57,7 @@ function stepList({ steps, startedAt }: Recording, query: URLSearchParams): read
       ['Step', '', ({ step }) => stepElement(step), 'main cut'],
       ['Expected', 'w8', ({ step }) => expected(step), 'side2'],
     ],
-    empty: emptyState(
-      'Nothing has happened yet',
-      'Send a request, or do something on these pages.',
-      commandLine('send', 'npx aud audiences create --name Visitors --sandbox'),
-    ),
+    empty: emptyState('Nothing has happened yet', 'Send a request, or do something on these pages.', SEND),
   });
 }
 

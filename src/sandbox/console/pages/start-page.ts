@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
-import { codeBlock, commandLine, tabs } from '../highlight.ts';
+import { codeBlock, commandAt, tabs } from '../highlight.ts';
 import { attributesOf, type Content, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { count } from '../words.ts';
@@ -81,29 +81,36 @@ const hasEnded = ({ state, jobs }: ConsoleContext['service']): boolean =>
 
 function stepsOf({ service, addresses }: ConsoleContext): readonly Step[] {
   const { state, webhooks } = service;
+  const { api } = addresses();
   const isReplayed = state.log.some(({ replayed }) => replayed === true);
   const isLimited = state.log.some(({ status }) => status === 429);
   return [
-    ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(addresses().api)],
-    ['job', 'Complete its job', 'one click', hasEnded(service), JOB_STEP],
+    ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(api)],
+    ['job', 'Complete its job', 'one click', hasEnded(service), jobStep(api)],
     ['webhook', 'Receive a webhook', 'optional', webhooks.attempts.length > 0, WEBHOOK_STEP],
-    ['lost', 'Lose a response without creating a duplicate', 'optional', isReplayed, LOST_STEP],
-    ['limit', 'Run into a rate limit', 'optional', isLimited, LIMIT_STEP],
+    ['lost', 'Lose a response without creating a duplicate', 'optional', isReplayed, lostStep(api)],
+    ['limit', 'Run into a rate limit', 'optional', isLimited, limitStep(api)],
   ];
 }
 
-const JOB_STEP = html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
-or Needs info… to see how it fails; or advance the clock:</p>${commandLine('advance', 'npx aud sandbox advance 10m')}`;
+const jobStep = (
+  api: string,
+): Html => html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
+or Needs info 107… to see how it fails; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
 
 const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
 <p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`;
 
-const LOST_STEP = html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
-and the service replays its response.</p>${commandLine('lose', 'npx aud sandbox fault add --on audiences.create --cut after --times 1')}`;
+const lostStep = (
+  api: string,
+): Html => html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
+and the service replays its response.</p>${commandAt(api, 'lose', 'sandbox fault add --on audiences.create --cut after --times 1')}`;
 
-const LIMIT_STEP = html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
+const limitStep = (
+  api: string,
+): Html => html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
 Under <a href="/faults">Faults</a>, choose Rate limited, or change the <a href="/limits">limits</a>.</p>
-${commandLine('limit', 'npx aud sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`;
+${commandAt(api, 'limit', 'sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`;
 
 const FIRST_PROGRAM = `import { AudienceClient } from 'audience-activation';
 
@@ -123,7 +130,7 @@ const INSTALL = 'npm install audience-activation';
 const firstRequest = (api: string): Html => html`${tabs('as', [
   ['sdk', 'SDK', [variables('sdk', api, `\n${INSTALL}`), codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)]],
   ['curl', 'curl', [variables('curl', api), codeBlock('first-curl', 'Shell', FIRST_CURL)]],
-  ['cli', 'Command', [variables('cli', api), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
+  ['cli', 'Command', [variables('cli', api, `\n${INSTALL}`), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
 ])}
 <div class="acts">${actionForm('POST /api/requests/first', 'Send from here', { style: 'primary' })}
 ${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } })}</div>
@@ -133,7 +140,7 @@ const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
 /** Returns the two variables. A shell that has the token of the command keeps it; one that has none says where it is. */
 const variables = (id: string, api: string, more = ''): Html =>
-  html`<figure class="code"><figcaption><span>Shell: your token is the one that the command has printed</span>
+  html`<figure class="code"><figcaption><span>Shell: the command has printed a token, or issue one below</span>
 <button type="button" class="quiet small" data-copy="variables-${id}" aria-label="Copy the variables">Copy</button></figcaption>
 <pre id="variables-${id}"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
 <span class="k">export</span> AUDIENCE_TOKEN=<span class="s" data-token>"${TOKEN}"</span>${more}</pre></figure>`;
