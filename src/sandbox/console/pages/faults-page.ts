@@ -29,7 +29,7 @@ const removeAll = (count: number): Html =>
     confirm: [`Remove all ${count} rules?`, 'Requests that they hold continue.'],
   });
 
-const NO_FAULTS = emptyState('No faults', 'Every request is served.', opener('add', 'Add a fault…'));
+const NO_FAULTS = emptyState('No faults', 'Every request is served.');
 
 const faultTable = (rules: readonly ActiveFault[]): Html =>
   table('Fault rules, in order', rules, NO_FAULTS, [
