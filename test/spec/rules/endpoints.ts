@@ -75,7 +75,7 @@ export const ENDPOINTS: Rules = {
     rule('`revoked` is how many', field('Revocation', 'revoked'), /Number of tokens that were active/),
     rule('revokes every active API token', description(`${API_TOKEN}/revoke`), /all active API tokens/),
     rule('revokes every active MCP token', description(`${MCP_TOKEN}/revoke`), /all active MCP tokens/),
-    rule('wrong credentials: not shown', `${response(LOGIN, 401)}/x-assumed`, /Wrong credentials/),
+    rule('wrong credentials: not shown', `${response(LOGIN, 401)}/x-assumed`, /wrong credentials/),
   ],
   Webhooks: [
     rule('GET /api/v2/webhooks/index has no parameters', operation(WEBHOOKS), { parameters: [] }),

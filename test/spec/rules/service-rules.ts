@@ -54,7 +54,7 @@ export const LIMITS: Rules = {
     rule('Replay window: 24 hours', '/components/parameters/IdempotencyKey/description', /for 24 hours/),
     rule('Upload sizes: 50 MB and 1 GB', field('UploadRequest', 'size'), /50 MB.*`poi_submission`, 1 GB.*`cohort`/),
     rule('Upload sizes have bounds', field('UploadRequest', 'size'), { minimum: 0, maximum: 2 ** 30 }),
-    rule('The unit of the sizes is assumed', `${field('UploadRequest')}/x-assumed`, /binary/),
+    rule('The unit of the sizes is assumed', `${field('UploadRequest')}/x-assumed`, /52,428,800 bytes/),
     rule(
       'Presigned URL and claim window: 15 minutes',
       description('POST /api/v2/uploads/create'),
@@ -108,7 +108,7 @@ export const LIMITS: Rules = {
       rule(
         `${name}: larger pages are assumed to be reduced`,
         `${operation(`GET /api/v2/${name}/index`)}/parameters/1/x-assumed`,
-        /reduced to the cap/,
+        /reduces the value to the maximum/,
       ),
     ]),
     rule('Reference reads: 500 by default and at most', pagination(REFERENCE), { size: 500, cap: 500 }),
