@@ -27,7 +27,7 @@ const CONTRACT = {
   idempotencyKey: {
     about: 'Create requests that honour an idempotency key ("seven creates")',
     assumed:
-      'the requests that create audiences, lookalikes, estimates, activations, cohorts, projects and schedules. A key has 1 to 255 characters. It belongs to the account, not to the token',
+      'the requests that create audiences, lookalikes, estimates, activations, cohorts, projects and schedules. A key has 1 to 255 characters. The key belongs to the account, not to the token',
     override: '`operations: { "…": { retry } }`',
     check:
       '`--write`: creates a project twice with the same key. `--build`: creates an audience twice with the same key. `check` infers nothing about other resources',
@@ -40,7 +40,7 @@ const CONTRACT = {
     check: '`--write`: recognizes the message about another body',
   },
   errorEnvelope: {
-    about: 'Body of the responses 403, 404, 406, 409 and 429',
+    about: 'Body of 403, 404, 406, 409 and 429 responses',
     assumed: 'the envelope, as for other errors',
     override: NONE,
     check:
@@ -60,7 +60,7 @@ const CONTRACT = {
     check: 'never, because `check` provokes no server error',
   },
   insufficientScope: {
-    about: 'Place of the code `insufficient_scope`',
+    about: 'Place of the code `insufficient_scope` in a response',
     assumed: 'the field `error`, beside the fields of the envelope, and the header `WWW-Authenticate`',
     override: NONE,
     check: 'never',
@@ -69,7 +69,7 @@ const CONTRACT = {
     about: 'Name of the request id header',
     assumed: '`x-request-id`',
     override: '`requestIdHeader`',
-    check: 'reads: a header that has another value in each response',
+    check: 'reads: a header whose value differs in each response',
   },
   timeZone: {
     about: 'Time zone of timestamps (`Y-m-d H:i:s`)',
@@ -79,7 +79,7 @@ const CONTRACT = {
   },
   createResponse: {
     about: 'Response to a create request',
-    assumed: 'an array with the created resource, as in the response to its GET request',
+    assumed: 'an array with the created resource, as in the response to a GET request for this resource',
     override: '`operations: { "…": { data } }`',
     check: '`--write`: the response to the request that creates a project',
   },
@@ -119,13 +119,13 @@ const CONTRACT = {
   },
   projectBody: {
     about: 'Fields of projects and schedules, and of the bodies that create them',
-    assumed: 'a resource has an `id`, and a body has an optional `name`. Both can have any other fields',
+    assumed: 'a resource has an `id`, and a body has an optional `name`. Both can contain any other fields',
     override: '`operations: { "projects.create": { body } }`',
     check: '`--write`: a project with a name',
   },
   estimates: {
     about: 'Lifecycle of estimates',
-    assumed: 'as for audiences, but without webhook events',
+    assumed: 'the lifecycle of audiences, but without webhook events',
     override: NONE,
     check: 'never, because estimates cannot be deleted',
   },
@@ -163,7 +163,7 @@ const CONTRACT = {
   references: {
     about: 'Requests for reference tables',
     assumed:
-      'one path, with the name of the table and its group: `common`, `web`, `ctv` or `apps`. A row can be any object',
+      'one path, with the group (`common`, `web`, `ctv` or `apps`) and the name of the table. A row can be any object',
     override: '`operations: { "reference.list": … }`',
     check: 'likely at best, because no table is documented',
   },
@@ -196,7 +196,7 @@ const CONTRACT = {
   mcpMessages: {
     about: 'Messages to the MCP endpoint',
     assumed:
-      'JSON-RPC 2.0 without the envelope, with integers and strings as ids. A response is JSON, or an event stream that ends. The response to a message without an `id` is 202. The statuses 400, 413 and 415 are used as in the Streamable HTTP transport',
+      'JSON-RPC 2.0 without the envelope, with integers and strings as ids. A response is JSON, or an event stream that ends. The response to a message without an `id` is 202. The statuses 400, 413 and 415 have the same meaning as in the Streamable HTTP transport',
     override: NONE,
     check: 'never',
   },
@@ -211,7 +211,7 @@ const CONTRACT = {
     about: '`data` of the event `webhook.test`',
     assumed: '`message` and `endpoint_id`',
     override: NONE,
-    check: 'never, because the console sends this event',
+    check: "never, because only the service's console sends this event",
   },
 } as const satisfies Record<string, Assumption>;
 
@@ -267,7 +267,7 @@ const CLIENT: readonly Assumption[] = [
     check: 'never, because this needs an activation',
   },
   {
-    about: 'Headers that the signature of a presigned URL includes',
+    about: 'Headers that the signature of a presigned URL covers',
     assumed: 'none besides `Content-Length`, so the client does not send the type of a Blob',
     override: '`headers` of an upload',
     check: '`--write`: a PUT request of 4 bytes without other headers',
@@ -281,14 +281,14 @@ const CLIENT: readonly Assumption[] = [
   {
     about: 'Rows of resource lists, for waits',
     assumed:
-      'each row has a `status`. If rows have no `status`, the client polls each resource with its own request. If rows lack other fields, it reads a resource when the row shows another status',
+      'each row has a `status`. If rows have no `status`, the client polls each resource with its own request. If rows lack other fields, the client reads a resource when the status in its row changes',
     override: "`waits: { via: 'get' }`",
     check: 'reads: compares a row of the list with the same resource in a GET response',
   },
   {
-    about: 'Place of lookalikes in lists, for waits',
+    about: 'List that contains lookalikes, for waits',
     assumed:
-      'the list of audiences contains lookalikes with the same ids, as long as lookalikes and audiences have the same GET path',
+      'the list of audiences, in which a lookalike has the same id, as long as lookalikes and audiences have the same GET path',
     override: '`operations: { "lookalikes.get": … }`',
     check: 'reads: the GET response for a lookalike that is in the list of audiences',
   },
@@ -347,7 +347,7 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
   'lookalikes.create': '`--write`: a body that the service must refuse',
   'activations.create': '`--write`: a body that the service must refuse',
   'uploads.reserve': '`--write`: reserves an upload of 4 bytes',
-  'estimates.get': 'likely at best, because no list shows an id',
+  'estimates.get': 'likely at best, because no list shows the ids of estimates',
   'reference.list': 'likely at best, because no table is documented',
   'mcp.send': 'never',
 };
