@@ -200,7 +200,7 @@ describe('the pages', () => {
     expect(await page('/deliveries')).toContain(`<span class="badge bad">${text}</span>`);
   });
 
-  it('a list is an operation of its own, not a read of "index"', async () => {
+  it('a list is its own operation, not a read of "index"', async () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/index');
     const text = textOf(await page('/requests/req_1'));
