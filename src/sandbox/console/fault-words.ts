@@ -34,7 +34,7 @@ function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: Plai
   ];
 }
 
-/** What the client makes of a response that has not arrived as a whole. */
+/** Explains the reaction of the client to an incomplete response. */
 export const LOST = "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
 
 function clientText({ status, cut, malformed }: PlainRule): string {

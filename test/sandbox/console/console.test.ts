@@ -171,7 +171,7 @@ describe('the pages', () => {
     const [, ended = ''] = (await page('/jobs')).split('Recently ended');
     expect(textOf(ended).replaceAll('\n', '')).toContain(
       `audience ${second}The job cannot be processed as requested.107 Additional Info00:01:00` +
-        `estimate ${estimate}104 Completed1 Jan 1970, 00:11:00audience ${first}104 Completed1 Jan 1970, 00:01:00`,
+        `1 Jan 1970estimate ${estimate}104 Completed00:11:00audience ${first}104 Completed00:01:00`,
     );
   });
 
@@ -200,7 +200,7 @@ describe('the pages', () => {
     expect(await page('/deliveries')).toContain(`<span class="badge bad">${text}</span>`);
   });
 
-  it('a list is an operation of its own, not a read of "index"', async () => {
+  it('a list is its own operation, not a read of "index"', async () => {
     const { api, page } = await startConsole();
     await api('GET', '/api/v2/audiences/index');
     const text = textOf(await page('/requests/req_1'));

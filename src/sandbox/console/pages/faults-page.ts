@@ -75,9 +75,9 @@ function addDialog(names: readonly string[], api: string): Html {
 
 const CUTS = [
   ['', 'no'],
-  ['before', 'before the service acts'],
-  ['after', 'after it has acted'],
-  ['body', 'in the middle of the body'],
+  ['before', 'before it acts'],
+  ['after', 'after it acts'],
+  ['body', 'within the body'],
 ] as const;
 
 const ruleFields = (): readonly Html[] => [

@@ -203,8 +203,9 @@ function recentlyEnded({ service, history }: ConsoleContext): Html {
     [
       ['Job and reason', '', (one) => jobLines(service, one), 'two main cut'],
       ['Ended as', 'w12', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
-      ['At', 'w12', ({ at }) => (at > 0 ? timeElement(at, clock.now()) : '')],
+      ['At', 'w7', ({ at }) => (at > 0 ? timeElement(at, at) : '')],
     ],
+    { days: [clock.now(), ({ at }) => at || clock.now()] },
   );
 }
 

@@ -116,7 +116,7 @@ function columnsOf(console: ConsoleContext): readonly Column<RequestGroup>[] {
     ['Time', 'w7', ({ entry: { at } }) => timeElement(at, Date.parse(at), 12)],
     ['Status', 'w8', ({ entry }) => httpBadge(entry.status), 'side2'],
     ['Request, and why it was refused', '', (group) => requestLines(console, group), 'two main cut'],
-    ['Bucket', 'w7 lo', ({ entry: { bucket } }) => (bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '')],
+    ['Bucket', 'w9 lo', ({ entry: { bucket } }) => (bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '')],
     ['Account', 'w7 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
     ['Duration', 'w5 lo', ({ entry }) => durationOf(entry), 'gone'],
   ];

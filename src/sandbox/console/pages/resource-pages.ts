@@ -73,7 +73,7 @@ function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): re
   const now = service.clock.now();
   const account: Column<ShownResource> = ['Account', 'w8 lo', (one) => foreign(one.account.email)];
   return [
-    ['Id', 'w4', ({ id }) => id],
+    ['Id', 'w5', ({ id }) => id],
     ['Name', '', (one) => nameLines(service, one, isLinked), 'two main'],
     ['Status', 'w11', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
     ['Details', 'w14 lo', (one) => detailsOf(one, now)],
