@@ -5,7 +5,7 @@ import { attributesOf, type Content, type Html } from './html.ts';
 const TOKENS = new RegExp(
   [
     /(?<string>"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|`(?:[^`\\]|\\.)*`?)/,
-    /(?<comment>\/\/[^\n]*|(?<=\s)#\s[^\n]*)/,
+    /(?<comment>(?<!:)\/\/[^\n]*|(?<=\s)#\s[^\n]*)/,
     /\b(?<number>\d[\d_.]*)\b/,
     /\b(?<word>import|from|const|new|await|async|export|return|true|false|null|curl|npx|aud)\b/,
   ]
