@@ -61,7 +61,8 @@ const CONTRACT = {
   },
   insufficientScope: {
     about: 'Place of the code `insufficient_scope` in a response',
-    assumed: 'the field `error`, beside the fields of the envelope, and the header `WWW-Authenticate`',
+    assumed:
+      'both in the header `WWW-Authenticate` and in a field `error`, which the body has in addition to the fields of the envelope',
     override: NONE,
     check: 'never',
   },
@@ -94,13 +95,15 @@ const CONTRACT = {
     assumed:
       '`name`, `project_id`, `dataset`, `cohort_id` and `filters`, all optional. An entry of `dataset` has the same three fields as in the audience object',
     override: '`operations: { "audiences.create": { body } }`',
-    check: '`--write`: the fields that a 422 response names. The result is at most `likely`',
+    check:
+      '`--write`: `check` compares the fields that a 422 response names with the assumed fields. `--build`: it builds an audience',
   },
   lookalikeBody: {
     about: 'Body of a request that creates a lookalike, except `config.target_size`',
     assumed: '`source_audience_id` and `config`, both required; an optional `name`',
     override: '`operations: { "lookalikes.create": { body } }`',
-    check: '`--write`: the fields that a 422 response names. The result is at most `likely`',
+    check:
+      '`--write`: `check` compares the fields that a 422 response names with the assumed fields. The result is at most `likely`',
   },
   activationBody: {
     about:
@@ -108,7 +111,8 @@ const CONTRACT = {
     assumed:
       '`audience_id`, which is required, and the optional `description`, `identifier`, `project_id`, `credentials` and `filters`',
     override: '`operations: { "activations.create": { body } }`',
-    check: '`--write`: the fields that a 422 response names. The result is at most `likely`',
+    check:
+      '`--write`: `check` compares the fields that a 422 response names with the assumed fields. The result is at most `likely`',
   },
   cohortBody: {
     about: 'Body of a request that creates a cohort',

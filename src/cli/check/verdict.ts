@@ -52,10 +52,8 @@ export function verdictOf(report: CheckReport, file?: string): string {
     ...(hasSettings ? [file === undefined ? 'the settings that --out writes' : `\`--contract ${file}\``] : []),
     ...(hasCode ? [`the code in ${file === undefined ? 'the file beside them' : overridesPath(file)}`] : []),
   ].join(' and ');
-  const subject = open === '' ? 'The client' : 'What was checked';
-  return means === ''
-    ? `${subject} works here, and something differs.${open}`
-    : `${subject} works here with ${means}.${open}`;
+  const subject = open === '' ? 'The client works' : 'The checked calls work';
+  return means === '' ? `${subject} here, and something differs.${open}` : `${subject} here with ${means}.${open}`;
 }
 
 /** Returns the path of the file with the code, beside that with the settings: `service.overrides.ts`. */
