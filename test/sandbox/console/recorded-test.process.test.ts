@@ -100,9 +100,11 @@ async function recordDay(): Promise<string> {
     authorization: `Bearer ${mcp}`,
   };
   await fetch(`${url}/api/v2/mcp`, { method: 'POST', headers, body: JSON.stringify(message) });
-  // At the same time: a minute of this clock, after which the limit is free again, takes 1.5 s.
-  await Promise.allSettled(Array.from({ length: 12 }, (_, at) => client.projects.create({ name: `P${at}` })));
+  // More than the limit of a minute, while time stands still.
+  await act('/api/clock/mode', { mode: 'manual' });
+  await Promise.allSettled(Array.from({ length: 13 }, (_, at) => client.projects.create({ name: `P${at}` })));
   await act('/api/clock/advance', { ms: 60_000 });
+  await act('/api/clock/mode', { speed: 40 });
   // 900 rows are enough to activate an audience made from the cohort, so that the rows of its file matter.
   const later = connect(account.token('api'));
   const { id: made } = await later.audiences.create({ name: 'Made', cohort_id: cohort.id });
