@@ -25,7 +25,7 @@ const CONTRACT = {
     check: 'never, because `check` does not log in',
   },
   idempotencyKey: {
-    about: 'Create requests that honour an idempotency key ("seven creates")',
+    about: 'Which create requests honour an idempotency key (the specification only says "seven creates")',
     assumed:
       'the requests that create audiences, lookalikes, estimates, activations, cohorts, projects and schedules. A key has 1 to 255 characters. The key belongs to the account, not to the token',
     override: '`operations: { "…": { retry } }`',
@@ -33,9 +33,9 @@ const CONTRACT = {
       '`--write`: creates a project twice with the same key. `--build`: creates an audience twice with the same key. `check` infers nothing about other resources',
   },
   conflictMessage: {
-    about: 'Cause of a 409: a request in flight, or another body',
+    about: 'Cause of a 409 response (another request with the same key is in flight, or had a different body)',
     assumed:
-      'the `message` names the cause. If the message names neither cause or both causes, a request may be in flight',
+      'the `message` names the cause. If it names neither cause or both causes, the client assumes that a request may be in flight',
     override: '`onConflict`',
     check: '`--write`: recognizes the message about another body',
   },
@@ -44,7 +44,7 @@ const CONTRACT = {
     assumed: 'the envelope, as for other errors',
     override: NONE,
     check:
-      'reads: a 422 response. `--write`: a 409 response to a key with another body. `check` provokes none of the other responses',
+      'reads: a 422 response. `--write`: a 409 response to a key with another body. `check` does not provoke 403, 404, 406 and 429 responses',
   },
   jsonSize: {
     about: 'Maximum size of a JSON body',
@@ -61,8 +61,7 @@ const CONTRACT = {
   },
   insufficientScope: {
     about: 'Place of the code `insufficient_scope` in a response',
-    assumed:
-      'both in the header `WWW-Authenticate` and in a field `error`, which the body has in addition to the fields of the envelope',
+    assumed: 'in the header `WWW-Authenticate`, and in the body, where a field `error` is added to the envelope',
     override: NONE,
     check: 'never',
   },
@@ -125,7 +124,7 @@ const CONTRACT = {
     about: 'Fields of projects and schedules, and of the bodies that create them',
     assumed: 'a resource has an `id`, and a body has an optional `name`. Both can contain any other fields',
     override: '`operations: { "projects.create": { body } }`',
-    check: '`--write`: a project with a name',
+    check: '`--write`: creates a project with a name',
   },
   estimates: {
     about: 'Lifecycle of estimates',
@@ -137,7 +136,7 @@ const CONTRACT = {
     about: 'Requests that read, list and delete lookalikes',
     assumed: 'the requests for audiences, because a lookalike is an audience',
     override: '`operations: { "lookalikes.get": … }`',
-    check: 'reads: a lookalike in the list of audiences',
+    check: 'reads: looks for a lookalike in the list of audiences',
   },
   endedLookalike: {
     about: 'Response to a cancel request for a lookalike whose job has ended',
@@ -149,14 +148,15 @@ const CONTRACT = {
     about: 'Meaning of all statuses except 104, 105, 107, 4xx, and 1 to 3 of cohorts',
     assumed: 'the job is running',
     override: '`contract: { statuses }`',
-    check: 'reads: the statuses of rows that have not changed for seven days. The result is at most `likely`',
+    check:
+      'reads: the statuses of rows that have not changed for seven days, whose jobs have probably ended. The result is at most `likely`',
   },
   paging: {
     about: 'Paging of lists',
     assumed:
       'the parameters `page`, which begins at 1, and `per_page`. A page is the last page if it is empty, or shorter than an earlier page',
     override: '`contract: { paging }`',
-    check: 'reads: a page of one row, and another row on the next page; then the largest page',
+    check: 'reads: requests a page of one row, the next page, which must contain another row, and the largest page',
   },
   largePages: {
     about: '`per_page` above the maximum',
@@ -236,7 +236,7 @@ const CLIENT: readonly Assumption[] = [
   {
     about: 'Cause of a 429 response to a create request that starts a job',
     assumed:
-      'a rate limit, if the response has no envelope. Otherwise the client reads the usage report to find the cause. If this request fails, a `Retry-After` above 60 s means that the build budget is used up',
+      'a rate limit, if the response has no envelope. Otherwise the client reads the usage report to find the cause. If it cannot read the report, a `Retry-After` above 60 s means that the build budget is used up',
     override: NONE,
     check: 'never, because this would use up the budget',
   },
@@ -253,7 +253,7 @@ const CLIENT: readonly Assumption[] = [
     check: 'never, because `check` starts no lookalike',
   },
   {
-    about: 'Fields of a body that this page does not list',
+    about: 'Fields of request bodies that this page does not list',
     assumed: 'the client sends them unchanged, if you pass them as `extraBody`',
     override: NONE,
     check: 'never',
@@ -272,7 +272,7 @@ const CLIENT: readonly Assumption[] = [
   },
   {
     about: 'Headers that the signature of a presigned URL covers',
-    assumed: 'none besides `Content-Length`, so the client does not send the type of a Blob',
+    assumed: 'only `Content-Length`, so the client does not send the type of a Blob',
     override: '`headers` of an upload',
     check: '`--write`: a PUT request of 4 bytes without other headers',
   },
@@ -292,7 +292,7 @@ const CLIENT: readonly Assumption[] = [
   {
     about: 'List that contains lookalikes, for waits',
     assumed:
-      'the list of audiences, in which a lookalike has the same id, as long as lookalikes and audiences have the same GET path',
+      'the list of audiences, which contains each lookalike with its id. If `lookalikes.get` and `audiences.get` have different paths, the client polls each lookalike with its own request',
     override: '`operations: { "lookalikes.get": … }`',
     check: 'reads: the GET response for a lookalike that is in the list of audiences',
   },
@@ -410,11 +410,13 @@ export function assumptionsPage(): string {
     '- "likely at best": `aud check` can only infer that the assumption holds.',
     '- "never": `aud check` does not check the assumption.',
     '',
+    'The text after the colon says what `aud check` examines or does.',
+    '',
     '## Operations',
     '',
     ASSUMED_OPERATION,
     '',
-    'To override a row, use the client option `operations`, for example',
+    'To override the request of a row, use the client option `operations`, for example',
     "`operations: { 'audiences.get': 'GET /api/v2/audience/{id}' }`.",
     '',
     'The column "retry" says when the client repeats a request:',
