@@ -53,8 +53,8 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     const { id } = await client.cohorts.create({ name: 'Customers' });
     await tab.goto(`${origin}/jobs`);
     await tab.click(`[aria-label="Not available cohort ${id}"]`);
-    await fill(tab, '#end [name=reason]', 'No rows');
-    await tab.click('#end button:not([type])');
+    await fill(tab, '#end-cohort [name=reason]', 'No rows');
+    await tab.click('#end-cohort button:not([type])');
     await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 5, 'No rows')`);
     expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
     await sees(tab, 'No job is running');
