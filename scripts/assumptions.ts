@@ -283,7 +283,7 @@ const CLIENT: readonly Assumption[] = [
     check: 'never, because `check` does not let an upload slot expire',
   },
   {
-    about: 'Rows of resource lists, for waits',
+    about: 'Fields of list rows that waits read',
     assumed:
       'each row has a `status`. If rows have no `status`, the client polls each resource with its own request. If rows lack other fields, the client reads a resource when the status in its row changes',
     override: "`waits: { via: 'get' }`",
