@@ -47,7 +47,7 @@ const TEXTS: Texts = {
   'body-changed': ({ message, outcome, key = '' }) => {
     if (outcome !== undefined) return message;
     return key.endsWith(' activation')
-      ? `The ${key} was created with other fields than those of --activate: run it with the earlier ones. \`${NAME} activations create\` creates a further one.`
+      ? `The ${key} was created with a different --activate. Pass the --activate of the earlier run. To activate the audience once more, use \`${NAME} activations create\`.`
       : `${message} (--retry-failed builds it again only if it has failed.)`;
   },
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,

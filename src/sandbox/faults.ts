@@ -255,7 +255,7 @@ function matchPattern(on: string, operations: Operations): (request: FaultReques
   }
   const [, method, path = ''] = parts;
   const matches = createPathMatcher(path);
-  // The path of a list has the form of a read, but `index` is no id.
+  // The pattern of a read also matches the path of a list, but `index` is no id.
   const isOther = ({ path: sent }: FaultRequest): boolean =>
     operation !== undefined && sent !== path && Object.values(operations).some((other) => other.path === sent);
   return (request) => (method === undefined || method === request.method) && matches(request.path) && !isOther(request);

@@ -151,17 +151,20 @@ describe('aud run', () => {
     const other = await scene.run([...activate, '{"identifier":"SCID"}']);
     expect([other.code, other.err]).toEqual([
       8,
-      expect.stringContaining(
-        'The north activation was created with other fields than those of --activate: run it with',
-      ),
+      expect.stringContaining('The north activation was created with a different --activate. Pass the --activate of'),
     ]);
+    const same = await scene.run([...activate, '{"identifier":"EID"}', '--json']);
+    expect(same.code, same.err).toBe(0);
+    const audience = String(Object(linesOf(same.out)[0]).audience);
+    const further = ['activations', 'create', '--audience-id', audience, '--identifier', 'SCID'];
+    expect((await scene.run(further)).code).toBe(0);
     const wrong = await scene.run(['run', 'rows.jsonl', '--journal', 'rows.jsonl']);
     expect([wrong.code, wrong.err]).toEqual([8, expect.stringContaining('is not a journal')]);
     const old = '{"key":"east","sent":"X","at":"2026-11-01T02:00:00.000Z"}\n';
     await appendFile(join(scene.folder, 'rows.jsonl.journal'), old);
     await writeFile(join(scene.folder, 'rows.jsonl'), '{"key":"east","name":"East"}\n');
     expect((await scene.run(['run', 'rows.jsonl'])).code).toBe(10);
-    expect(creates(scene)).toHaveLength(6);
+    expect(creates(scene)).toHaveLength(7);
   });
 
   it('gives advice that its own flags can follow, without idempotency keys', async () => {

@@ -14,7 +14,7 @@ import {
 /** Operations that read or write a single resource by its id. */
 const BY_ID = /\.(?:get|delete|cancel)$/;
 
-/** The operations; those of which the path has no parameter are in front: `index` is no id. */
+/** The operations. Paths without a parameter come first, because `index` is no id. */
 const OPERATIONS = Object.entries(operations).sort(
   ([, one], [, other]) => Number(one.path.includes('{')) - Number(other.path.includes('{')),
 );

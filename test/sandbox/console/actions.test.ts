@@ -284,7 +284,7 @@ describe('an action by its endpoint', () => {
     ]);
     const list = await page('/deliveries');
     expect(list).toContain('manual');
-    // The time is that of the first attempt, by which the list is ordered.
+    // The list shows the time of the first attempt, by which it is ordered.
     expect(list).toMatch(/<td role="cell"><time[^>]*>00:00:00</);
     await act('POST /api/webhooks/pause', { id });
     expect(await page('/deliveries')).toContain('>Paused</span>');

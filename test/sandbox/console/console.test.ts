@@ -134,7 +134,7 @@ describe('the pages', () => {
     expect(textOf(await page('/clock'))).toContain('Copy await sandbox.advance(86400000);');
   });
 
-  it('jobs are offered the statuses that those of their kind can end with', async () => {
+  it('a job offers only the statuses with which its kind can end', async () => {
     const { api, page, act, createAudience } = await startConsole();
     await createAudience();
     await api('POST', '/api/v2/cohorts/create', { name: 'x' });

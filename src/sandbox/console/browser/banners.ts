@@ -38,7 +38,10 @@ export const showLost = (): void =>
     'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.',
   );
 
-/** Reports that the page will not be updated any more, because its session has ended; without a link, that of an operator. */
+/**
+ * Reports that the page will not be updated any more, because its session has ended. Without a link, an operator's
+ * session has ended.
+ */
 export function showEnded(why = 'Your session has ended.', link?: readonly [text: string, href: string]): void {
   hasEnded = true;
   find('#lost')?.remove();
