@@ -11,6 +11,7 @@ export function inVirtualTime(): VirtualTime {
   afterEach(() => current.end());
   return {
     until: (work) => current.until(work),
+    untilTrue: (check) => current.untilTrue(check),
     pass: (ms) => current.pass(ms),
     sleepThrough: (ms) => current.sleepThrough(ms),
     timersLeft: () => current.timersLeft(),

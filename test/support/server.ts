@@ -9,8 +9,18 @@ export interface TestServer {
   seen(): Promise<Seen[]>;
 }
 
-/** Starts a scripted HTTP server on loopback for the running test. */
-export async function startServer(script: Script): Promise<TestServer> {
+/** Starts a scripted HTTP server on loopback for the running test: in this process, or for a browser in that of the runner. */
+export const startServer = (script: Script): Promise<TestServer> =>
+  typeof document === 'undefined' ? startHere(script) : startInRunner(script);
+
+async function startHere(script: Script): Promise<TestServer> {
+  const { startScriptedServer } = await import('./scripted-server.ts');
+  const { url, seen, close } = await startScriptedServer(script);
+  onTestFinished(close);
+  return { url, seen: async () => [...seen] };
+}
+
+async function startInRunner(script: Script): Promise<TestServer> {
   const control = inject('controlUrl');
   const started = await fetch(control, { method: 'POST', body: JSON.stringify(script) });
   const { id, url } = await started.json();

@@ -1,10 +1,13 @@
 import { setImmediate as realImmediate } from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
+import { vi } from 'vitest';
 
 /** Time of this process that advances only when a test lets it, as fast as the work permits. */
 export interface VirtualTime {
   /** Advances time until `work` has settled. */
-  until<T>(work: Promise<T>): Promise<T>;
+  until<T>(work: PromiseLike<T>): Promise<T>;
+  /** Advances time until `check` passes. */
+  untilTrue(check: () => boolean): Promise<void>;
   /** Advances time by `ms`. */
   pass(ms: number): Promise<void>;
   /** Simulates sleep of the machine: all clocks advance, and each timer that is due fires once. */
@@ -19,14 +22,34 @@ export interface VirtualTime {
 const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
 const INTERVALS = ['setInterval', 'clearInterval'] as const;
 
+/** Resources of Node that exist while a file is read or written, or an address is looked up or connected to. */
+const REQUEST = /^(?:FSReq|Close|GetAddrInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
+
 /**
- * Replaces the timers and clocks of this process. Time stands still while `isBusy` returns true, such as while a command
- * to a real server is in flight.
+ * Turns of the event loop without work after which a process can only wait. What it sends to itself over loopback arrives
+ * in the next turn, so that this does not depend on the speed of the machine.
  */
-export function startVirtualTime(isBusy = (): boolean => false, { realIntervals = false } = {}): VirtualTime {
-  /** Lets promises and streams settle, without advancing time. */
+const QUIET_TURNS = 6;
+
+/** Returns whether this process reads or writes files, or connects to an address. */
+export const isWorking = (): boolean => process.getActiveResourcesInfo().some((name) => REQUEST.test(name));
+
+/**
+ * Replaces the timers and clocks of this process. Time stands still while `isBusy` returns true: `isWorking` if the test
+ * uses files, imports modules or sends requests over loopback; more if it waits for another process, such as a server.
+ */
+export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false } = {}): VirtualTime {
+  /** Lets promises, streams and requests settle, without advancing time. */
   async function settle(): Promise<void> {
-    for (let tick = 0; tick < 4 || isBusy(); tick++) await realImmediate();
+    if (!isBusy) {
+      for (let turn = 0; turn < 4; turn++) await realImmediate();
+      return;
+    }
+    await vi.dynamicImportSettled();
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+      await realImmediate();
+      if (isBusy()) quiet = -1;
+    }
   }
 
   const clock = FakeTimers.install({
@@ -34,6 +57,14 @@ export function startVirtualTime(isBusy = (): boolean => false, { realIntervals 
     // Start at the current date instead of 1970.
     now: Date.now(),
   });
+
+  async function advanceUntil(isDone: () => boolean): Promise<void> {
+    for (await settle(); !isDone(); await settle()) {
+      if (clock.countTimers() === 0) throw new Error('It waits for what never comes.');
+      clock.next();
+    }
+  }
+
   return {
     async until(work) {
       let settled = false;
@@ -41,16 +72,14 @@ export function startVirtualTime(isBusy = (): boolean => false, { realIntervals 
         settled = true;
       };
       work.then(done, done);
-      for (await settle(); !settled; await settle()) {
-        if (clock.countTimers() === 0) throw new Error('It waits for what never comes.');
-        clock.next();
-      }
+      await advanceUntil(() => settled);
       return work;
     },
+    untilTrue: advanceUntil,
     async pass(ms) {
       const end = clock.now + ms;
       const alarm = setTimeout(() => {}, ms);
-      for (await settle(); clock.now < end; await settle()) clock.next();
+      await advanceUntil(() => clock.now >= end);
       clearTimeout(alarm);
     },
     async sleepThrough(ms) {
