@@ -35,7 +35,8 @@ function startSharedTime(): VirtualTime {
 
 /** Starts a scene for tests of what a command prints and returns, in virtual time. */
 export async function startScene(options: SandboxOptions = {}): Promise<Scene> {
-  const time = (shared ??= startSharedTime());
+  shared ??= startSharedTime();
+  const time = shared;
   const scene = await createScene(options, (args, started) => startCommand(args, started, time));
   return { ...scene, time };
 }
