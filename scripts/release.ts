@@ -35,9 +35,8 @@ if (dryRun) for (const problem of publicationProblems(facts)) console.error(`To 
 for (const problem of problems) console.error(`✗ ${problem}`);
 if (problems.length > 0) process.exit(1);
 
-run('npm', 'run', '-s', 'check');
-run('npm', 'run', '-s', 'test:full');
-run('npm', 'run', '-s', 'test:package');
+for (const script of ['check', 'test:full', 'test:package', 'test:volume', 'test:soak', 'test:mutation'])
+  run('npm', 'run', '-s', script);
 if (dryRun) {
   run('npm', 'publish', '--dry-run');
 } else {

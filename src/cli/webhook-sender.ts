@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pThrottle from 'p-throttle';
+import { sleep } from '../util/abort.ts';
 import { SIGNATURE_HEADER, signWebhook } from '../webhooks/index.ts';
 import { isDryRun, usageError } from './exit-codes.ts';
 
@@ -89,7 +89,7 @@ export function createSender(options: SenderOptions): (event: WebhookEnvelope) =
       const next = delivered ? undefined : retryIn;
       onAttempt({ event, attempt: index + 1, result, delivered, ...(next !== undefined && { retryIn: next }) });
       if (delivered || next === undefined) return delivered;
-      await sleep(next, undefined, { signal });
+      await sleep(next, signal);
     }
     return false;
   };

@@ -33,7 +33,13 @@ export interface JournalNamespace<Body> {
   create(
     body: Body,
     options: SentOptions,
-  ): PromiseLike<{ readonly id: number }> & { readonly outcome: CreateOutcome | undefined };
+  ): PromiseLike<{
+    /** Id of the created resource. */
+    readonly id: number;
+  }> & {
+    /** Whether the request took effect, after a failure. */
+    readonly outcome: CreateOutcome | undefined;
+  };
 }
 
 /** Options of {@link Journal.create}. */

@@ -10,7 +10,13 @@ export interface Logger {
    * Not used. Its type refuses pino, whose `silent` is a function, because pino would drop the fields; the `silent` of
    * consola, which takes the message first, has a `raw`.
    */
-  readonly silent?: boolean | { readonly raw: unknown } | undefined;
+  readonly silent?:
+    | boolean
+    | {
+        /** Not used. */
+        readonly raw: unknown;
+      }
+    | undefined;
   /** Logs a failure that no call reports, such as an error thrown by a callback of yours. */
   error(message: string, fields?: LogFields): void;
   /** Logs a problem that the client works around, such as a response that is not as documented. */

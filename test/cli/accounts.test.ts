@@ -264,7 +264,7 @@ describe('an account in an unusual environment', () => {
   it('login --oauth signs in with the browser, for the MCP endpoint; logout revokes', async () => {
     const scene = await startScene();
     const signingIn = scene.start(['login', '--oauth', '--no-browser', '--base-url', scene.url], { env: LOGGED_OUT });
-    await expect.poll(() => signingIn.printed.err).toMatch(/https?:\S+\/oauth\/authorize\S+\n/);
+    await signingIn.shows('err', /https?:\S+\/oauth\/authorize\S+\n/);
     const address = /https?:\S+\/oauth\/authorize\S+/.exec(signingIn.printed.err)?.[0] ?? '';
     expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
     const { code, err } = await signingIn.ended;
@@ -295,7 +295,7 @@ describe('an account in an unusual environment', () => {
     const scene = await startScene();
     const args = ['login', '--oauth', '--quiet', '--base-url', scene.url];
     const signingIn = scene.start(args, { env: { ...LOGGED_OUT, PATH: '' } });
-    await expect.poll(() => signingIn.printed.err).toMatch(/^https?:\S+\/oauth\/authorize\S+\n$/);
+    await signingIn.shows('err', /^https?:\S+\/oauth\/authorize\S+\n$/);
     const address = signingIn.printed.err.trim();
     expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
     expect(await signingIn.ended).toMatchObject({ code: 0, err: `${address}\n` });

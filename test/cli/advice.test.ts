@@ -285,7 +285,7 @@ it('the text about a sandbox that does not run names the command that starts one
     err: expect.stringContaining('start one with `audience-activation sandbox`.'),
   });
   const sandbox = scene.start(['sandbox', '--port', '0']);
-  await expect.poll(() => sandbox.printed.out, { timeout: 15_000 }).toContain('Ready.');
+  await sandbox.shows('out', 'Ready.');
   expect(await scene.run(status, { env: LOGGED_OUT })).toMatchObject({ code: 0 });
 });
 
@@ -295,5 +295,5 @@ it('the text about a port in use names the flags of the ports, and other ports s
     'Choose another --port, --storage-port or --console-port.',
   );
   const sandbox = start(['sandbox', '--port', '0', '--storage-port', '0', '--console-port', '0']);
-  await expect.poll(() => sandbox.printed.out, { timeout: 15_000 }).toContain('Ready.');
+  await sandbox.shows('out', 'Ready.');
 });

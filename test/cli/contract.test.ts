@@ -107,7 +107,7 @@ describe('--contract', () => {
   it('has the sandbox follow the file, also in other commands with --sandbox', async () => {
     const { run, json, start, file } = await startContracted();
     const serving = start(['sandbox', '--contract', file, '--duration', '0', '--json']);
-    await expect.poll(() => serving.printed.out, { timeout: 20_000 }).toContain('"url"');
+    await serving.shows('out', '"url"');
     const [created] = await json(['audiences', 'create', '--name', 'S', '--wait', '--sandbox'], { env: LOGGED_OUT });
     expect(created).toMatchObject({ name: 'S' });
     expect(await json(['audiences', 'list', '--sandbox'], { env: LOGGED_OUT })).toMatchObject([{ name: 'S' }]);

@@ -186,7 +186,7 @@ describe('get, list, delete, cancel', () => {
       '9',
     ]);
     const waiting = start(['wait', `lookalike:${id}`]);
-    await expect.poll(() => waiting.printed.err).toContain(`lookalike:${id}: 100 Queued`);
+    await waiting.shows('err', `lookalike:${id}: 100 Queued`);
     expect(await run(['lookalikes', 'cancel', String(id)])).toMatchObject({
       code: 0,
       err: `${id}: cancel requested.\n`,

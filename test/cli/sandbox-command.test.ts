@@ -15,22 +15,20 @@ const wordAfter = (text: string, label: string): string =>
 async function start(...args: string[]) {
   const scene = await startScene();
   const running = scene.start(['sandbox', ...args]);
-  await expect.poll(() => running.printed.out, { timeout: 20_000 }).toContain('Ready.');
+  await running.shows('out', 'Ready.');
   return { ...running, scene };
 }
 
 describe('sandbox', () => {
   it('prints a token, logs each request in a line, and shuts down cleanly', async () => {
-    const { interrupt, printed, ended } = await start('--speed', '6000');
+    const { interrupt, printed, ended, shows, scene } = await start('--speed', '6000');
     const url = wordAfter(printed.out, 'API');
     await using client = new AudienceClient({ baseUrl: url, token: wordAfter(printed.out, 'Token'), ...quick });
     const { token } = await client.auth.login({ email: 'dev@example.com', password: 'sandbox' });
     expect(token).toMatch(/\|/);
-    const audience = await client.audiences.createAndWait({ name: 'By hand' });
+    const audience = await scene.time.until(client.audiences.createAndWait({ name: 'By hand' }));
     expect(audience.status.id).toBe(104);
-    await expect
-      .poll(() => printed.out)
-      .toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ POST \/api\/v2\/audiences\/create 200 dev@example\.com$/m);
+    await shows('out', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ POST \/api\/v2\/audiences\/create 200 dev@example\.com$/m);
     expect(printed.out).toMatch(/ POST \/api\/v2\/auth\/login 200 dev@example\.com\n/);
     expect(printed.out.match(/Token/g)).toHaveLength(1);
     // One line to copy, which a shell reads.
@@ -41,7 +39,7 @@ describe('sandbox', () => {
     expect(await (await fetch(console)).text()).toContain('Open the console');
     interrupt();
     expect(await ended).toMatchObject({ code: 0, err: '' });
-  }, 40_000);
+  });
 
   it('sends webhooks to `--webhook` and logs them', async () => {
     const bodies: { body: string; signature: string }[] = [];
@@ -52,20 +50,20 @@ describe('sandbox', () => {
       response.writeHead(204).end();
     });
     const args = ['--webhook', receiver.url, '--outcome', '107', '--duration', '9', '--seed', '5', '--speed', '900'];
-    const { interrupt, printed, ended } = await start(...args);
+    const { interrupt, printed, ended, shows, scene } = await start(...args);
     const secret = wordAfter(printed.out, 'Webhook');
     await using client = new AudienceClient({
       baseUrl: wordAfter(printed.out, 'API'),
       token: wordAfter(printed.out, 'Token'),
     });
     await client.audiences.create({ name: 'x' });
-    await expect.poll(() => bodies).toHaveLength(1);
+    await scene.time.untilTrue(() => bodies.length > 0);
     const event = await verifyWebhook(bodies[0]?.body ?? '', bodies[0]?.signature ?? '', secret);
     expect(event).toMatchObject({ type: 'audience.failed', data: { status: { id: 107 } } });
-    await expect.poll(() => printed.out).toMatch(/ SEND audience\.failed to endpoint \d+, attempt 1: 204\n/);
+    await shows('out', / SEND audience\.failed to endpoint \d+, attempt 1: 204\n/);
     interrupt();
     expect((await ended).code).toBe(0);
-  }, 40_000);
+  });
 
   it('has the build budget of `--builds-per-hour`', async () => {
     const { interrupt, printed, ended } = await start('--builds-per-hour', '1');
@@ -75,7 +73,7 @@ describe('sandbox', () => {
     await expect(client.audiences.create({ name: 'second' })).rejects.toMatchObject({ code: 'build-budget-exhausted' });
     interrupt();
     expect((await ended).code).toBe(0);
-  }, 40_000);
+  });
 
   it('reports a port in use with what to do', async () => {
     const { run, url } = await startScene();
@@ -147,7 +145,7 @@ describe('a running sandbox', () => {
       code: 8,
       err: expect.stringContaining('No sandbox is running'),
     });
-  }, 60_000);
+  });
 
   it('lists its faults with what they do, and how often they still strike', async () => {
     const { scene } = await start();

@@ -9,7 +9,7 @@ import { linesOf } from './support/scene.ts';
 /** Runs `sandbox --json` until it is ready; returns what it has printed first. */
 async function start(scene: Scene, ...args: string[]) {
   const running = scene.start(['sandbox', '--json', ...args]);
-  await expect.poll(() => running.printed.out, { timeout: 20_000 }).toContain('\n');
+  await running.shows('out', '\n');
   const [banner = {}] = linesOf(running.printed.out.split('\n')[0] ?? '');
   const { url, token } = { url: String(banner.url), token: String(banner.token) };
   return { ...running, banner, client: new AudienceClient({ baseUrl: url, token, ...quick }) };
@@ -28,7 +28,7 @@ describe('sandbox --state', () => {
     expect(await second.client.webhooks.list()).toEqual([]);
     second.interrupt();
     await second.ended;
-  }, 60_000);
+  });
 
   it.each([
     ['cut', '{"version":1,"seed":1,"da', /is not a complete state of a sandbox, and was not changed/],
@@ -57,11 +57,11 @@ describe('sandbox --state', () => {
     // The temporary file cannot be created.
     await mkdir(`${file}.part`);
     await running.client.audiences.create({ name: 'x' });
-    await expect.poll(() => running.printed.err).toContain('The state could not be written');
+    await running.shows('err', 'The state could not be written');
     running.interrupt();
     expect(await running.ended).toMatchObject({ code: 1 });
     expect(await readFile(file, 'utf8')).toBe(before);
-  }, 60_000);
+  });
 });
 
 describe('sandbox --export and --import', () => {
@@ -85,5 +85,5 @@ describe('sandbox --export and --import', () => {
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('holds a state already') });
     const missing = await scene.run(['sandbox', '--import', join(scene.folder, 'missing.json')]);
     expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
-  }, 60_000);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runForToken, TOKEN_COMMAND_MS } from '../../src/cli/token-command.ts';
 import { serve } from '../support/file-server.ts';
+import { failureOf } from '../support/server.ts';
 import { startScene } from './support/run-command.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -27,7 +28,6 @@ describe('--request-timeout and --deadline', () => {
     ['a create, whose outcome is unknown', ['audiences', 'create', '--name', 'x', '--idempotency-key', 'k'], 10],
     ['a wait', ['wait', '1', '2'], 6],
     ['a login', ['login', '--email', 'ann@example.com'], 1],
-    ['a token command', ['budget', '--token-command', 'exec sleep 30'], 1],
   ])('--deadline limits %s', async (_, args, exitCode) => {
     const { run } = await startScene();
     const login = args[0] === 'login' ? { AUDIENCE_TOKEN: undefined } : {};
@@ -100,6 +100,13 @@ describe('a service that does not respond', () => {
       { code: 'deadline-exceeded' },
     ]);
   });
+});
+
+it('a deadline ends a token command', async () => {
+  const deadline = new AbortController();
+  const running = failureOf(runForToken('exec sleep 300', { env: process.env, signal: deadline.signal }));
+  deadline.abort(new Error('deadline'));
+  expect(await running).toBe(deadline.signal.reason);
 });
 
 it('a token command that does not end within a minute is ended, with an error', async () => {

@@ -23,7 +23,7 @@ describe('wait', () => {
     const id = Number(estimate?.id);
     const args = [String(one), `audience:${one}`, '-'];
     const waiting = start(['wait', ...args], { input: `${two},estimate:${id}\n` });
-    await expect.poll(() => waiting.printed.err).toContain(`estimate:${id}: 100 Queued`);
+    await waiting.shows('err', `estimate:${id}: 100 Queued`);
     sandbox.jobs.finish('audience', one, 104);
     sandbox.jobs.finish('audience', two, 104);
     sandbox.jobs.finish('estimate', id, 104);
@@ -39,7 +39,7 @@ describe('wait', () => {
     const { sandbox, start } = scene;
     const [one = 0, two = 0] = await createAudiences(scene, 2);
     const waiting = start(['wait', String(one), String(two), '--json']);
-    await expect.poll(() => linesOf(waiting.printed.out)).toHaveLength(2);
+    await waiting.shows('out', '\n', 2);
     sandbox.jobs.finish('audience', one, 104);
     sandbox.jobs.finish('audience', two, 422);
     const { code, out, err } = await waiting.ended;
@@ -58,7 +58,7 @@ describe('wait', () => {
     const [one = 0, two = 0, three = 0] = await createAudiences(scene, 3);
     const ids = [one, two, three].map(String);
     const [any, fast] = [start(['wait', '--any', ...ids]), start(['wait', '--fail-fast', ...ids])];
-    for (const { printed } of [any, fast]) await expect.poll(() => printed.err.match(/100 Queued/g)).toHaveLength(3);
+    for (const command of [any, fast]) await command.shows('err', '100 Queued', 3);
     sandbox.jobs.finish('audience', one, 107);
     const failed = await fast.ended;
     expect(failed.code).toBe(4);
@@ -88,9 +88,9 @@ describe('wait', () => {
     });
     const ids = await createAudiences(scene, 100);
     const reads = (): number => scene.sandbox.log.filter(({ path }) => path === '/api/v2/audiences/index').length;
-    const measure = async (wait: () => Promise<unknown>): Promise<number> => {
+    const measure = async (wait: () => PromiseLike<unknown>): Promise<number> => {
       const before = reads();
-      await wait();
+      await scene.time.until(wait());
       return reads() - before;
     };
     const byCommand = await measure(() => scene.run(['wait', '--timeout', '4s', ...ids.map(String)]));
@@ -192,14 +192,13 @@ describe('wait', () => {
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '30' }).end(JSON.stringify(body));
     });
     const waiting = start(['wait', '12', ...flags], { env: { AUDIENCE_BASE_URL: busy.url } });
-    await expect
-      .poll(() => waiting.printed.err)
-      .toMatch(/audiences\.get is tried again: .*429.* Waiting until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\./);
+    await waiting.shows(
+      'err',
+      /audiences\.get is tried again: .*429.* Waiting until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\./,
+    );
     const silent = await serve((request) => void request.resume());
     const unread = start(['wait', '12', '13', ...flags], { env: { AUDIENCE_BASE_URL: silent.url } });
-    await expect
-      .poll(() => unread.printed.err, { timeout: 15_000 })
-      .toMatch(/The status of 2 of 2 jobs has not been read yet\. Waiting until /);
+    await unread.shows('err', /The status of 2 of 2 jobs has not been read yet\. Waiting until /);
     const levels = flags.length > 0 ? linesOf(waiting.printed.err + unread.printed.err).map(({ level }) => level) : [];
     expect(levels.filter((level) => level !== 'info')).toEqual([]);
   });
@@ -212,9 +211,10 @@ describe('wait', () => {
       ...Array.from({ length: 200 }, (_, id) => String(id + 1_000)),
       '--json',
     ]);
-    await expect
-      .poll(() => deleting.printed.err, { timeout: 25_000 })
-      .toMatch(/audiences\.delete is waiting: the `write` limit, 30 per minute, is used up until \d{4}-/);
+    await deleting.shows(
+      'err',
+      /audiences\.delete is waiting: the `write` limit, 30 per minute, is used up until \d{4}-/,
+    );
   });
 
   it.each([
@@ -238,9 +238,9 @@ describe('wait', () => {
     const create = ['audiences', 'create', '--name', 'x'];
     const env = { AUDIENCE_BASE_URL: url };
     const [people, json] = [start(create, { env }), start([...create, '--json'], { env })];
-    await expect.poll(() => people.printed.err, { timeout: 25_000 }).toMatch(/\n$/);
+    await people.shows('err', '\n');
     expect(people.printed.err.trimEnd()).toMatch(line);
-    await expect.poll(() => json.printed.err, { timeout: 25_000 }).toMatch(/\n$/);
+    await json.shows('err', '\n');
     expect(linesOf(json.printed.err)).toEqual([{ level: 'info', message: expect.stringMatching(line) }]);
   });
 
@@ -260,13 +260,13 @@ describe('wait', () => {
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     });
     const waiting = scene.start(['wait', String(id)], { env: { AUDIENCE_BASE_URL: proxy.url } });
-    await expect.poll(() => waiting.printed.err).toContain('100 Queued');
+    await waiting.shows('err', '100 Queued');
     isAway = true;
-    await expect.poll(() => refused).toBeGreaterThan(2);
+    await scene.time.untilTrue(() => refused > 2);
     scene.sandbox.jobs.finish('audience', id, 104);
     isAway = false;
     expect(await waiting.ended).toMatchObject({ code: 0, out: `audience\t${id}\tcompleted\t104\tCompleted\tA0\n` });
-  }, 60_000);
+  });
 
   it('--timeout 0 ends with the error of reads that fail, once for all jobs', async () => {
     const { run } = await startScene({ faults: [{ status: 500 }] });

@@ -27,7 +27,7 @@ async function startReceiver(...statuses: number[]) {
 
 describe('listen', () => {
   it('`listen --all` delivers the jobs that run and those created later; stripe verifies; Ctrl-C ends it', async () => {
-    const { json, sandbox, start } = await startScene(RUNNING);
+    const { json, sandbox, start, time } = await startScene(RUNNING);
     const [ended] = await json(['audiences', 'create', '--name', 'ended before']);
     sandbox.jobs.finish('audience', Number(ended?.id), 104);
     const [running] = await json(['audiences', 'create', '--name', 'running']);
@@ -43,21 +43,21 @@ describe('listen', () => {
       '7',
       '--json',
     ]);
-    await expect.poll(() => sandbox.log.filter(({ path }) => path.endsWith('/index')).length).toBeGreaterThan(2);
+    await time.untilTrue(() => sandbox.log.filter(({ path }) => path.endsWith('/index')).length > 2);
     const [later] = await json(['audiences', 'create', '--name', 'later']);
     sandbox.jobs.finish('audience', Number(later?.id), 422);
     sandbox.jobs.finish('audience', Number(running?.id), 104);
-    await expect.poll(() => deliveries.length, { timeout: 25_000 }).toBe(2);
+    await time.untilTrue(() => deliveries.length === 2);
     const events = deliveries.map(({ body, signature }) => Stripe.webhooks.constructEvent(body, signature, SECRET));
     expect(events).toMatchObject([
       { type: 'audience.completed', company_id: 7, data: { id: running?.id } },
       { type: 'audience.failed', data: { id: later?.id, status: { id: 422 } } },
     ]);
-    await expect.poll(() => linesOf(listening.printed.out)).toHaveLength(2);
+    await listening.shows('out', '\n', 2);
     listening.interrupt();
     const { code, out } = await listening.ended;
     expect({ code, lines: linesOf(out) }).toMatchObject({ code: 0, lines: [{ result: 204 }, { result: 204 }] });
-  }, 60_000);
+  });
 
   it('retries a refused delivery with the same id, in six attempts at most, faster than the service', async () => {
     const { json, run } = await startScene();
@@ -80,14 +80,14 @@ describe('listen', () => {
     await close();
     const gone = await run(['listen', '--forward-to', url, ...args]);
     expect(linesOf(gone.out)[0]).toMatchObject({ result: 'not reached (ECONNREFUSED)', next: 'again in 1 s' });
-  }, 60_000);
+  });
 
   it('ends by Ctrl-C while a delivery is retried', async () => {
     const { json, start } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);
     const { url } = await startReceiver(500, 500, 500);
     const listening = start(['listen', '--forward-to', url, '--jobs', String(audience?.id), '--secret', SECRET]);
-    await expect.poll(() => listening.printed.out).toContain('again in');
+    await listening.shows('out', 'again in');
     listening.interrupt();
     expect(await listening.ended).toMatchObject({ code: 130, err: expect.stringContaining('Interrupted.') });
   });

@@ -121,10 +121,6 @@ describe('links', () => {
   });
 });
 
-it('the README has 170 lines at most: details are in the guides', () => {
-  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(170);
-});
-
 describe('the table of supported versions', () => {
   const rows = tableAfter('## Supported versions', readFileSync('docs/support.md', 'utf8'));
   const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

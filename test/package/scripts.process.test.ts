@@ -8,50 +8,21 @@ import { publicationProblems, releaseProblems } from '../../scripts/release-chec
 import { temporaryDirectory } from '../support/directory.ts';
 import { runs } from '../support/volume.ts';
 
-describe('the test run', () => {
-  const everySuite = { CHROMIUM_PATH: process.execPath, REDIS_SERVER_PATH: process.execPath };
-
-  it.each([
-    ['checks coverage if every test runs', everySuite, true],
-    ['checks no coverage without a browser', { ...everySuite, CHROMIUM_PATH: '/missing' }, false],
-    ['checks no coverage without Redis', { ...everySuite, REDIS_SERVER_PATH: '/missing' }, false],
-    ['checks coverage in CI, whatever is missing', { ...everySuite, CHROMIUM_PATH: '/missing', CI: 'true' }, true],
-  ])('%s', (_, environment, checked) => {
-    const program =
-      "import('./vitest.config.ts').then(({ default: { test } }) => console.log('thresholds' in test.coverage))";
-    const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
-      env: { PATH: process.env.PATH, ...environment },
-      encoding: 'utf8',
-    });
-    expect(output.trim()).toBe(String(checked));
+it('`npm run test:volume` runs the random tests of the project `node` with a larger volume', async () => {
+  const folder = await temporaryDirectory();
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await writeFile(join(folder, path), text, { mode: 0o755 });
+  };
+  await write('bin/vitest', '#!/bin/sh\necho "$* VOLUME=$VOLUME" >> calls\n');
+  await write('test/random.test.ts', "import { runs } from './support/volume.ts';");
+  await write('test/usual.test.ts', '');
+  await write('test/random.process.test.ts', "import { runs } from './support/volume.ts';");
+  execFileSync(process.execPath, [resolve('scripts/test.ts'), 'volume'], {
+    cwd: folder,
+    env: { PATH: `${folder}/bin:${process.env.PATH}` },
   });
-});
-
-describe('npm run test:full', () => {
-  it.each([
-    ['in CI, after `npm test`', { CI: 'true' }, ['run --project=node test/random.test.ts VOLUME=many']],
-    ['elsewhere', {}, ['run --project=node VOLUME=', 'run --project=node test/random.test.ts VOLUME=many']],
-  ])('%s, `npm run test:full` runs the random tests in full', async (_, environment, expected) => {
-    const folder = await temporaryDirectory();
-    const write = async (path: string, text: string): Promise<void> => {
-      await mkdir(join(folder, dirname(path)), { recursive: true });
-      await writeFile(join(folder, path), text, { mode: 0o755 });
-    };
-    await write('bin/npm', '#!/bin/sh\n');
-    await write('bin/vitest', '#!/bin/sh\necho "$* VOLUME=$VOLUME" >> calls\n');
-    await write('reports/blobs/node.json', '{}');
-    await write('test/random.test.ts', "import { runs } from './support/volume.ts';");
-    await write('test/usual.test.ts', '');
-    await write('test/random.process.test.ts', "import { runs } from './support/volume.ts';");
-    execFileSync(process.execPath, [resolve('scripts/test.ts'), '--full'], {
-      cwd: folder,
-      env: { PATH: `${folder}/bin:${process.env.PATH}`, ...environment },
-    });
-    const calls = (await readFile(join(folder, 'calls'), 'utf8')).split('\n');
-    const node = calls.filter((call) => call.includes('--project=node'));
-    expect(node.map((call) => call.replaceAll(/ --(?:coverage|reporter|outputFile)\S*/g, ''))).toEqual(expected);
-    expect(calls.find((call) => call.includes('--project=process'))).toContain('VOLUME=many');
-  });
+  expect(await readFile(join(folder, 'calls'), 'utf8')).toBe('run --project=node test/random.test.ts VOLUME=many\n');
 });
 
 describe('runs', () => {

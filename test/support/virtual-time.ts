@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as realImmediate } from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
 import { vi } from 'vitest';
@@ -6,7 +7,7 @@ import { vi } from 'vitest';
 export interface VirtualTime {
   /** Advances time until `work` has settled. */
   until<T>(work: PromiseLike<T>): Promise<T>;
-  /** Advances time until `check` passes. */
+  /** Advances time until `check` returns true, for an hour at most. */
   untilTrue(check: () => boolean): Promise<void>;
   /** Advances time by `ms`. */
   pass(ms: number): Promise<void>;
@@ -22,8 +23,8 @@ export interface VirtualTime {
 const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
 const INTERVALS = ['setInterval', 'clearInterval'] as const;
 
-/** Resources of Node that exist while a file is read or written, or an address is looked up or connected to. */
-const REQUEST = /^(?:FSReq|Close|GetAddrInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap)/;
+/** Resources of Node that exist while a file is read or written, an address is connected to, or a child process runs. */
+const WORK = /^(?:FSReq|Close|GetAddrInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap|Process)/;
 
 /**
  * Turns of the event loop without work after which a process can only wait. What it sends to itself over loopback arrives
@@ -31,24 +32,47 @@ const REQUEST = /^(?:FSReq|Close|GetAddrInfo|TCPConnect|PipeConnect|WriteWrap|Sh
  */
 const QUIET_TURNS = 6;
 
-/** Returns whether this process reads or writes files, or connects to an address. */
-export const isWorking = (): boolean => process.getActiveResourcesInfo().some((name) => REQUEST.test(name));
+/** Node numbers each asynchronous operation. In a turn without work, there are two: the turn itself, and this call. */
+const IDS_OF_A_TURN = 2;
+const newAsyncId = (): number => new AsyncResource('turn').asyncId();
+
+const MAX_WAIT_MS = 3_600_000;
+
+/** A closed connection, for example, needs no timer to come to its end, but some turns. */
+const MAX_STEPS_WITHOUT_TIMER = 1_000;
+
+/** Returns whether this process reads or writes files, connects to an address, or waits for a child process. */
+export const isWorking = (): boolean => process.getActiveResourcesInfo().some((name) => WORK.test(name));
 
 /**
  * Replaces the timers and clocks of this process. Time stands still while `isBusy` returns true: `isWorking` if the test
  * uses files, imports modules or sends requests over loopback; more if it waits for another process, such as a server.
  */
 export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false } = {}): VirtualTime {
+  let quietTurns = 0;
+  let settling: Promise<void> | undefined;
+
   /** Lets promises, streams and requests settle, without advancing time. */
-  async function settle(): Promise<void> {
-    if (!isBusy) {
-      for (let turn = 0; turn < 4; turn++) await realImmediate();
-      return;
-    }
+  function settle(): Promise<void> {
+    quietTurns = 0;
+    settling ??= (isBusy ? untilQuiet(isBusy) : fewTurns()).finally(() => {
+      settling = undefined;
+    });
+    return settling;
+  }
+
+  async function fewTurns(): Promise<void> {
+    while (quietTurns++ < 4) await realImmediate();
+  }
+
+  async function untilQuiet(isBusy: () => boolean): Promise<void> {
     await vi.dynamicImportSettled();
-    for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
+    let last = newAsyncId();
+    while (quietTurns++ < QUIET_TURNS) {
       await realImmediate();
-      if (isBusy()) quiet = -1;
+      const next = newAsyncId();
+      if (next - last > IDS_OF_A_TURN || isBusy()) quietTurns = 0;
+      last = next;
     }
   }
 
@@ -58,10 +82,23 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
     now: Date.now(),
   });
 
-  async function advanceUntil(isDone: () => boolean): Promise<void> {
-    for (await settle(); !isDone(); await settle()) {
-      if (clock.countTimers() === 0) throw new Error('It waits for what never comes.');
+  let step: Promise<void> | undefined;
+  let stepsWithoutTimer = 0;
+
+  async function advance(): Promise<void> {
+    if (clock.countTimers() > 0) {
+      stepsWithoutTimer = 0;
       clock.next();
+    } else if (++stepsWithoutTimer > MAX_STEPS_WITHOUT_TIMER) throw new Error('It waits for what never comes.');
+    await settle();
+  }
+
+  /** Advances time until `isDone`; those that wait at the same time advance it together. */
+  async function advanceUntil(isDone: () => boolean): Promise<void> {
+    for (await settle(); !isDone(); await step) {
+      step ??= advance().finally(() => {
+        step = undefined;
+      });
     }
   }
 
@@ -75,7 +112,13 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
       await advanceUntil(() => settled);
       return work;
     },
-    untilTrue: advanceUntil,
+    async untilTrue(check) {
+      const end = clock.now + MAX_WAIT_MS;
+      await advanceUntil(() => {
+        if (clock.now > end) throw new Error(`It did not come true within ${MAX_WAIT_MS} ms.`);
+        return check();
+      });
+    },
     async pass(ms) {
       const end = clock.now + ms;
       const alarm = setTimeout(() => {}, ms);

@@ -1,8 +1,8 @@
 const VOLUMES = ['few', 'many', 'soak'];
 
 /**
- * Returns how often a random test runs: `few` times in `npm test`, `many` in `npm run test:full`, and `soak` in `npm run
- * test:soak`, which set `VOLUME`.
+ * Returns how often a random test runs: `few` times in `npm test`, `many` in `npm run test:volume`, and `soak` in `npm
+ * run test:soak`, which set `VOLUME`.
  */
 export function runs(few: number, many: number, soak = many): number {
   const at = VOLUMES.indexOf(process.env.VOLUME ?? 'few');
@@ -11,5 +11,5 @@ export function runs(few: number, many: number, soak = many): number {
   return number;
 }
 
-/** Returns every fifth case of a long table in `npm test`, and all of them elsewhere. */
+/** Returns every fifth case of a long table in `npm test`, and all of them in runs with a larger volume. */
 export const someOf = <Case>(cases: readonly Case[]): Case[] => cases.filter((_, at) => at % runs(5, 1) === 0);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AudienceClient,
   AuthenticationError,
@@ -8,6 +7,7 @@ import {
   type WaitTarget,
 } from '../../index.ts';
 import { progressOf } from '../../spec/job-status.ts';
+import { sleep } from '../../util/abort.ts';
 import type { Context } from '../context.ts';
 import { messageOf } from '../error-texts.ts';
 import { EXIT, type ExitCode, interruption, usageError } from '../exit-codes.ts';
@@ -121,7 +121,7 @@ async function discover(client: AudienceClient, { signal, statuses, ready, start
   await Promise.all(kinds.map((kind) => scan(kind, true)));
   ready();
   for (;;) {
-    await sleep(DISCOVERY_MS, undefined, { signal });
+    await sleep(DISCOVERY_MS, signal);
     try {
       await Promise.all(kinds.map((kind) => scan(kind, false)));
     } catch (error) {

@@ -4,23 +4,47 @@ import type { CommandProcess } from '../../../src/cli/context.ts';
 import { CommandError, EXIT, type ExitCode } from '../../../src/cli/exit-codes.ts';
 import { run } from '../../../src/cli/run.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
+import { isWorking, startVirtualTime, type VirtualTime } from '../../support/virtual-time.ts';
 import { createScene, type RunningCommand, type SceneOf } from './scene.ts';
 
 /** A command that runs in this process. */
 interface Running extends RunningCommand {
+  /** Advances time until the command has printed `text`, once or `times` times. */
+  shows(stream: 'out' | 'err', text: string | RegExp, times?: number): Promise<void>;
   /** Does what the first Ctrl-C does. */
   interrupt(): void;
 }
 
 /** A scene whose commands run in this process, from source. Paths are relative to the folder of this process. */
-export type Scene = SceneOf<Running>;
+export interface Scene extends SceneOf<Running> {
+  /** Clock of the commands and the sandbox. It advances while the end of a command is awaited. */
+  readonly time: VirtualTime;
+}
 
-/** Starts a scene for tests of what a command prints and returns. */
-export const startScene = (options: SandboxOptions = {}): Promise<Scene> => createScene(options, startCommand);
+/** The time of all scenes of a test. */
+let shared: VirtualTime | undefined;
+
+function startSharedTime(): VirtualTime {
+  const time = startVirtualTime(isWorking);
+  onTestFinished(() => {
+    shared = undefined;
+    time.end();
+  });
+  return time;
+}
+
+/** Starts a scene for tests of what a command prints and returns, in virtual time. */
+export async function startScene(options: SandboxOptions = {}): Promise<Scene> {
+  shared ??= startSharedTime();
+  const time = shared;
+  const scene = await createScene(options, (args, started) => startCommand(args, started, time));
+  return { ...scene, time };
+}
 
 function startCommand(
   args: readonly string[],
   { env, input }: Pick<CommandProcess, 'env'> & { readonly input: string | Uint8Array },
+  time: VirtualTime,
 ): Running {
   const printed = { out: '', err: '' };
   const stdin = Readable.from([Buffer.from(input)]);
@@ -42,11 +66,22 @@ function startCommand(
   });
   onTestFinished(async () => {
     interrupt();
-    await running;
+    await time.until(running);
   });
   const ended = Promise.race([running, exited.promise]).then((code) => ({ code, ...printed }));
-  return { printed, ended, interrupt };
+  return {
+    printed,
+    ended: awaitedBy(time, ended),
+    shows: (stream, text, times = 1) => time.untilTrue(() => printed[stream].split(text).length > times),
+    interrupt,
+  };
 }
+
+/** Returns a promise that lets time advance once somebody awaits it. */
+const awaitedBy = <T>(time: VirtualTime, work: Promise<T>): PromiseLike<T> => ({
+  // biome-ignore lint/suspicious/noThenProperty: awaiting it begins to advance time.
+  then: (resolve, reject) => time.until(work).then(resolve, reject),
+});
 
 /** Returns a stream that is no terminal. */
 const pipeTo = (write: (text: string) => void): CommandProcess['stdout'] =>

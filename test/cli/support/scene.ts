@@ -26,7 +26,7 @@ interface Result {
 export interface RunningCommand {
   /** Grows as the command prints. */
   readonly printed: { out: string; err: string };
-  readonly ended: Promise<Result>;
+  readonly ended: PromiseLike<Result>;
 }
 
 /** A sandbox over HTTP, an account of it, and an empty configuration folder for the command. */
@@ -40,7 +40,7 @@ export interface SceneOf<Running extends RunningCommand> {
   /** Starts the command. */
   start(args: readonly string[], options?: RunOptions): Running;
   /** Runs the command to its end. */
-  run(args: readonly string[], options?: RunOptions): Promise<Result>;
+  run(args: readonly string[], options?: RunOptions): PromiseLike<Result>;
   /** Runs the command with `--json`, and returns the objects of standard output. The exit code must be 0. */
   json(args: readonly string[], options?: RunOptions): Promise<Record<string, unknown>[]>;
 }
