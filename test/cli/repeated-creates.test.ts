@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Scene, startScene } from './support/run-command.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -25,9 +24,9 @@ it('a key of another body ends with 8; the list that the text names shows what t
 const startHolding = (on: string) => startScene({ faults: [{ on, inFlight: 600_000, times: 1 }] });
 
 /** Starts a command, and waits until the service holds its create in flight. */
-async function startInFlight({ start, sandbox }: Scene, args: readonly string[]) {
+async function startInFlight({ start, sandbox, time }: Scene, args: readonly string[]) {
   const running = start(args);
-  await eventually(() => expect(sandbox.faults.list()).toEqual([]));
+  await time.untilTrue(() => sandbox.faults.list().length === 0);
   return running;
 }
 
@@ -49,7 +48,7 @@ describe('a create that is in flight', () => {
     const scene = await startHolding('audiences.create');
     await startInFlight(scene, CREATE);
     const other = scene.start(['audiences', 'create', '--name', 'Others', ...KEY]);
-    await eventually(() => expect(scene.sandbox.log).toMatchObject([{ status: 409 }]));
+    await scene.time.untilTrue(() => scene.sandbox.log.some(({ status }) => status === 409));
     scene.sandbox.faults.clear();
     expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('for another body') });
     expect(await scene.json(['audiences', 'list'])).toMatchObject([{ name: 'Visitors' }]);

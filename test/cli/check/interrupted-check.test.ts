@@ -15,7 +15,7 @@ async function startStalled(isStalled: (request: Passing) => boolean) {
     return { kind: 'stall-headers' };
   });
   const running = scene.start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
-  await stalled.promise;
+  await scene.time.until(stalled.promise);
   const projects = async () => scene.json(['projects', 'list']);
   const journals = () => readdir(join(scene.folder, 'config', 'checks'));
   return { ...running, proxy, projects, journals };
