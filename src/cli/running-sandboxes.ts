@@ -17,8 +17,8 @@ export interface RunningSandbox {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Time for a sandbox to answer before it counts as gone. */
-const PROBE_TIMEOUT_MS = 2_000;
+/** Time for a running sandbox to respond on a busy machine. The port of one that has ended refuses connections immediately. */
+const PROBE_TIMEOUT_MS = 10_000;
 
 const folderOf = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'sandboxes');
 

@@ -3,15 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { startScene } from './support/run-process.ts';
+import { type Scene, startScene } from './support/run-process.ts';
 
 /** Returns the words that the command offers for the last of some words. */
-async function offered(words: readonly string[], files: Readonly<Record<string, string>> = {}) {
-  const { run, folder } = await startScene();
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(join(folder, path, '..'), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
+async function offered({ run }: Scene, words: readonly string[]): Promise<(string | undefined)[]> {
   const { code, out, err } = await run(['complete', '--', ...words]);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return out
@@ -20,47 +15,43 @@ async function offered(words: readonly string[], files: Readonly<Record<string, 
     .map((line) => line.split('\t')[0]);
 }
 
+/** Words, and what the command offers for the last of them. */
+const OFFERS = [
+  ['wai', ['wait']],
+  ['lookalikes create --targ', ['--target-size']],
+  ['audiences list --qui', ['--quiet']],
+  ['trigger cohort.', ['cohort.completed', 'cohort.failed']],
+  ['wait aud', ['audience:']],
+  ['--profile ', ['eve', 'prod']],
+  ['profiles use ', ['eve', 'prod']],
+  ['--contract serv', ['service.json']],
+  ['cohorts import data/c', ['data/customers.csv']],
+] as const;
+
 describe('completion', () => {
-  it('offers commands, flags and values', async () => {
-    expect(await offered(['wai'])).toEqual(['wait']);
-    expect(await offered(['audiences', 'cr'])).toEqual(['create']);
-    expect(await offered(['lookalikes', 'create', '--targ'])).toEqual(['--target-size']);
-    expect(await offered(['wait', '--kind', 'co'])).toEqual(['cohort']);
-    expect(await offered(['audiences', 'delete', '--dry'])).toEqual(['--dry-run']);
-    expect(await offered(['--qui'])).toEqual(['--quiet']);
-    expect(await offered(['audiences', 'list', '--qui'])).toEqual(['--quiet']);
-    expect(await offered(['trigger', 'cohort.'])).toEqual(['cohort.completed', 'cohort.failed']);
-  });
-
-  it('offers kinds, profiles and files that exist', async () => {
-    expect(await offered(['wait', 'aud'])).toEqual(['audience:']);
-    const profiles = {
-      'config/profiles/eve.json': '{}',
-      'config/profiles/prod.json': '{}',
-      'config/oauth/eve.json': '',
-    };
-    expect(await offered(['--profile', ''], profiles)).toEqual(['eve', 'prod']);
-    expect(await offered(['profiles', 'use', ''], profiles)).toEqual(['eve', 'prod']);
-    expect(await offered(['--requ'])).toEqual(['--request-timeout']);
-    expect(await offered(['--contract', 'serv'], { 'service.json': '{}' })).toEqual(['service.json']);
-    expect(await offered(['cohorts', 'import', 'data/c'], { 'data/customers.csv': '' })).toEqual([
+  it('offers commands, flags, values, kinds, and profiles and files that exist', async () => {
+    const scene = await startScene();
+    for (const path of [
+      'config/profiles/eve.json',
+      'config/profiles/prod.json',
+      'config/oauth/eve.json',
+      'service.json',
       'data/customers.csv',
-    ]);
+    ]) {
+      await mkdir(join(scene.folder, path, '..'), { recursive: true });
+      await writeFile(join(scene.folder, path), '{}');
+    }
+    const offers = OFFERS.map(async ([words]) => [words, await offered(scene, words.split(' '))]);
+    expect(await Promise.all(offers)).toEqual(OFFERS);
   });
 
-  it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async (shell) => {
+  it('prints a script for zsh, fish and powershell, and refuses other shells', async () => {
     const { run } = await startScene();
-    const { code, out, err } = await run(['completion', shell]);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toMatch(/audience-activation complete '?--/);
-  });
-
-  it('for another shell is wrong usage', async () => {
-    const { run } = await startScene();
-    expect(await run(['completion', 'tcsh'])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('Allowed choices'),
-    });
+    const script = { code: 0, err: '', out: expect.stringMatching(/audience-activation complete '?--/) };
+    const shells = ['zsh', 'fish', 'powershell'];
+    expect(await Promise.all(shells.map((shell) => run(['completion', shell])))).toEqual(shells.map(() => script));
+    const refused = { code: 2, err: expect.stringContaining('Allowed choices') };
+    expect(await run(['completion', 'tcsh'])).toMatchObject(refused);
   });
 
   it('can be sourced twice in bash, and for both names', async () => {

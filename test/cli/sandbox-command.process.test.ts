@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { freePort } from '../../examples/support/free-port.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
+import { eventually } from '../support/eventually.ts';
 import { COMMAND, startScene } from './support/run-process.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -14,7 +15,7 @@ const addressIn = (printed: string): string => /^API +(\S+)$/m.exec(printed)?.[1
 async function start(...args: string[]) {
   const scene = await startScene();
   const running = scene.start(['sandbox', ...args]);
-  await expect.poll(() => running.printed.out).toContain('Ready.');
+  await eventually(() => expect(running.printed.out).toContain('Ready.'));
   return { ...running, scene };
 }
 
@@ -27,7 +28,7 @@ it('a sandbox runs beside the tests of a CI script, and ends with it, as docs/te
   await symlink(COMMAND, join(bin, 'audience-activation'));
   const port = String(await freePort());
   const script = `${block.replaceAll('4010', port)}\nnode_modules/.bin/audience-activation usage && node_modules/.bin/audience-activation whoami`;
-  const options = { cwd: folder, env: { ...env, PATH: `${folder}:${env.PATH}` }, timeout: 20_000 };
+  const options = { cwd: folder, env: { ...env, PATH: `${folder}:${env.PATH}` } };
   // Resolves when the sandbox, which has the same standard error, has ended, too.
   const { stdout } = await promisify(execFile)('sh', ['-c', script], options);
   expect(stdout).toContain(`http://127.0.0.1:${port}`);
@@ -61,43 +62,27 @@ it('a sandbox uses the port and account of its flags, and warns if other machine
   expect((await ended).err).toContain('The sandbox listens on 0.0.0.0: other machines can use it.');
 });
 
-it('a running sandbox is chosen among several by `--port` and `--base-url`, and is the latest without them', async () => {
-  const { scene, printed } = await start();
+it('a running sandbox is chosen by `--port`, `--base-url` and AUDIENCE_BASE_URL; without them, it is the latest that runs', async () => {
+  const { scene, printed, child, ended } = await start();
   const second = scene.start(['sandbox', '--json']);
-  await expect.poll(() => second.printed.out).toContain('consoleUrl');
+  await eventually(() => expect(second.printed.out).toContain('consoleUrl'));
   const url = addressIn(printed.out);
+  const { port } = new URL(url);
   const whoami = async (...flags: string[]) => (await scene.json(['whoami', '--sandbox', ...flags]))[0]?.base_url;
-  expect(await whoami()).toBe(linesOf(second.printed.out)[0]?.url);
-  expect(await whoami('--base-url', url)).toBe(url);
-  expect((await scene.json(['sandbox', 'status', '--port', new URL(url).port]))[0]).toMatchObject({ requests: 1 });
-  expect(await scene.run(['sandbox', 'status', '--port', '1'])).toMatchObject({ code: 8 });
-  for (const args of [
-    ['sandbox', 'status'],
-    ['whoami', '--sandbox'],
-  ]) {
-    const result = await scene.run([...args, '--base-url', 'http://127.0.0.1:1']);
-    expect(result).toMatchObject({ code: 8, err: expect.stringContaining('No sandbox is running at 127.0.0.1:1') });
-  }
-});
+  expect(await Promise.all([whoami(), whoami('--base-url', url)])).toEqual([linesOf(second.printed.out)[0]?.url, url]);
 
-it('the running sandbox in use is that of AUDIENCE_BASE_URL, by any name of this machine; a variable that names the service chooses none', async () => {
-  const { scene, printed } = await start();
-  const second = scene.start(['sandbox', '--json']);
-  await expect.poll(() => second.printed.out).toContain('consoleUrl');
-  const { port } = new URL(addressIn(printed.out));
+  // A name of this machine names the sandbox; the address of the service names none.
   const fault = ['sandbox', 'fault', 'add', '--status', '503'];
-  for (const address of [`http://127.0.0.1:${port}`, `http://localhost:${port}/`]) {
-    await scene.json(fault, { env: { AUDIENCE_BASE_URL: address } });
-  }
+  await scene.json(fault, { env: { AUDIENCE_BASE_URL: `http://localhost:${port}/` } });
+  await scene.json([...fault, '--port', port]);
   await scene.json(fault, { env: { AUDIENCE_BASE_URL: 'https://api.example.com' } });
   const faults = async (...flags: string[]) => (await scene.json(['sandbox', 'fault', 'list', ...flags])).length;
-  expect([await faults('--port', port), await faults()]).toEqual([2, 1]);
-});
+  expect(await Promise.all([faults('--port', port), faults()])).toEqual([2, 1]);
 
-it('a sandbox that was killed is not found any more', async () => {
-  const { scene, child, ended } = await start();
-  child.kill('SIGKILL');
-  await ended;
+  const missing = { code: 8, err: expect.stringContaining('No sandbox is running at 127.0.0.1:1') };
+  expect(await scene.run(['whoami', '--sandbox', '--base-url', 'http://127.0.0.1:1'])).toMatchObject(missing);
+  for (const running of [child, second.child]) running.kill('SIGKILL');
+  await Promise.all([ended, second.ended]);
   expect(await scene.run(['sandbox', 'status'])).toMatchObject({ code: 8 });
   expect(await readdir(join(scene.folder, 'config/sandboxes'))).toEqual([]);
 });

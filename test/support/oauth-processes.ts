@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { fileTokenStore } from '../../src/node/index.ts';
-import { temporaryDirectory } from './directory.ts';
+import { makeOlder, temporaryDirectory } from './directory.ts';
 import { MCP, signIn, startOAuthBench } from './oauth.ts';
 
 export const HOUR = 3_600_000;
@@ -58,3 +58,6 @@ export async function end(child: ChildProcess): Promise<void> {
 
 /** Returns whether a token file is locked. */
 export const isLocked = (path: string): boolean => existsSync(`${path}.lock`);
+
+/** Makes the lock of a process that was killed or suspended a minute older, so that others take it over sooner. */
+export const makeLockOlder = (path: string): Promise<void> => makeOlder(`${path}.lock`, 60_000);

@@ -1,8 +1,9 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Sandbox } from '../../../src/sandbox/index.ts';
-import { type Fault, startFaultProxy } from '../../support/fault-proxy.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Fault, type Passing, startFaultProxy } from '../../support/fault-proxy.ts';
 import { type Scene, startScene } from '../support/run-process.ts';
 
 /** Returns the names of all resources that a check could create. */
@@ -28,145 +29,66 @@ async function startWithProject(): Promise<Scene> {
   return scene;
 }
 
-/** Requests of `check --write` from the create of the project to the end. */
-const STEPS = Array.from({ length: 14 }, (_, index) => index + 1);
+/** The create of the project, or its delete. */
+const isStep = ({ method, path }: Passing, step: 'create' | 'delete'): boolean =>
+  method === 'POST' && path.startsWith('/api/v2/projects/') && path.endsWith(`/${step}`);
 
-test.each(
-  STEPS.flatMap((step) => [
-    { step, when: 'before' as const },
-    { step, when: 'after' as const },
-  ]),
-)(
-  'kill -9 $when request $step of the writes: the next run leaves nothing',
-  async ({ step, when }) => {
-    const { sandbox, account, url, folder, start } = await startWithProject();
-    const token = account.token('login');
-    const before = await namesOf(sandbox, token);
-    let count = 0;
-    let logged = 0;
-    const reached = Promise.withResolvers<void>();
-    const proxy = await startFaultProxy(url, ({ method, path }): Fault | undefined => {
-      if (count === 0 && !(method === 'POST' && path === '/api/v2/projects/create')) return undefined;
-      if (++count !== step) return undefined;
-      if (when === 'before') killed.child.kill('SIGKILL');
-      logged = sandbox.log.length;
-      reached.resolve();
-      return { kind: when === 'before' ? 'cut-before' : 'stall-headers' };
-    });
-    const run = () => start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
-    const killed = run();
-    await reached.promise;
-    // Then the service has acted.
-    if (when === 'after') await expect.poll(() => sandbox.log.length).toBeGreaterThan(logged);
-    killed.child.kill('SIGKILL');
-    expect((await killed.ended).code).toBe('SIGKILL');
-
-    const { code, out, err } = await run().ended;
-    expect(code, out + err).toBe(0);
-    expect(await namesOf(sandbox, token)).toEqual(before);
-    const journals = join(folder, 'config', 'checks');
-    expect(await readdir(journals).catch(() => [])).toEqual([]);
-  },
-  60_000,
-);
-
-test('there are no other requests after the create of the project', async () => {
-  const { url, start } = await startWithProject();
-  const proxy = await startFaultProxy(url, () => undefined);
-  await start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } }).ended;
-  const first = proxy.passed.findIndex(({ path, method }) => method === 'POST' && path === '/api/v2/projects/create');
-  expect(proxy.passed.slice(first)).toHaveLength(STEPS.length);
-});
-
-test('Ctrl-C says that something is left, and how it is deleted', async () => {
-  const { url, start } = await startWithProject();
-  let isStalled = false;
-  const proxy = await startFaultProxy(url, ({ path }): Fault | undefined => {
-    isStalled ||= path.endsWith('/delete');
-    return path.endsWith('/delete') ? { kind: 'stall-headers' } : undefined;
+it('a check that writes leaves nothing after two earlier ones were killed: one before the response of its create, one before that of its delete', async () => {
+  const { sandbox, account, url, folder, start } = await startWithProject();
+  const token = account.token('login');
+  const before = await namesOf(sandbox, token);
+  const ahead: ('create' | 'delete')[] = ['create', 'delete'];
+  const proxy = await startFaultProxy(url, (request): Fault | undefined => {
+    if (!ahead[0] || !isStep(request, ahead[0])) return undefined;
+    ahead.shift();
+    return { kind: 'stall-headers' };
   });
-  const { child, ended } = start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
-  await expect.poll(() => isStalled).toBe(true);
-  child.kill('SIGINT');
-  const { code, err } = await ended;
-  expect(code).toBe('SIGINT');
-  expect(err).toContain('is left: `audience-activation check --write` deletes it.');
-});
+  const run = () => start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
+  const isServed = (path: RegExp): boolean => sandbox.log.some((entry) => path.test(entry.path));
 
-test('Ctrl-C after a create deletes what was created before the exit', async () => {
-  const { sandbox, account, folder, url, start } = await startWithProject();
-  const before = await namesOf(sandbox, account.token('login'));
-  let creates = 0;
-  const proxy = await startFaultProxy(url, ({ method, path }): Fault | undefined => {
-    if (method === 'POST' && path === '/api/v2/projects/create') creates++;
-    return creates === 2 && method === 'POST' && path.endsWith('/create') ? { kind: 'stall-headers' } : undefined;
-  });
-  const { child, ended } = start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
-  await expect.poll(() => creates).toBe(2);
-  child.kill('SIGINT');
-  const { code, err } = await ended;
-  expect({ code, err }).toEqual({ code: 'SIGINT', err: expect.not.stringContaining('is left') });
-  expect(await namesOf(sandbox, account.token('login'))).toEqual(before);
+  const first = run();
+  await eventually(async () => expect(await namesOf(sandbox, token)).toHaveLength(before.length + 1));
+  first.child.kill('SIGKILL');
+  expect((await first.ended).code).toBe('SIGKILL');
+
+  const second = run();
+  await eventually(() => expect(isServed(/projects\/\d+\/delete$/)).toBe(true));
+  second.child.kill('SIGKILL');
+  expect((await second.ended).code).toBe('SIGKILL');
+
+  const { code, out, err } = await run().ended;
+  expect(code, out + err).toBe(0);
+  expect(await namesOf(sandbox, token)).toEqual(before);
   expect(await readdir(join(folder, 'config', 'checks'))).toEqual([]);
-  expect(proxy.passed.filter(({ path }) => path.endsWith('/delete'))).toHaveLength(1);
 });
 
-test('while something exists, its id is in a file that only its owner can read', async () => {
-  const { sandbox, folder, url, start } = await startScene();
-  let isStalled = false;
-  const proxy = await startFaultProxy(url, ({ path }): Fault | undefined => {
-    isStalled ||= path.endsWith('/delete');
-    return path.endsWith('/delete') ? { kind: 'cut-before' } : undefined;
-  });
-  const { child, ended } = start(['check', '--write', '--yes'], { env: { AUDIENCE_BASE_URL: proxy.url } });
-  await expect.poll(() => isStalled).toBe(true);
-  child.kill('SIGKILL');
-  await ended;
-  const [name = ''] = await readdir(join(folder, 'config', 'checks'));
-  expect((await stat(join(folder, 'config', 'checks', name))).mode & 0o777).toBe(0o600);
-  expect(sandbox.log.some(({ path }) => path === '/api/v2/projects/create')).toBe(true);
-});
-
-/** Starts a check that writes, up to the delete of its project, which does not reach the service. */
-async function startStalled(scene: Scene) {
+it('while a check writes, a second one with its token refuses; when it is killed, only a check of its account deletes what it has left', async () => {
+  const scene = await startWithProject();
+  const names = () => namesOf(scene.sandbox, scene.account.token('login'));
+  const before = await names();
   const stalled = Promise.withResolvers<void>();
   let isStalled = false;
-  const proxy = await startFaultProxy(scene.url, ({ path }): Fault | undefined => {
-    if (isStalled || !path.endsWith('/delete')) return undefined;
+  const proxy = await startFaultProxy(scene.url, (request): Fault | undefined => {
+    if (isStalled || !isStep(request, 'delete')) return undefined;
     isStalled = true;
     stalled.resolve();
     return { kind: 'late', ms: 600_000 };
   });
-  const env = { AUDIENCE_BASE_URL: proxy.url };
-  const first = scene.start(['check', '--write', '--yes'], { env });
+  const run = (env: object = {}, ...flags: string[]) =>
+    scene.start(['check', ...flags], { env: { AUDIENCE_BASE_URL: proxy.url, ...env } });
+  const first = run({}, '--write', '--yes');
   await stalled.promise;
-  return { first, env };
-}
-
-test('a second check that writes with the same token refuses, and one that reads does not', async () => {
-  const scene = await startWithProject();
-  const { first, env } = await startStalled(scene);
-  const writes = scene.sandbox.log.length;
-  const second = await scene.run(['check', '--write', '--yes', '--json'], { env });
+  const requests = scene.sandbox.log.length;
+  const second = await run({}, '--write', '--yes', '--json').ended;
   expect(second).toMatchObject({ code: 8, err: expect.stringContaining('check-running') });
-  expect(scene.sandbox.log).toHaveLength(writes);
-  expect((await scene.run(['check'], { env })).code).toBe(0);
-  first.child.kill('SIGKILL');
-  await first.ended;
-  const names = await readdir(join(scene.folder, 'config', 'checks'));
-  expect(names.filter((name) => name.includes('process'))).toHaveLength(1);
-});
+  expect(scene.sandbox.log).toHaveLength(requests);
+  expect((await run().ended).code).toBe(0);
 
-test('what a killed check of one account has left is not forgotten by a check of another one', async () => {
-  const scene = await startWithProject();
-  const before = await namesOf(scene.sandbox, scene.account.token('login'));
-  const { first, env } = await startStalled(scene);
   first.child.kill('SIGKILL');
   await first.ended;
   const bob = scene.sandbox.accounts.create({ email: 'bob@example.com', password: 'another password' });
-  const run = (token: object) => scene.run(['check', '--write', '--yes'], { env: { ...env, ...token } });
-  expect((await run({ AUDIENCE_TOKEN: bob.token('api') })).code).toBe(0);
-  expect(await namesOf(scene.sandbox, scene.account.token('login'))).toHaveLength(before.length + 1);
-  expect((await run({})).code).toBe(0);
-  expect(await namesOf(scene.sandbox, scene.account.token('login'))).toEqual(before);
+  expect((await run({ AUDIENCE_TOKEN: bob.token('api') }, '--write', '--yes').ended).code).toBe(0);
+  expect(await names()).toHaveLength(before.length + 1);
+  expect((await run({}, '--write', '--yes').ended).code).toBe(0);
+  expect(await names()).toEqual(before);
 });

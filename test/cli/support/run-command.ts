@@ -33,11 +33,18 @@ function startSharedTime(): VirtualTime {
   return time;
 }
 
+/** What a command learns of its standard streams. */
+type Terminal = Pick<CommandProcess['stdout'], 'isTTY' | 'columns' | 'rows'>;
+const NO_TERMINAL: Terminal = { isTTY: false, columns: 0, rows: 0 };
+
+/** Standard streams that are a terminal of 24 lines and 80 columns. */
+export const TERMINAL: Terminal = { isTTY: true, columns: 80, rows: 24 };
+
 /** Starts a scene for tests of what a command prints and returns, in virtual time. */
-export async function startScene(options: SandboxOptions = {}): Promise<Scene> {
+export async function startScene(options: SandboxOptions = {}, terminal = NO_TERMINAL): Promise<Scene> {
   shared ??= startSharedTime();
   const time = shared;
-  const scene = await createScene(options, (args, started) => startCommand(args, started, time));
+  const scene = await createScene(options, (args, started) => startCommand(args, started, time, terminal));
   return { ...scene, time };
 }
 
@@ -45,19 +52,20 @@ function startCommand(
   args: readonly string[],
   { env, input }: Pick<CommandProcess, 'env'> & { readonly input: string | Uint8Array },
   time: VirtualTime,
+  terminal: Terminal,
 ): Running {
   const printed = { out: '', err: '' };
-  const stdin = Readable.from([Buffer.from(input)]);
+  const stdin = Object.assign(Readable.from([Buffer.from(input)]), { isTTY: terminal.isTTY });
   const interruption = new AbortController();
   const interrupt = (): void =>
     interruption.abort(new CommandError('Interrupted.', { code: 'interrupted', exitCode: EXIT.interrupted }));
   const exited = Promise.withResolvers<ExitCode>();
   const running = run(args, {
     env,
-    stdout: pipeTo((text) => {
+    stdout: streamTo(terminal, (text) => {
       printed.out += text;
     }),
-    stderr: pipeTo((text) => {
+    stderr: streamTo(terminal, (text) => {
       printed.err += text;
     }),
     stdin: () => stdin,
@@ -83,8 +91,8 @@ const awaitedBy = <T>(time: VirtualTime, work: Promise<T>): PromiseLike<T> => ({
   then: (resolve, reject) => time.until(work).then(resolve, reject),
 });
 
-/** Returns a stream that is no terminal. */
-const pipeTo = (write: (text: string) => void): CommandProcess['stdout'] =>
+/** Returns a standard stream. */
+const streamTo = (terminal: Terminal, write: (text: string) => void): CommandProcess['stdout'] =>
   Object.assign(
     new Writable({
       decodeStrings: false,
@@ -93,5 +101,5 @@ const pipeTo = (write: (text: string) => void): CommandProcess['stdout'] =>
         done();
       },
     }),
-    { isTTY: false, columns: 0, rows: 0 },
+    terminal,
   );

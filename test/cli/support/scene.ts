@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { AudienceClient } from '../../../src/index.ts';
 import { createSandbox, type Sandbox, type SandboxAccount, type SandboxOptions } from '../../../src/sandbox/index.ts';
 import { temporaryDirectory } from '../../support/directory.ts';
 
@@ -33,6 +34,8 @@ export interface RunningCommand {
 export interface SceneOf<Running extends RunningCommand> {
   readonly sandbox: Sandbox;
   readonly account: SandboxAccount;
+  /** A client of the account, for what a test prepares: faster than a command. */
+  readonly client: AudienceClient;
   readonly url: string;
   /** The home of the user, with the configuration folder. */
   readonly folder: string;
@@ -60,6 +63,9 @@ export async function createScene<Running extends RunningCommand>(
   onTestFinished(() => sandbox.close());
   const account = sandbox.accounts.create({ email: 'ann@example.com', password: 'a secret password' });
   const { url } = await sandbox.listen();
+  const token = account.token('api');
+  const client = new AudienceClient({ baseUrl: url, token, rateLimits: false, logLevel: 'off' });
+  onTestFinished(() => client.close());
   const folder = await temporaryDirectory();
   const { PATH = '' } = process.env;
   const env = {
@@ -68,7 +74,7 @@ export async function createScene<Running extends RunningCommand>(
     AUDIENCE_CONFIG_DIR: join(folder, 'config'),
     XDG_CACHE_HOME: CACHE,
     AUDIENCE_BASE_URL: url,
-    AUDIENCE_TOKEN: account.token('api'),
+    AUDIENCE_TOKEN: token,
   };
   const start: SceneOf<Running>['start'] = (args, { input = '', env: extra } = {}) =>
     startCommand(args, { env: { ...env, ...extra }, input, home: folder });
@@ -76,6 +82,7 @@ export async function createScene<Running extends RunningCommand>(
   return {
     sandbox,
     account,
+    client,
     url,
     folder,
     env,
