@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { IoRedis } from '../../src/redis/index.ts';
 import { connectTo } from './redis-clients.ts';
 
-/** What happens to a command on its way: it takes time, waits, or is lost, if the promise rejects. */
+/** The way of a command to the server and back: it takes time, waits, or loses the command, if the promise rejects. */
 export interface Link {
   /** Awaited before the command reaches the server. */
   readonly request?: () => Promise<unknown>;

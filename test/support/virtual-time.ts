@@ -45,7 +45,8 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
       for (let turn = 0; turn < 4; turn++) await realImmediate();
       return;
     }
-    await vi.dynamicImportSettled();
+    // Benchmarks run outside of vitest.
+    if (process.env.VITEST) await vi.dynamicImportSettled();
     for (let quiet = 0; quiet < QUIET_TURNS; quiet++) {
       await realImmediate();
       if (isBusy()) quiet = -1;

@@ -8,8 +8,7 @@ import { createStrictService, type StrictService } from './strict-service.ts';
 
 export const READ = { limit: 60, interval: 3_000 } as const;
 const MARGIN = 250;
-/** Interval plus margin, in milliseconds. */
-export const WINDOW = READ.interval + MARGIN;
+
 const PROCESSES = 6;
 
 /** Waits in virtual time. */
