@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { type AudienceError, apiToken, mcpToken, memoryTokenStore, RateLimitError } from '../../src/index.ts';
 import { connectMcp } from '../../src/mcp/index.ts';
+import { quickly } from '../support/quickly.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 import { CLIENTS, connectFor } from './support/mcp.ts';
@@ -71,18 +72,20 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
   it.each([
     ['keeps to the limits of the service', 200, { mcp: { limit: 4, interval: 1_500 } }, 0],
     ['is held up by 429 where it knows of no limits, and loses nothing', 2_000, false, 1],
-  ] as const)('%s', async (_name, interval, rateLimits, refusals) => {
-    const limits = { mcp: { limit: 4, interval } };
-    const { url, account, sandbox, client: api } = await startBench({ clock: 'real', limits });
-    const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp'), rateLimits });
-    const names = Array.from({ length: 6 }, (_element, at) => `n${at}`);
-    const calls = names.map((name) => client.callTool({ name: 'audiences_create', arguments: { name } }));
-    for (const { isError } of await Promise.all(calls)) expect(isError).not.toBe(true);
-    const answers = sandbox.log.filter(({ path }) => path === PATH).map(({ status }) => status);
-    expect(answers.filter((status) => status === 429).length >= refusals).toBe(true);
-    if (refusals === 0) expect(answers).not.toContain(429);
-    expect((await api.audiences.list()).items.map(({ name }) => name).sort()).toEqual(names);
-  });
+  ] as const)('%s', (_name, interval, rateLimits, refusals) =>
+    quickly(async () => {
+      const limits = { mcp: { limit: 4, interval } };
+      const { url, account, sandbox, client: api } = await startBench({ clock: 'real', limits });
+      const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp'), rateLimits });
+      const names = Array.from({ length: 6 }, (_element, at) => `n${at}`);
+      const calls = names.map((name) => client.callTool({ name: 'audiences_create', arguments: { name } }));
+      for (const { isError } of await Promise.all(calls)) expect(isError).not.toBe(true);
+      const answers = sandbox.log.filter(({ path }) => path === PATH).map(({ status }) => status);
+      expect(answers.filter((status) => status === 429).length >= refusals).toBe(true);
+      if (refusals === 0) expect(answers).not.toContain(429);
+      expect((await api.audiences.list()).items.map(({ name }) => name).sort()).toEqual(names);
+    }),
+  );
 
   it('does not wait longer than maxRetryWait: the error says when to retry', async () => {
     const { url, account, sandbox } = await startBench();

@@ -5,16 +5,19 @@ import { openFile } from '../../src/node/index.ts';
 import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
 import { eventually } from '../support/eventually.ts';
 import { serve } from '../support/file-server.ts';
+import { quickly } from '../support/quickly.ts';
 import { pattern } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { startStorage } from '../support/storage.ts';
 
 const SIZE = 1_300_000;
 
-async function someFile(size = SIZE): Promise<{ directory: string; path: string }> {
+async function someFile(content: Uint8Array | number = pattern(SIZE)): Promise<{ directory: string; path: string }> {
   const directory = await temporaryDirectory();
   const path = join(directory, 'customers.csv');
-  await writeFile(path, pattern(size));
+  await writeFile(path, typeof content === 'number' ? '' : content);
+  // Bytes that are not written need no memory.
+  if (typeof content === 'number') await truncate(path, content);
   return { directory, path };
 }
 
@@ -85,20 +88,21 @@ describe('a file opened by its path', () => {
     },
   );
 
-  it('a file opened by its path that changes while it is sent fails the upload', async () => {
-    const { path, directory } = await someFile(8_000_000);
-    const { client, reservation } = await startStorage([{ upload: 'stall' }]);
-    const file = await openFile(path);
-    let changed = false;
-    const onProgress = (): void => {
-      if (changed) return;
-      changed = true;
-      void appendFile(path, 'more');
-    };
-    const error = await failureOf(client.uploads.send(reservation, file, { onProgress }));
-    expect(error).toMatchObject({ code: 'file-changed', slot: 'usable' });
-    expect(await openFilesBelow(directory)).toEqual([]);
-  });
+  it('a file opened by its path that changes while it is sent fails the upload', () =>
+    quickly(async () => {
+      const { path, directory } = await someFile(8_000_000);
+      const { client, reservation } = await startStorage([{ upload: 'stall' }]);
+      const file = await openFile(path);
+      let changed = false;
+      const onProgress = (): void => {
+        if (changed) return;
+        changed = true;
+        void appendFile(path, 'more');
+      };
+      const error = await failureOf(client.uploads.send(reservation, file, { onProgress }));
+      expect(error).toMatchObject({ code: 'file-changed', slot: 'usable' });
+      expect(await openFilesBelow(directory)).toEqual([]);
+    }));
 
   it('a file opened by its path that is removed before it is sent fails the upload', async () => {
     const { path } = await someFile();

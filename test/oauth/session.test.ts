@@ -36,13 +36,12 @@ describe('the access token', () => {
     expect(await store.load()).toMatchObject({ token: await oauth.get() });
   });
 
-  it('is refreshed once for a thousand concurrent calls, which all succeed', async () => {
+  it('is refreshed once for a hundred concurrent calls, which all succeed', async () => {
     const { sandbox, clientWith, store, url, exchanges } = await startExpired({
       limits: { mcp: { limit: 10_000, interval: HOUR } },
     });
-    // In process: a thousand connections take a busy machine longer than the calls.
     const oauth = clientWith(store, { fetch: sandbox.fetch });
-    const statuses = await Promise.all(Array.from({ length: 1000 }, () => ping(oauth, url)));
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => ping(oauth, url)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(exchanges()).toEqual([200, 200]);
   }, 120_000);

@@ -2,6 +2,7 @@ import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { AudienceClient, apiToken, type ClientOptions, memoryTokenStore } from '../../src/index.ts';
 import { createSandbox } from '../../src/sandbox/index.ts';
+import { quickly } from '../support/quickly.ts';
 import { credentials } from '../support/sandbox.ts';
 import type { Script } from '../support/script.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
@@ -74,7 +75,7 @@ describe('a call', () => {
     ['a timeout', [{ fault: 'stall' }], { 'error.type': 'attempt-timeout' }, { 'error.type': 'attempt-timeout' }],
   ] as const)('a call that fails by %s has a span with its class of error', async (_, script, ofCall, ofAttempt) => {
     const { client, named } = await start(script, { maxRetries: 0, timeout: 100 });
-    await failureOf(client.webhooks.list());
+    await quickly(() => failureOf(client.webhooks.list()));
     expect(named('webhooks.list')).toMatchObject([{ attributes: ofCall, status: { code: SpanStatusCode.ERROR } }]);
     expect(named(/^GET/)).toMatchObject([{ attributes: ofAttempt, status: { code: SpanStatusCode.ERROR } }]);
   });
@@ -99,7 +100,7 @@ describe('a call', () => {
   it('is below the span of its caller, through Promise.all, queueing and retries', async () => {
     const { client, tracerProvider, spans, named } = await start(
       Array.from({ length: 12 }, (_, at) => (at % 3 === 0 ? { status: 503 } : { data: [] })),
-      { rateLimits: { read: { limit: 2, interval: 50 } } },
+      { rateLimits: { read: { limit: 2, interval: 10 } } },
     );
     const tracer = tracerProvider.getTracer('test');
     const callers = [1, 2, 3, 4].map((n) => tracer.startSpan(`caller ${n}`));

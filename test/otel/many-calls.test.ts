@@ -9,7 +9,7 @@ import { countOf, idOf, parentOf, startTelemetry, withOpenTelemetry } from './su
 
 const undici = withOpenTelemetry();
 
-const CALLS = runs(1_000, 10_000);
+const CALLS = runs(300, 10_000);
 
 describe(`${CALLS} calls, of whose requests 35 % fail, and some of which are aborted`, () => {
   it('each have one span that ends once, as each of their requests, and metrics that add up', async () => {

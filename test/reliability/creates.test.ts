@@ -2,6 +2,7 @@ import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AudienceClient, AudienceError, type CreateOptions } from '../../src/index.ts';
 import { type Fault, LOST, type Passing, startFaultProxy } from '../support/fault-proxy.ts';
+import { quickly } from '../support/quickly.ts';
 import { startBench } from '../support/sandbox.ts';
 import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
@@ -139,41 +140,46 @@ async function createMany(client: AudienceClient, seed: number): Promise<Outcome
   return outcomes;
 }
 
-it(`${CREATES} creates of seven kinds under 30 % faults: none lost, none doubled, and every outcome is true`, async () => {
-  const unhandled: unknown[] = [];
-  const note = (reason: unknown): void => void unhandled.push(reason);
-  process.on('unhandledRejection', note);
-  onTestFinished(() => void process.off('unhandledRejection', note));
-  const { faulty, direct, seed, count, proxy } = await startFaulty();
-  const outcomes = await createMany(faulty, seed);
-  // What was on its way when its caller gave up has arrived by now.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  const before = await count();
+it(
+  `${CREATES} creates of seven kinds under 30 % faults: none lost, none doubled, and every outcome is true`,
+  () =>
+    quickly(async () => {
+      const unhandled: unknown[] = [];
+      const note = (reason: unknown): void => void unhandled.push(reason);
+      process.on('unhandledRejection', note);
+      onTestFinished(() => void process.off('unhandledRejection', note));
+      const { faulty, direct, seed, count, proxy } = await startFaulty();
+      const outcomes = await createMany(faulty, seed);
+      // What was on its way when its caller gave up has arrived by now.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const before = await count();
 
-  const wrong: string[] = [];
-  for (const { name, id, error } of outcomes) {
-    const times = before.get(name) ?? 0;
-    if (id !== undefined && times !== 1) wrong.push(`${name} returned and exists ${times} times`);
-    if (error?.outcome === 'unknown' && times > 1) wrong.push(`${name} is unknown and exists ${times} times`);
-    if (error && ['not-sent', 'refused'].includes(error.outcome ?? '') && times !== 0) {
-      wrong.push(`${name} is ${error.outcome} (${error.code}) and exists ${times} times`);
-    }
-    if (error && !['not-sent', 'refused', 'unknown'].includes(error.outcome ?? ''))
-      wrong.push(`${name}: ${error.outcome}`);
-  }
-  expect(wrong).toEqual([]);
-  expect(outcomes).toHaveLength(CREATES);
-  const ids = outcomes.flatMap(({ id }) => id ?? []);
-  expect(new Set(ids).size).toBe(ids.length);
+      const wrong: string[] = [];
+      for (const { name, id, error } of outcomes) {
+        const times = before.get(name) ?? 0;
+        if (id !== undefined && times !== 1) wrong.push(`${name} returned and exists ${times} times`);
+        if (error?.outcome === 'unknown' && times > 1) wrong.push(`${name} is unknown and exists ${times} times`);
+        if (error && ['not-sent', 'refused'].includes(error.outcome ?? '') && times !== 0) {
+          wrong.push(`${name} is ${error.outcome} (${error.code}) and exists ${times} times`);
+        }
+        if (error && !['not-sent', 'refused', 'unknown'].includes(error.outcome ?? ''))
+          wrong.push(`${name}: ${error.outcome}`);
+      }
+      expect(wrong).toEqual([]);
+      expect(outcomes).toHaveLength(CREATES);
+      const ids = outcomes.flatMap(({ id }) => id ?? []);
+      expect(new Set(ids).size).toBe(ids.length);
 
-  const unknown = outcomes.filter(({ error }) => error?.outcome === 'unknown');
-  expect(unknown.length).toBeGreaterThan(0);
-  for (const { kind, name, error } of unknown) await create(direct, kind, name, seed, error?.idempotencyKey);
-  const after = await count();
-  for (const { name } of unknown) expect([name, after.get(name)]).toEqual([name, 1]);
-  expect(proxy.passed.filter(({ fault }) => fault).length).toBeGreaterThan(CREATES * SHARE * 0.4);
-  expect(unhandled).toEqual([]);
-}, 600_000);
+      const unknown = outcomes.filter(({ error }) => error?.outcome === 'unknown');
+      expect(unknown.length).toBeGreaterThan(0);
+      for (const { kind, name, error } of unknown) await create(direct, kind, name, seed, error?.idempotencyKey);
+      const after = await count();
+      for (const { name } of unknown) expect([name, after.get(name)]).toEqual([name, 1]);
+      expect(proxy.passed.filter(({ fault }) => fault).length).toBeGreaterThan(CREATES * SHARE * 0.4);
+      expect(unhandled).toEqual([]);
+    }),
+  600_000,
+);
 
 it.each([
   [{ kind: 'cut-before' }, 'unknown'],
@@ -186,15 +192,17 @@ it.each([
   [{ kind: 'answer', status: 409 }, 'refused'],
   [{ kind: 'answer', status: 401 }, 'refused'],
   [{ kind: 'answer', status: 422 }, 'refused'],
-] satisfies [Fault, string][])('a create that always meets %j ends as %s', async (fault, outcome) => {
-  const { url, account, connect } = await startBench();
-  const proxy = await startFaultProxy(url, () => fault);
-  // A short timeout only where nothing comes: a busy machine is slow.
-  const timeout = fault.kind === 'stall-headers' ? 400 : 30_000;
-  const client = connect({ baseUrl: proxy.url, token: account.token('api'), timeout, maxRetries: 1 });
-  const error = await failureOf(client.projects.create({ name: 'x' }));
-  expect(error).toMatchObject({ outcome, idempotencyKey: expect.any(String) });
-});
+] satisfies [Fault, string][])('a create that always meets %j ends as %s', (fault, outcome) =>
+  quickly(async () => {
+    const { url, account, connect } = await startBench();
+    const proxy = await startFaultProxy(url, () => fault);
+    // A short timeout only where nothing comes: a busy machine is slow.
+    const timeout = fault.kind === 'stall-headers' ? 400 : 30_000;
+    const client = connect({ baseUrl: proxy.url, token: account.token('api'), timeout, maxRetries: 1 });
+    const error = await failureOf(client.projects.create({ name: 'x' }));
+    expect(error).toMatchObject({ outcome, idempotencyKey: expect.any(String) });
+  }),
+);
 
 it.each(['http://127.0.0.1:1', 'http://127.0.0.1:9', 'http://no-such-host.invalid:8080'])(
   'a create that finds nobody at %s is not sent',

@@ -7,7 +7,7 @@ import { credentials } from '../support/sandbox.ts';
 import { seeded } from '../support/seeded.ts';
 import { runs } from '../support/volume.ts';
 
-const CREATES = runs(150, 600, 3_000);
+const CREATES = runs(60, 600, 3_000);
 const SHARE = 0.35;
 /** Failures in a row that the default `maxRetries` allows. */
 const MAX_FAILURES = 4;

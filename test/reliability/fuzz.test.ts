@@ -1,6 +1,7 @@
 import '../support/nothing-left.ts';
 import { expect, it, onTestFinished } from 'vitest';
 import { AudienceClient, AudienceError } from '../../src/index.ts';
+import { quickly } from '../support/quickly.ts';
 import { seeded } from '../support/seeded.ts';
 import { runs } from '../support/volume.ts';
 import { wireAudience } from '../support/wire-audience.ts';
@@ -45,36 +46,41 @@ function answer(random: () => number): Response {
   return new Response(status === 204 ? null : body, { status, headers });
 }
 
-it(`${CASES} mutated responses end in data or a typed error, and none hangs`, async () => {
-  const random = seeded('fuzz of answers');
-  const client = new AudienceClient({
-    baseUrl: 'http://localhost',
-    token: () => 'test-token',
-    rateLimits: false,
-    backoff: { min: 0, max: 0 },
-    maxRetries: 1,
-    maxRetryWait: 1,
-    logLevel: 'off',
-    fetch: async () => answer(random),
-  });
-  onTestFinished(() => client.close());
-  const kinds = new Map<string, number>();
-  for (let at = 0; at < CASES; at++) {
-    const calls = [
-      () => client.audiences.get(42),
-      () => client.audiences.create({ name: 'x' }, { deadline: 2_000 }),
-      () => client.audiences.list(),
-      () => client.usage.get(),
-      () => client.webhooks.list(),
-      () => client.auth.login({ email: 'a@example.com', password: 'secret' }),
-      () => client.audiences.delete(1),
-    ];
-    const outcome = await pick(random, calls)().then(
-      () => 'data',
-      (error: unknown) => (AudienceError.isInstance(error) ? error.code : `untyped: ${String(error)}`),
-    );
-    kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1);
-  }
-  expect([...kinds.keys()].filter((kind) => kind.startsWith('untyped'))).toEqual([]);
-  expect(kinds.size).toBeGreaterThan(8);
-}, 600_000);
+it(
+  `${CASES} mutated responses end in data or a typed error, and none hangs`,
+  () =>
+    quickly(async () => {
+      const random = seeded('fuzz of answers');
+      const client = new AudienceClient({
+        baseUrl: 'http://localhost',
+        token: () => 'test-token',
+        rateLimits: false,
+        backoff: { min: 0, max: 0 },
+        maxRetries: 1,
+        maxRetryWait: 1,
+        logLevel: 'off',
+        fetch: async () => answer(random),
+      });
+      onTestFinished(() => client.close());
+      const kinds = new Map<string, number>();
+      for (let at = 0; at < CASES; at++) {
+        const calls = [
+          () => client.audiences.get(42),
+          () => client.audiences.create({ name: 'x' }, { deadline: 2_000 }),
+          () => client.audiences.list(),
+          () => client.usage.get(),
+          () => client.webhooks.list(),
+          () => client.auth.login({ email: 'a@example.com', password: 'secret' }),
+          () => client.audiences.delete(1),
+        ];
+        const outcome = await pick(random, calls)().then(
+          () => 'data',
+          (error: unknown) => (AudienceError.isInstance(error) ? error.code : `untyped: ${String(error)}`),
+        );
+        kinds.set(outcome, (kinds.get(outcome) ?? 0) + 1);
+      }
+      expect([...kinds.keys()].filter((kind) => kind.startsWith('untyped'))).toEqual([]);
+      expect(kinds.size).toBeGreaterThan(8);
+    }),
+  600_000,
+);

@@ -100,7 +100,7 @@ describe('a token source that fails for less than ten minutes', () => {
     const page = startPage();
     const ids = page.service.add(2);
     const waiting = waitFor(page.service, ids, forever);
-    for (let outage = 0; outage < 5; outage++) {
+    for (let outage = 0; outage < 2; outage++) {
       await time.pass(MINUTE);
       page.session = false;
       await time.pass(8 * MINUTE);

@@ -4,7 +4,7 @@ import { AuthenticationError, apiToken, loginToken, memoryTokenStore } from '../
 import { credentials, startBench } from '../support/sandbox.ts';
 import { runs } from '../support/volume.ts';
 
-const CALLS = runs(100, 1_000);
+const CALLS = runs(30, 1_000);
 const limits = { read: { limit: 1e9, interval: 60_000 }, login: { limit: 1e9, interval: 60_000 } };
 const DAY = 24 * 3_600_000;
 
@@ -19,7 +19,7 @@ describe(`${CALLS} concurrent calls`, () => {
     account.logout();
     await Promise.all(Array.from({ length: CALLS }, () => client.webhooks.list()));
     expect(times(sandbox.log, '/auth/login')).toBe(2);
-  }, 60_000);
+  });
 
   it(`${CALLS} concurrent calls on a token that has expired at the service renew it once`, async () => {
     const { sandbox, connect } = await startBench({ limits });
@@ -28,7 +28,7 @@ describe(`${CALLS} concurrent calls`, () => {
     await sandbox.advance(365 * DAY);
     await Promise.all(Array.from({ length: CALLS }, () => client.webhooks.list()));
     expect(times(sandbox.log, '/auth/api-token')).toBe(2);
-  }, 60_000);
+  });
 });
 
 it('a token in a store is issued once over many starts', async () => {
@@ -40,12 +40,12 @@ it('a token in a store is issued once over many starts', async () => {
     await client.close();
   }
   expect(times(sandbox.log, '/auth/api-token')).toBe(1);
-}, 60_000);
+});
 
 it('two clients that log in with the same credentials retry once each, and the errors name the cause', async () => {
   const { sandbox, connect } = await startBench({ limits });
   const clients = [0, 1].map(() => connect({ token: loginToken(credentials), rateLimits: false }));
-  const calls = clients.flatMap((client) => Array.from({ length: 200 }, () => client.webhooks.list()));
+  const calls = clients.flatMap((client) => Array.from({ length: CALLS }, () => client.webhooks.list()));
   const settled = await Promise.allSettled(calls);
   for (const result of settled) {
     if (result.status === 'fulfilled') continue;

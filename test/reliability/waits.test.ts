@@ -10,6 +10,9 @@ const HOUR = 60 * MINUTE;
 
 const time = inVirtualTime();
 
+/** Short pages: what waits cost depends on the number of pages, not of rows. */
+const SHORT = { cap: 10 };
+
 /** Transient failures, and the milliseconds by which a poll may outlast their end. */
 const FAILURES: readonly (readonly [string, () => Response | Promise<Response>, number])[] = [
   ['429', () => answer([], 429), 0],
@@ -26,8 +29,8 @@ describe('ten minutes of', () => {
   it.each(FAILURES)(
     '%s fail no wait, and delay none by more than their duration and one period',
     async (_, fail, rest) => {
-      const service = startJobService();
-      const ids = service.add(300);
+      const service = startJobService(SHORT);
+      const ids = service.add(30);
       const waiting = waitFor(service, ids);
       await time.pass(2 * MINUTE);
       service.interfere = fail;
@@ -86,12 +89,12 @@ describe('a list that keeps failing', () => {
 });
 
 describe('waits take turns', () => {
-  it('a thousand jobs that are read one by one delay neither a page nor a new wait', async () => {
-    const service = startJobService();
-    const audiences = service.add(1_000).slice(-100);
+  it('two hundred jobs that are read one by one delay neither a page nor a new wait', async () => {
+    const service = startJobService(SHORT);
+    const audiences = service.add(200).slice(-10);
     const ended: Promise<unknown>[] = [waitFor(service, audiences)];
     await time.pass(MINUTE);
-    for (let id = 1; id <= 1_000; id++) ended.push(service.client.estimates.wait(id).catch(() => {}));
+    for (let id = 1; id <= 200; id++) ended.push(service.client.estimates.wait(id).catch(() => {}));
     await time.pass(MINUTE);
     service.reads.length = 0;
     await time.pass(10 * MINUTE);
@@ -109,29 +112,29 @@ describe('waits take turns', () => {
     await Promise.all(ended);
   });
 
-  it('a thousand waits that join others receive their states immediately, for few requests', async () => {
-    const service = startJobService();
-    const ids = service.add(1_000);
+  it('a hundred waits that join others receive their states immediately, for few requests', async () => {
+    const service = startJobService(SHORT);
+    const ids = service.add(100);
     const first = waitFor(service, ids);
     await time.pass(2 * MINUTE);
     service.reads.length = 0;
     let updates = 0;
     const joined = waitFor(service, ids, { onUpdate: () => updates++ });
     await time.pass(0);
-    expect(updates).toBe(1_000);
+    expect(updates).toBe(100);
     await time.pass(30_000);
     expect(await lateness(time, service, ids, Promise.all([first, joined]))).toBeLessThan(14_000);
-    expect(service.singles().length).toBeLessThan(100);
+    expect(service.singles().length).toBeLessThan(10);
   });
 
   it('the client reads ended jobs first if rows leave fields out', async () => {
-    const service = startJobService({ rows: 'status' });
-    const ids = service.add(1_000);
+    const service = startJobService({ rows: 'status', ...SHORT });
+    const ids = service.add(100);
     const waiting = waitFor(service, ids);
     await time.pass(MINUTE);
     for (const id of ids.slice(0, 3)) service.set(id, 104);
     await time.pass(30_000);
-    expect(service.client.waits.size).toBe(997);
+    expect(service.client.waits.size).toBe(97);
     await service.client.close();
     await waiting;
   });
@@ -154,8 +157,8 @@ describe('waits take turns', () => {
   });
 
   it('waits take turns with any number of the user’s calls', async () => {
-    const service = startJobService();
-    void waitFor(service, service.add(1_000));
+    const service = startJobService(SHORT);
+    void waitFor(service, service.add(100));
     await time.pass(2 * MINUTE);
     service.reads.length = 0;
     const own = Array.from({ length: 400 }, () => service.client.audiences.get(1).catch(() => {}));
@@ -174,8 +177,8 @@ describe('a wait is not delayed', () => {
   };
 
   it('a `Retry-After` for another job delays no wait', async () => {
-    const service = startJobService();
-    const ids = service.add(500);
+    const service = startJobService(SHORT);
+    const ids = service.add(50);
     estimatesOf(service, () => answer([], 503, { 'retry-after': '120' }));
     const waiting = waitFor(service, ids);
     const other = service.client.estimates.wait(1).catch(() => {});
@@ -186,10 +189,10 @@ describe('a wait is not delayed', () => {
   });
 
   it('any number of requests without a response delays no wait', async () => {
-    const service = startJobService();
-    const ids = service.add(500);
+    const service = startJobService(SHORT);
+    const ids = service.add(50);
     estimatesOf(service, () => new Promise(() => {}));
-    const others = ids.slice(0, 200).map((id) => service.client.estimates.wait(id).catch(() => {}));
+    const others = ids.map((id) => service.client.estimates.wait(id).catch(() => {}));
     const waiting = waitFor(service, ids);
     await time.pass(5 * MINUTE);
     expect(await lateness(time, service, ids, waiting)).toBeLessThan(12_000);
@@ -215,14 +218,14 @@ describe('a wait is not delayed', () => {
     },
   );
 
-  it('much by a thousand waits with request options', async () => {
-    const service = startJobService();
-    const ids = service.add(2_000);
-    const shared = waitFor(service, ids.slice(-1_000));
-    const apart = waitFor(service, ids.slice(0, 1_000), { request: { headers: { 'x-extra': 'yes' } } });
+  it('much by two hundred waits with request options', async () => {
+    const service = startJobService(SHORT);
+    const ids = service.add(300);
+    const shared = waitFor(service, ids.slice(-100));
+    const apart = waitFor(service, ids.slice(0, 200), { request: { headers: { 'x-extra': 'yes' } } });
     await time.pass(5 * MINUTE);
     // Pages have a third of the turns, first and regular reads the others.
-    expect(await lateness(time, service, ids.slice(-1_000), shared)).toBeLessThan(35_000);
+    expect(await lateness(time, service, ids.slice(-100), shared)).toBeLessThan(35_000);
     await service.client.close();
     await apart;
   });
@@ -230,8 +233,8 @@ describe('a wait is not delayed', () => {
   it('a poll is never retried, whatever its request options are', async () => {
     const service = startJobService({ latency: 3_000 });
     service.interfere = () => answer([], 500);
-    const waiting = waitFor(service, service.add(200), { request: { maxRetries: 20 } });
-    await time.pass(10 * MINUTE);
+    const waiting = waitFor(service, service.add(30), { request: { maxRetries: 20 } });
+    await time.pass(5 * MINUTE);
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     await service.client.close();
     await waiting;

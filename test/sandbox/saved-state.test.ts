@@ -209,7 +209,7 @@ function withClock(state: SandboxState, now: number): SandboxState {
 describe('a saved state', () => {
   it('continues as the sandbox that was saved would: random histories', async () => {
     const random = seeded('saved state');
-    for (let round = runs(10, 100, 500); round > 0; round--) {
+    for (let round = runs(4, 100, 500); round > 0; round--) {
       const seed = Math.floor(random() * 2 ** 31);
       const steps = 40 + Math.floor(random() * 60);
       const moveAt = Math.floor(random() * steps);

@@ -24,7 +24,7 @@ const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
 const INTERVALS = ['setInterval', 'clearInterval'] as const;
 
 /** Resources of Node that exist while a file is read or written, an address is connected to, or a child process runs. */
-const WORK = /^(?:FSReq|Close|GetAddrInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap|Process)/;
+const WORK = /^(?:FSReq|Close|GetAddrInfo|TCPConnect|PipeConnect|WriteWrap|ShutdownWrap|Process|Immediate)/;
 
 /**
  * Turns of the event loop without work after which a process can only wait. What it sends to itself over loopback arrives
@@ -81,6 +81,8 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
     toFake: [...CLOCKS, ...(realIntervals ? [] : INTERVALS)],
     // Start at the current date instead of 1970.
     now: Date.now(),
+    // Connections of `fetch` outlive a test, with their timers.
+    shouldClearNativeTimers: true,
   });
 
   let step: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { AudienceClient, RateLimitError, ServerError, type ValidationError } from '../../../src/index.ts';
+import { quickly } from '../../support/quickly.ts';
 import { startBench } from '../../support/sandbox.ts';
 import { clientOf, failureOf, quick, startServer } from '../../support/server.ts';
 import { wireActivation } from '../../support/storage.ts';
@@ -43,23 +44,24 @@ describe('`token` of a call', () => {
     await expect(bench.client.audiences.list({}, { token, deadline: 50 })).rejects.toThrow('`deadline`');
   });
 
-  it('creates, waits, imports and downloads in the name of its account', async () => {
-    const bench = await startBench({ clock: { speed: 600 } });
-    const other = bench.sandbox.accounts.create({ email: 'bob@example.com', password: 'correct horse' });
-    const token = other.token('api');
-    const audience = await bench.client.audiences.createAndWait({ name: 'hers' }, { token });
-    await expect(bench.client.audiences.get(audience.id)).rejects.toMatchObject({ code: 'not-found' });
-    const cohort = await bench.client.cohorts.import(new Blob(['eid\n1\n2\n']), { name: 'hers' }, { token });
-    expect(cohort.total_eids).toBe(2);
-    expect((await bench.client.cohorts.list({}, { token })).items).toHaveLength(1);
-    expect((await bench.client.cohorts.list()).items).toHaveLength(0);
-    const body = { audience_id: audience.id, credentials: 'x' };
-    const activation = await bench.client.activations.createAndWait(body, { token });
-    const names: string[] = [];
-    for await (const { name } of bench.client.activations.download(activation.id, { token })) names.push(name);
-    expect(names).toHaveLength(1);
-    await expect(bench.client.activations.wait(activation, { request: { token } })).resolves.toBeDefined();
-  });
+  it('creates, waits, imports and downloads in the name of its account', () =>
+    quickly(async () => {
+      const bench = await startBench({ clock: { speed: 600 } });
+      const other = bench.sandbox.accounts.create({ email: 'bob@example.com', password: 'correct horse' });
+      const token = other.token('api');
+      const audience = await bench.client.audiences.createAndWait({ name: 'hers' }, { token });
+      await expect(bench.client.audiences.get(audience.id)).rejects.toMatchObject({ code: 'not-found' });
+      const cohort = await bench.client.cohorts.import(new Blob(['eid\n1\n2\n']), { name: 'hers' }, { token });
+      expect(cohort.total_eids).toBe(2);
+      expect((await bench.client.cohorts.list({}, { token })).items).toHaveLength(1);
+      expect((await bench.client.cohorts.list()).items).toHaveLength(0);
+      const body = { audience_id: audience.id, credentials: 'x' };
+      const activation = await bench.client.activations.createAndWait(body, { token });
+      const names: string[] = [];
+      for await (const { name } of bench.client.activations.download(activation.id, { token })) names.push(name);
+      expect(names).toHaveLength(1);
+      await expect(bench.client.activations.wait(activation, { request: { token } })).resolves.toBeDefined();
+    }));
 
   it('neither holds back the creates of the client, nor is held back by them, when a build budget is used up', async () => {
     const refused = { status: 429, headers: { 'retry-after': '600' } };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { quickly } from '../../support/quickly.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { wireAudience } from '../../support/wire-audience.ts';
 
@@ -102,12 +103,13 @@ describe('a call that is not safe to retry', () => {
 });
 
 describe('Retry-After', () => {
-  it('is obeyed in seconds', async () => {
-    const server = await startServer([{ status: 503, headers: { 'retry-after': '1' } }, { data: [] }]);
-    await clientOf(server).webhooks.list();
-    const [first, second] = await server.seen();
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
-  });
+  it('is obeyed in seconds', () =>
+    quickly(async () => {
+      const server = await startServer([{ status: 503, headers: { 'retry-after': '1' } }, { data: [] }]);
+      await clientOf(server).webhooks.list();
+      const [first, second] = await server.seen();
+      expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    }));
 
   it('the client retries immediately after a `Retry-After` of 0', async () => {
     const server = await startServer([{ status: 503, headers: { 'retry-after': '0' } }, { data: [] }]);
@@ -140,21 +142,22 @@ describe('Retry-After', () => {
 });
 
 describe('a 429', () => {
-  it('pauses the entire bucket: calls in it wait', async () => {
-    const server = await startServer({
-      'GET /api/v2/webhooks/index': [{ status: 429, headers: { 'retry-after': '1' } }, { data: [] }],
-      '*': [{ data: [wireAudience()] }],
-    });
-    const paused = Promise.withResolvers<unknown>();
-    const client = clientOf(server, { onRetry: paused.resolve });
-    const held = client.webhooks.list();
-    await paused.promise;
-    await client.audiences.get(1);
-    await held;
-    const [refused, ...later] = await server.seen();
-    expect(later).toHaveLength(2);
-    for (const { at } of later) expect(at - (refused?.at ?? 0)).toBeGreaterThanOrEqual(900);
-  });
+  it('pauses the entire bucket: calls in it wait', () =>
+    quickly(async () => {
+      const server = await startServer({
+        'GET /api/v2/webhooks/index': [{ status: 429, headers: { 'retry-after': '1' } }, { data: [] }],
+        '*': [{ data: [wireAudience()] }],
+      });
+      const paused = Promise.withResolvers<unknown>();
+      const client = clientOf(server, { onRetry: paused.resolve });
+      const held = client.webhooks.list();
+      await paused.promise;
+      await client.audiences.get(1);
+      await held;
+      const [refused, ...later] = await server.seen();
+      expect(later).toHaveLength(2);
+      for (const { at } of later) expect(at - (refused?.at ?? 0)).toBeGreaterThanOrEqual(900);
+    }));
 
   it('does not pause other buckets', async () => {
     const server = await startServer({
@@ -200,17 +203,18 @@ describe('a 429', () => {
     expect((await server.seen()).map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
   });
 
-  it('a 429 of a create with a short wait is distinguished from the budget by one usage read for all', async () => {
-    const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
-    const server = await startServer({
-      'POST /api/v2/audiences/create': [{ status: 429, delay: 30 }],
-      'GET /api/v2/usage': [{ data: { build_budget: budget }, delay: 1_000 }],
-    });
-    const client = clientOf(server);
-    const errors = await Promise.all([1, 2, 3].map(() => failureOf(client.audiences.create({}))));
-    for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 2400, budget });
-    expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
-  });
+  it('a 429 of a create with a short wait is distinguished from the budget by one usage read for all', () =>
+    quickly(async () => {
+      const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
+      const server = await startServer({
+        'POST /api/v2/audiences/create': [{ status: 429, delay: 30 }],
+        'GET /api/v2/usage': [{ data: { build_budget: budget }, delay: 1_000 }],
+      });
+      const client = clientOf(server);
+      const errors = await Promise.all([1, 2, 3].map(() => failureOf(client.audiences.create({}))));
+      for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 2400, budget });
+      expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
+    }));
 
   it('a 429 of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
     const left = {

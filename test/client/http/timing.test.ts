@@ -1,37 +1,43 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AudienceError, TimeoutError } from '../../../src/index.ts';
+import { quickly } from '../../support/quickly.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { settlesNow } from '../../support/settles-now.ts';
 import { wireAudience } from '../../support/wire-audience.ts';
 
 describe('timeout', () => {
-  it.each(['stall', 'stall-body'] as const)('covers the entire response: %s', async (fault) => {
-    const server = await startServer([{ fault }]);
-    const client = clientOf(server, { maxRetries: 0, timeout: 200 });
-    const error = await failureOf(client.webhooks.list());
-    expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout', attempts: 1 });
-  });
+  it.each(['stall', 'stall-body'] as const)('covers the entire response: %s', (fault) =>
+    quickly(async () => {
+      const server = await startServer([{ fault }]);
+      const client = clientOf(server, { maxRetries: 0, timeout: 200 });
+      const error = await failureOf(client.webhooks.list());
+      expect(error).toBeInstanceOf(TimeoutError);
+      expect(error).toMatchObject({ name: 'TimeoutError', code: 'attempt-timeout', attempts: 1 });
+    }),
+  );
 
-  it('applies to each attempt: a retry has the full time', async () => {
-    const server = await startServer([{ fault: 'stall' }, { data: [], delay: 300 }]);
-    expect(await clientOf(server, { timeout: 800 }).webhooks.list()).toEqual([]);
-  });
+  it('applies to each attempt: a retry has the full time', () =>
+    quickly(async () => {
+      const server = await startServer([{ fault: 'stall' }, { data: [], delay: 300 }]);
+      expect(await clientOf(server, { timeout: 800 }).webhooks.list()).toEqual([]);
+    }));
 
-  it('makes the outcome of a create unknown', async () => {
-    const server = await startServer([{ fault: 'stall' }]);
-    const error = await failureOf(clientOf(server).audiences.create({}, { timeout: 100, maxRetries: 0 }));
-    expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
-  });
+  it('makes the outcome of a create unknown', () =>
+    quickly(async () => {
+      const server = await startServer([{ fault: 'stall' }]);
+      const error = await failureOf(clientOf(server).audiences.create({}, { timeout: 100, maxRetries: 0 }));
+      expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
+    }));
 
-  it('a timeout of 0 fails the call immediately, `Infinity` never', async () => {
-    const server = await startServer([{ data: [], delay: 50 }]);
-    const client = clientOf(server, { maxRetries: 0 });
-    expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
-    const create = client.audiences.create({}, { timeout: 0, maxRetries: 4 });
-    expect(await failureOf(create)).toMatchObject({ outcome: 'not-sent', attempts: 0 });
-    expect(await client.webhooks.list({ timeout: Number.POSITIVE_INFINITY })).toEqual([]);
-  });
+  it('a timeout of 0 fails the call immediately, `Infinity` never', () =>
+    quickly(async () => {
+      const server = await startServer([{ data: [], delay: 50 }]);
+      const client = clientOf(server, { maxRetries: 0 });
+      expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
+      const create = client.audiences.create({}, { timeout: 0, maxRetries: 4 });
+      expect(await failureOf(create)).toMatchObject({ outcome: 'not-sent', attempts: 0 });
+      expect(await client.webhooks.list({ timeout: Number.POSITIVE_INFINITY })).toEqual([]);
+    }));
 });
 
 describe('deadline', () => {
@@ -61,11 +67,12 @@ describe('deadline', () => {
     expect(await server.seen()).toEqual([]);
   });
 
-  it('passed while a create was under way leaves its outcome unknown', async () => {
-    const server = await startServer([{ fault: 'stall' }]);
-    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 200 }));
-    expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'unknown' });
-  });
+  it('passed while a create was under way leaves its outcome unknown', () =>
+    quickly(async () => {
+      const server = await startServer([{ fault: 'stall' }]);
+      const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 200 }));
+      expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'unknown' });
+    }));
 });
 
 describe('abort', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BuildBudgetError, type RateLimiter } from '../../../src/index.ts';
+import { quickly } from '../../support/quickly.ts';
 import type { Step } from '../../support/script.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { wireAudience } from '../../support/wire-audience.ts';
@@ -29,23 +30,26 @@ describe('a build budget refusal', () => {
     expect((await server.seen()).filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
 
-  it('is waited for when the call may wait so long, and cleared by a success', async () => {
-    const budget = (seconds: number | null) => ({
-      data: { build_budget: { hour: { limit: 1, used: 1 }, day: { limit: 9, used: 1 }, retry_after_seconds: seconds } },
-    });
-    const server = await startServer({
-      [create]: [{ status: 429, headers: { 'retry-after': '1' } }, { data: [wireAudience()] }],
-      [usage]: [budget(1)],
-    });
-    const client = clientOf(server);
-    const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ name: `${at}` })));
-    expect(created).toHaveLength(3);
-    await client.audiences.create({});
-    const keys = (await server.seen())
-      .filter(({ method }) => method === 'POST')
-      .map(({ headers }) => headers['idempotency-key']);
-    expect(new Set(keys).size).toBe(4);
-  });
+  it('is waited for when the call may wait so long, and cleared by a success', () =>
+    quickly(async () => {
+      const budget = (seconds: number | null) => ({
+        data: {
+          build_budget: { hour: { limit: 1, used: 1 }, day: { limit: 9, used: 1 }, retry_after_seconds: seconds },
+        },
+      });
+      const server = await startServer({
+        [create]: [{ status: 429, headers: { 'retry-after': '1' } }, { data: [wireAudience()] }],
+        [usage]: [budget(1)],
+      });
+      const client = clientOf(server);
+      const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ name: `${at}` })));
+      expect(created).toHaveLength(3);
+      await client.audiences.create({});
+      const keys = (await server.seen())
+        .filter(({ method }) => method === 'POST')
+        .map(({ headers }) => headers['idempotency-key']);
+      expect(new Set(keys).size).toBe(4);
+    }));
 
   it('longer than the deadline fails immediately', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
@@ -56,12 +60,13 @@ describe('a build budget refusal', () => {
     expect(error).toMatchObject({ name: 'BuildBudgetError', retryAt: expect.any(Date), outcome: 'not-sent' });
   });
 
-  it('leaves the outcome `refused` when the deadline passes while the client reads the usage report', async () => {
-    const server = await startServer({ [create]: [{ status: 429 }], [usage]: [{ fault: 'stall' }] });
-    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 2_000 }));
-    expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'refused', attempts: 1 });
-    expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.name === 'RateLimitError');
-  });
+  it('leaves the outcome `refused` when the deadline passes while the client reads the usage report', () =>
+    quickly(async () => {
+      const server = await startServer({ [create]: [{ status: 429 }], [usage]: [{ fault: 'stall' }] });
+      const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 2_000 }));
+      expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'refused', attempts: 1 });
+      expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.name === 'RateLimitError');
+    }));
 
   it('is recognized by one usage read, without retries', async () => {
     const server = await startServer({

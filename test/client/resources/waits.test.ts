@@ -183,7 +183,7 @@ describe('while webhooks arrive', () => {
   };
 
   it('waits poll once a minute; they return to normal when jobs end without an event', async () => {
-    const ids = service.add(100);
+    const ids = service.add(10);
     const waits = silently(ids);
     expect(await readsIn(5 * MINUTE)).toBeGreaterThan(120);
     service.client.waits.notify(eventOf(1, 104));

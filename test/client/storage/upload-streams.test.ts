@@ -72,7 +72,7 @@ describe('a stream that misbehaves', () => {
     ],
   ])('(it %s) does not delay an abort of the upload', async (_, make) => {
     const { client } = await startStorage([{}]);
-    const signal = AbortSignal.timeout(150);
+    const signal = AbortSignal.timeout(30);
     const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: make(), size: 10 }, { signal }));
     expect(error).toMatchObject({ name: 'TimeoutError' });
   });
@@ -80,7 +80,7 @@ describe('a stream that misbehaves', () => {
   it('(it never ends, though announced as empty) fails with the idle timeout', async () => {
     const { client } = await startStorage([{}], { maxRetries: 0 });
     const stream = new ReadableStream<Uint8Array>({ pull: () => never });
-    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 0 }, { idleTimeout: 100 });
+    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 0 }, { idleTimeout: 30 });
     expect(await failureOf(upload)).toMatchObject({ code: 'idle-timeout' });
   });
 

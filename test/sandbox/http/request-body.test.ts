@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { startSandbox } from '../support/sandbox-calls.ts';
+import { createAccount } from '../../../src/sandbox/admin/account-admin.ts';
+import { FilePart } from '../../../src/sandbox/http/request-body.ts';
+import type { FieldErrors } from '../../../src/sandbox/routes/body-fields.ts';
+import { createService } from '../../../src/sandbox/service.ts';
+import { readFile } from '../../../src/sandbox/storage/upload-slots.ts';
+import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
 /** Starts a sandbox, and sends it form bodies. */
 function start() {
@@ -44,12 +49,22 @@ describe('a multipart body', () => {
     expect(body.data[0]).toMatchObject({ name: '12', project: { id: project.id }, dataset: JSON.parse(dataset) });
   });
 
-  it('a multipart file that is a string, or too large, is a 422', async () => {
+  it('a multipart file that is a string is a 422', async () => {
     const { send } = start();
     const text = await send('cohorts/create', formOf({ file: 'text' }));
     expect(text.body.errors).toEqual({ file: ['The file must be a file.'] });
-    const large = await send('poi_submissions/create', formOf({ file: new Blob([new Uint8Array(50 * 2 ** 20 + 1)]) }));
-    expect(large.body.errors).toEqual({ file: ['The file is too large.'] });
+  });
+
+  it('a multipart file of points of interest has at most 50 MiB', () => {
+    const service = createService({}, { runTask() {}, endJob() {} });
+    const account = createAccount(service, credentials);
+    const errorsAt = (size: number): FieldErrors => {
+      const errors: FieldErrors = {};
+      readFile(service, account, { file: new FilePart({ size, lines: 1 }) }, 'poi_submission', errors);
+      return errors;
+    };
+    expect(errorsAt(50 * 2 ** 20)).toEqual({});
+    expect(errorsAt(50 * 2 ** 20 + 1)).toEqual({ file: ['The file is too large.'] });
   });
 
   it('multipart bodies under an idempotency key are compared byte by byte', async () => {
