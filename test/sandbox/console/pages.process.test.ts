@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { AudienceClient } from '../../../src/index.ts';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
 import { ACCOUNT_PAGES, PAGES } from '../../support/console.ts';
-import { launchChromium } from '../../support/example-page.ts';
+import { launchChromium, openPage } from '../../support/example-page.ts';
 import { credentials } from '../../support/sandbox.ts';
 
 let browser: Browser;
@@ -40,8 +40,7 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
   onTestFinished(() => client.close());
   const context = await browser.newContext(contextOptions);
   onTestFinished(() => context.close());
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
+  const page = await openPage(context);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
@@ -131,7 +130,16 @@ function runAxe(page: Page, ...rules: string[]): Promise<string[]> {
 describe('the console in Chromium', () => {
   it('the operator does everything on its pages, while a client works', async () => {
     const { received, origin: receiver } = await startReceiver();
-    const { sandbox, client, page, problems, url, open: openPage, act, press } = await openConsole({
+    const {
+      sandbox,
+      client,
+      page,
+      problems,
+      url,
+      open: visit,
+      act,
+      press,
+    } = await openConsole({
       clock: 'real',
       limits: { write: { limit: 1_000, interval: 60_000 }, buildsPerHour: 1_000, buildsPerDay: 1_000 },
     });
@@ -143,7 +151,7 @@ describe('the console in Chromium', () => {
     };
     /** Opens a page, on which the work of a client then appears. */
     const open = async (path: string): Promise<void> => {
-      await openPage(path);
+      await visit(path);
       await work();
     };
 
@@ -601,7 +609,7 @@ describe('the console in Chromium', () => {
     const { sandbox, account, context, page, open, press, origin } = await openConsole({ clock: 'manual' });
     const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
     const logInAs = async (email: string): Promise<void> => {
-      const tab = await context.newPage();
+      const tab = await openPage(context);
       await tab.goto(`${origin}/accounts`);
       await tab.getByRole('button', { name: `Log in as ${email}` }).click();
       await tab.getByRole('heading', { name: 'Resources' }).waitFor();
@@ -703,7 +711,7 @@ describe('the console in Chromium', () => {
     }
     const context = await browser.newContext({ javaScriptEnabled: false });
     onTestFinished(() => context.close());
-    const plain = await context.newPage();
+    const plain = await openPage(context);
     await plain.goto(consoleUrl);
     await plain.waitForURL(`${origin}/`);
     const said = await plain.locator('main').evaluate((main) => getComputedStyle(main, '::before').content);
@@ -721,7 +729,7 @@ describe('the console in Chromium', () => {
     const before = sandbox.now();
     // The first one is another site, the second one another origin of the same site, to which cookies are sent.
     for (const host of ['localhost', '127.0.0.1']) {
-      const page = await context.newPage();
+      const page = await openPage(context);
       await page.goto(`http://${host}:${port}/`);
       const outcomes = await page.evaluate(async (target) => {
         const read = (path: string, init: RequestInit) =>
@@ -760,7 +768,7 @@ describe('the console in Chromium', () => {
         [origin, credentials.email],
       );
       expect((await sent).status()).toBe(403);
-      const frame = await context.newPage();
+      const frame = await openPage(context);
       await frame.goto(`http://${host}:${port}/`);
       await frame.setContent(`<iframe src="${origin}/"></iframe>`);
       expect(await frame.locator('iframe').contentFrame().locator('nav').count()).toBe(0);
@@ -794,7 +802,7 @@ describe('the console in Chromium', () => {
     );
     await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void other.close());
-    const visitor = await context.newPage();
+    const visitor = await openPage(context);
     await visitor.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
     await visitor.getByRole('link', { name: 'Connect' }).click();
     await visitor.getByText(`for ${credentials.email}`).waitFor();
