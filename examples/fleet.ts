@@ -1,6 +1,6 @@
 /**
- * Four processes that share one token, its rate limits and their waits through Redis, against a sandbox:
- * `npm run example -- fleet`.
+ * Four processes that share one token and its rate limits through Redis, against a sandbox. Each process polls for its own
+ * waits: `npm run example -- fleet`.
  *
  * Starts a Redis server, unless `REDIS_URL` is set.
  */

@@ -9,7 +9,7 @@ await runProgram('example', {
     path: 'examples/fastify-shutdown.ts',
     about: 'a backend that ends on SIGTERM, and logs with pino',
   },
-  fleet: { path: 'examples/fleet.ts', about: 'processes that share a token, its limits and their waits' },
+  fleet: { path: 'examples/fleet.ts', about: 'processes that share a token and its limits' },
   'hono-progress': { path: 'examples/hono-progress/run.ts', about: 'a page with live progress that ends by a webhook' },
   'import-cohort': { path: 'examples/import-cohort.ts', about: 'a file in: upload, claim, wait' },
   'lookalike-to-activation': { path: 'examples/lookalike-to-activation.ts', about: 'a lookalike, and its results' },

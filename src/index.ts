@@ -24,14 +24,7 @@ export type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcRespon
 export type { CreateOptions, RequestOptions } from './client/http/request-options.ts';
 export type { Fetch, FetchOptions } from './client/http/send.ts';
 export type { ApiPromise, WithResponse } from './client/http/transport.ts';
-export type {
-  AppInfo,
-  ClientOptions,
-  OperationOverrides,
-  SharedWaits,
-  TunableOptions,
-  WaitsOptions,
-} from './client/index.ts';
+export type { AppInfo, ClientOptions, OperationOverrides, TunableOptions, WaitsOptions } from './client/index.ts';
 export {
   AudienceClient,
   apiToken,

@@ -1,5 +1,5 @@
 import { AudienceClient, type RateLimits } from 'audience-activation';
-import { redisLimiter, redisWaits } from 'audience-activation/redis';
+import { redisLimiter } from 'audience-activation/redis';
 import { type Job, WaitingError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
@@ -32,7 +32,6 @@ const client = new AudienceClient({
   token,
   rateLimits: limits,
   limiter: redisLimiter(redis, { prefix: queue, rateLimits: limits, margin: 250 }),
-  waits: { shared: redisWaits(redis, { prefix: queue }) },
 });
 const stopping = new AbortController();
 

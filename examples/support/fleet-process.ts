@@ -1,5 +1,5 @@
 import { AudienceClient, apiToken, type Credentials, type RateLimits } from 'audience-activation';
-import { redisLimiter, redisTokenStore, redisWaits } from 'audience-activation/redis';
+import { redisLimiter, redisTokenStore } from 'audience-activation/redis';
 import { createClient } from 'redis';
 
 /** Task of a process of the fleet. */
@@ -32,9 +32,7 @@ const redis = await createClient({ url: redisUrl }).on('error', console.error).c
 const token = apiToken(credentials, { store: redisTokenStore(redis, { key: `${prefix}:token` }) });
 // While Redis is not available, the limiter grants each process its share of the limits.
 const limiter = redisLimiter(redis, { prefix, rateLimits: limits, margin: 250, fallback: { processes } });
-// One process polls for all.
-const shared = redisWaits(redis, { prefix });
-const client = new AudienceClient({ baseUrl, token, rateLimits: limits, limiter, waits: { shared } });
+const client = new AudienceClient({ baseUrl, token, rateLimits: limits, limiter });
 
 const startedAt = performance.now();
 await Promise.all(Array.from({ length: reads }, () => client.audiences.list()));

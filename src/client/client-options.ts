@@ -28,9 +28,7 @@ import { debugLog } from './http/call-observer.ts';
 import { DEFAULTS, PAGE_NUMBERS, type Settings } from './http/request-options.ts';
 import { customFetch, type Fetch, type FetchOptions, OWN_FETCH_OPTIONS, platformFetch } from './http/send.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
-import type { Scheduler } from './polling/scheduler.ts';
 import type { Hooks } from './polling/wait-events.ts';
-import type { SharedHold } from './rate-limit/build-budget.ts';
 import type { RateLimiter } from './rate-limit/rate-limiter.ts';
 import { mergeRateLimits } from './rate-limit/rate-limits.ts';
 
@@ -134,21 +132,6 @@ export interface WaitsOptions {
    * @default the one that takes fewer reads
    */
   readonly via?: 'list' | 'get' | undefined;
-  /**
-   * Shares the waits with other processes of the account: `redisWaits` of `audience-activation/redis`. One process polls
-   * for all.
-   */
-  readonly shared?: SharedWaits | undefined;
-}
-
-/** Shares waits and the build budget with other processes: `redisWaits` of `audience-activation/redis`. */
-export interface SharedWaits {
-  /** The kind of store. */
-  readonly store: 'redis';
-  /** @internal Attaches to the waits of a client of the service at `baseUrl`. */
-  attach(scheduler: Scheduler, baseUrl: string, warn: (message: string) => void): void;
-  /** @internal Returns the hold of creates at the service at `baseUrl`. */
-  holdOf(baseUrl: string): SharedHold;
 }
 
 const isLimiter = (value: unknown): boolean =>
@@ -210,10 +193,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   mcpToken: anyOption,
   rateLimits: anyOption,
   limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
-  waits: nestedOptions<WaitsOptions>({
-    via: viaOption,
-    shared: optionOf((value) => typeof Object(value).attach === 'function', 'must be `redisWaits(redis, { prefix })`'),
-  }),
+  waits: nestedOptions<WaitsOptions>({ via: viaOption }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };
 

@@ -201,7 +201,6 @@ export class AudienceClient {
    */
   async close(): Promise<void> {
     await this.#transport.state.close();
-    await this.#scheduler.closed;
   }
 }
 
@@ -214,11 +213,8 @@ function deriveTransport(options: ClientOptions, { state }: Transport): Transpor
 }
 
 function createScheduler({ waits = {}, contract }: ClientOptions, { settings, state }: Transport): Scheduler {
-  const { via = contract?.waits?.via, shared } = waits;
-  const { rateLimits, baseUrl, logger } = settings;
-  const scheduler = new Scheduler({ rate: rateLimits.read, via, closing: state.closing.signal });
-  shared?.attach(scheduler, baseUrl, (message) => logger.warn(message));
-  return scheduler;
+  const { via = contract?.waits?.via } = waits;
+  return new Scheduler({ rate: settings.rateLimits.read, via, closing: state.closing.signal });
 }
 
 function newTransport(options: ClientOptions): Transport {

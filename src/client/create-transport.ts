@@ -21,10 +21,7 @@ export function createTransport(options: ClientOptions, tokens: ClientState['tok
   const { baseUrl, logger, rateLimits } = settings;
   const state: ClientState = new ClientState({
     limiter: options.limiter ?? createRateLimiter(options.rateLimits === false ? false : rateLimits),
-    buildBudget: new BuildBudgetGate(
-      () => Promise.resolve(readUsage(transport, {}, BUDGET_READ, (usage) => usage)),
-      options.waits?.shared?.holdOf(baseUrl),
-    ),
+    buildBudget: new BuildBudgetGate(() => Promise.resolve(readUsage(transport, {}, BUDGET_READ, (usage) => usage))),
     redactor,
     tokens,
     tokenContext: {

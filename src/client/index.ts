@@ -6,7 +6,6 @@ export {
   type AppInfo,
   CLIENT_OPTIONS,
   type ClientOptions,
-  type SharedWaits,
   type TunableOptions,
   type WaitsOptions,
 } from './client-options.ts';
@@ -28,11 +27,7 @@ export type { Fetch, ReceivedResponse } from './http/send.ts';
 export { AttemptTimeout, customFetch, hiddenReason, isNotSent, platformFetch, readResponse } from './http/send.ts';
 export type { Transport } from './http/transport.ts';
 export type { OperationOverrides } from './operation-overrides.ts';
-export type { JobUpdate, UpdateSource } from './polling/job.ts';
-export { isNewer } from './polling/job.ts';
-export type { JobSubscription, Scheduler, WaitObserver } from './polling/scheduler.ts';
 export type { Hooks, WaitEvent } from './polling/wait-events.ts';
-export type { SharedHold } from './rate-limit/build-budget.ts';
 export { PROBE_INTERVAL_MS } from './rate-limit/build-budget.ts';
 export type { PermitLog, RateLimiter } from './rate-limit/rate-limiter.ts';
 export { RateLimitBucket, SlidingWindowLog } from './rate-limit/rate-limiter.ts';

@@ -1,5 +1,5 @@
 /**
- * Processes that share rate limits, tokens, webhook events and waits through Redis.
+ * Processes that share rate limits, tokens and webhook events through Redis.
  *
  * @module audience-activation/redis
  */
@@ -8,4 +8,3 @@ export type { IoRedis, NodeRedis, RedisClient } from './commands.ts';
 export { type RedisDedupeOptions, redisDedupe } from './redis-dedupe.ts';
 export { type RedisLimiterOptions, redisLimiter } from './redis-limiter.ts';
 export { type RedisTokenStoreOptions, redisTokenStore } from './redis-token-store.ts';
-export { type RedisWaitsOptions, redisWaits } from './redis-waits.ts';

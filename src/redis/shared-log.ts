@@ -21,20 +21,24 @@ const RETRY_AFTER_MS = 2_000;
  * milliseconds; and the number of permits so far. If that is smaller than the caller has seen, the log has lost permits,
  * as after a restart or a restored snapshot: the bucket is paused for a window.
  *
+ * The caller knows the time of the server only within the latency of the reply. The log has each permit later by the
+ * latency that the caller expects, so that the caller may use the permit that much later.
+ *
  * The end of a pause and the number of permits are stored as negative scores, so that they are not removed with old ones.
  */
 const RESERVE: Script = {
   source: `
 local log = KEYS[1]
 local limit, window, count, pause = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local seen, latency = tonumber(ARGV[5]), tonumber(ARGV[6])
 local granted = -(tonumber(redis.call('ZSCORE', log, 'granted')) or 0)
-if granted < tonumber(ARGV[5]) then pause = math.max(pause, window) end
+if granted < seen then pause = math.max(pause, window) end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local latest = now + ${MAX_LOOKAHEAD_MS}
 redis.call('ZREMRANGEBYSCORE', log, '(0', now - window)
 -- A clock that was set back would leave the bucket blocked by permits in the far future.
-redis.call('ZREMRANGEBYSCORE', log, latest + 1, '+inf')
+redis.call('ZREMRANGEBYSCORE', log, latest + ${REPLY_TIMEOUT_MS} + 1, '+inf')
 local paused = math.max(now + pause, -(tonumber(redis.call('ZSCORE', log, 'paused')) or 0))
 if pause > 0 then redis.call('ZADD', log, -paused, 'paused') end
 local retry, permits = 0, {}
@@ -45,15 +49,23 @@ for n = 1, count do
     retry = at - latest
     break
   end
-  redis.call('ZADD', log, at, time[1] .. '.' .. time[2] .. '.' .. n)
+  redis.call('ZADD', log, at + latency, time[1] .. '.' .. time[2] .. '.' .. n)
   permits[n] = at - now
 end
-granted = math.max(granted, tonumber(ARGV[5])) + #permits
+granted = math.max(granted, seen) + #permits
 redis.call('ZADD', log, -granted, 'granted')
-redis.call('PEXPIRE', log, math.max(paused, latest) - now + window)
+redis.call('PEXPIRE', log, math.max(paused, latest) - now + ${REPLY_TIMEOUT_MS} + window)
 return {paused - now, retry, permits, granted}
 `,
 };
+
+/** A reserved permit. Times of the monotonic clock. */
+interface Permit {
+  /** When it may be used at the earliest, even if the server had reserved it just before it replied. */
+  readonly from: number;
+  /** When it may be used at the latest, even if the server had reserved it as soon as the command was sent. */
+  readonly until: number;
+}
 
 /** Options of {@link SharedLog}. */
 export interface SharedLogOptions {
@@ -76,12 +88,13 @@ export interface SharedLogOptions {
 /** The log of permits that processes share, and a circuit breaker around Redis. */
 export class SharedLog implements PermitLog {
   readonly #options: SharedLogOptions;
-  /** When each reserved permit may be used, on the monotonic clock. */
-  #permits: readonly number[] = [];
+  #permits: readonly Permit[] = [];
   #retryAt = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   /** Number of permits that the log had granted by the last reply, and when that came. */
   #granted = { count: 0, seenAt: Number.NEGATIVE_INFINITY };
+  /** Latency of the last reply, in milliseconds. */
+  #latency = 0;
 
   constructor(options: SharedLogOptions) {
     this.#options = options;
@@ -89,7 +102,7 @@ export class SharedLog implements PermitLog {
 
   wait(ahead = 0): number {
     const { local, limit, window } = this.#options;
-    const next = Math.max(0, (this.#nextPermit() ?? this.#retryAt) - performance.now());
+    const next = Math.max(0, (this.#usable()[0]?.from ?? this.#retryAt) - performance.now());
     // At least: other processes may take permits, too.
     const wait = next + Math.floor(ahead / limit) * window;
     return this.#isFailing && local ? Math.min(wait, local.wait(ahead)) : wait;
@@ -101,16 +114,16 @@ export class SharedLog implements PermitLog {
    */
   async take(waiting: number): Promise<number> {
     if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1) ?? 0;
-    if (this.#nextPermit() === undefined) await this.#reserve(waiting);
+    if (this.#usable().length === 0) await this.#reserve(waiting);
     const now = performance.now();
-    const due = this.#permits.filter((at) => at <= now).length;
-    const used = Math.min(due, waiting);
-    this.#permits = this.#permits.slice(used);
+    const permits = this.#usable();
+    const used = Math.min(permits.filter(({ from }) => from <= now).length, waiting);
+    this.#permits = permits.slice(used);
     return used;
   }
 
   isEmpty(): boolean {
-    return this.#nextPermit() === undefined && (this.#options.local?.isEmpty() ?? true);
+    return this.#usable().length === 0 && (this.#options.local?.isEmpty() ?? true);
   }
 
   /** Pauses the bucket for all processes. */
@@ -119,15 +132,17 @@ export class SharedLog implements PermitLog {
     if (!this.#isFailing) this.#run(0, ms).catch((error) => this.#fail(error));
   }
 
-  /** Returns the time of the next permit, after dropping those that this process was too slow to use. */
-  #nextPermit(): number | undefined {
-    const oldest = performance.now() - this.#options.maxDelayMs;
-    this.#permits = this.#permits.filter((at) => at >= oldest);
-    return this.#permits[0];
+  /** Returns the reserved permits in order, without those that this process was too slow to use. */
+  #usable(): readonly Permit[] {
+    const now = performance.now();
+    this.#permits = this.#permits.filter(({ from, until }) => Math.max(from, now) <= until);
+    return this.#permits;
   }
 
   async #reserve(waiting: number): Promise<void> {
-    const { key, pause, warn } = this.#options;
+    const { key, maxDelayMs, pause, warn } = this.#options;
+    const sentAt = performance.now();
+    const expected = this.#latency;
     try {
       // The first command after a failure reserves nothing: if the client sends it late, from its queue, the permits
       // would be lost.
@@ -136,7 +151,11 @@ export class SharedLog implements PermitLog {
       const [paused, retry, waits, granted] = reply as readonly [unknown, unknown, readonly unknown[], unknown];
       const now = performance.now();
       this.#granted = { count: Number(granted), seenAt: now };
-      this.#permits = waits.map((wait) => now + Number(wait));
+      this.#latency = Math.ceil(now - sentAt);
+      this.#permits = waits.map(Number).map((wait) => ({
+        from: now + wait,
+        until: sentAt + wait + expected + maxDelayMs,
+      }));
       this.#retryAt = now + Number(retry);
       if (this.#isFailing) warn(`Redis responds again: the rate bucket "${key}" is shared.`);
       this.#isFailing = false;
@@ -162,10 +181,7 @@ export class SharedLog implements PermitLog {
     const timeoutError = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
     // A log that was not used for a window expires, and nothing is lost by that.
     const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
-    return withTimeout(
-      run(RESERVE, key, [limit, window, count, Math.ceil(pause), granted]),
-      REPLY_TIMEOUT_MS,
-      timeoutError,
-    );
+    const args = [limit, window, count, Math.ceil(pause), granted, this.#latency];
+    return withTimeout(run(RESERVE, key, args), REPLY_TIMEOUT_MS, timeoutError);
   }
 }

@@ -69,7 +69,7 @@ export function optionOf(isValid: (value: unknown) => boolean, message: string):
 }
 
 /** As {@link optionOf}, for an option that must be set. */
-export function requiredOption(isValid: (value: unknown) => boolean, message: string): OptionCheck {
+function requiredOption(isValid: (value: unknown) => boolean, message: string): OptionCheck {
   return (value, path) => {
     if (!isValid(value)) throw new ConfigurationError(`\`${path}\` ${message}.`);
   };

@@ -94,9 +94,9 @@ const codeOf = (view: RowView | undefined): unknown => Object(view?.error).code;
 describe('a batch', () => {
   it('of many rows builds each once within the budget of an hour and of a day, also when it is stopped three times', async () => {
     // The service allows 60 an hour and 300 a day.
-    const limits = { buildsPerHour: runs(6, 60), buildsPerDay: runs(30, 300), logLength: 100_000 };
+    const limits = { buildsPerHour: runs(2, 60), buildsPerDay: runs(10, 300), logLength: 100_000 };
     const { run, sandbox, creates, names } = await startBatches({ limits, jobs: { duration: runs(1, 10) * MINUTE } });
-    const rows = rowsOf(...namesOf(runs(50, 500)));
+    const rows = rowsOf(...namesOf(runs(17, 500)));
     const since = Date.now();
     for (const stopAfter of [2 * HOUR, 9 * HOUR, 14 * HOUR]) {
       const states = new Set(Object.values(statesOf(await run(rows, { stopAfter }))));

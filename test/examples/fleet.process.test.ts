@@ -12,7 +12,7 @@ describe('examples/fleet.ts', () => {
         expect.stringMatching(new RegExp(`^Process ${at}: 20 reads in \\d+\\.\\d s, then 5 a.* completed\\.$`)),
       ),
       'Tokens issued: 1.',
-      expect.stringMatching(/^Successful reads: 80, and [1-3]?\d polls for 20 waits\.$/),
+      expect.stringMatching(/^Successful reads: 80, and \d+ polls for 20 waits\.$/),
       // On a busy machine, requests arrive late and meet those of the next interval. Each of them is repeated.
       expect.stringMatching(/^Refused with 429: \d+\.$/),
     ]);

@@ -35,10 +35,9 @@ async function createAll(): Promise<{
   const account = sandbox.accounts.create(CREDENTIALS);
   const connection = { baseUrl: BASE_URL, fetch: sandbox.fetch, headers: HEADERS, ...quick } as const;
   const store = main.memoryTokenStore();
-  const shared = redis.redisWaits(redisDown, { prefix: 'test' });
   const telemetry = otel.openTelemetry();
   const apiToken = main.apiToken(CREDENTIALS, { store, baseUrl: BASE_URL });
-  const client = new main.AudienceClient({ ...connection, token: apiToken, waits: { shared }, telemetry });
+  const client = new main.AudienceClient({ ...connection, token: apiToken, telemetry });
   onTestFinished(() => client.close());
   const loginToken = main.loginToken(CREDENTIALS, { baseUrl: BASE_URL });
   const mcpToken = main.mcpToken(CREDENTIALS, { store: main.memoryTokenStore(), baseUrl: BASE_URL });
@@ -78,7 +77,6 @@ async function createAll(): Promise<{
     redisDedupe: redis.redisDedupe(redisDown, { prefix: 'test' }),
     redisLimiter: redis.redisLimiter(redisDown),
     redisTokenStore: redis.redisTokenStore(redisDown, { key: 'test' }),
-    redisWaits: shared,
     createSandbox: sandbox,
     createWebhookReceiver: receiver,
     memoryDedupe: webhooks.memoryDedupe(),

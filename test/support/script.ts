@@ -45,5 +45,8 @@ export interface Seen {
 const patternByte = (at: number): number => (at * 31 + (at >> 10)) & 0xff;
 
 /** Returns the first `size` bytes of the pattern. */
-export const pattern = (size: number): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from({ length: size }, (_, at) => patternByte(at));
+export function pattern(size: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at++) bytes[at] = patternByte(at);
+  return bytes;
+}

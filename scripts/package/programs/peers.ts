@@ -6,7 +6,7 @@ import { connectMcp, type McpClient } from 'audience-activation/mcp';
 import { fileTokenStore, signInWithBrowser } from 'audience-activation/node';
 import { createOAuthClient } from 'audience-activation/oauth';
 import { openTelemetry } from 'audience-activation/otel';
-import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore, redisWaits } from 'audience-activation/redis';
+import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore } from 'audience-activation/redis';
 import { createSandbox } from 'audience-activation/sandbox';
 import IoRedis from 'ioredis';
 import { setupServer } from 'msw/node';
@@ -19,14 +19,13 @@ const credentials = { email: 'a@example.com', password: 'x' };
 const sandbox = createSandbox({ jobs: { duration: 100 } });
 const account = sandbox.accounts.create(credentials);
 
-/** Shares limits, a token, waits and events through Redis. */
+/** Shares limits, a token and events through Redis. */
 async function exerciseRedis(redis: RedisClient, prefix: string): Promise<void> {
   const client = new AudienceClient({
     baseUrl,
     fetch: sandbox.fetch,
     token: apiToken(credentials, { store: redisTokenStore(redis, { key: `${prefix}:token` }) }),
     limiter: redisLimiter(redis, { prefix: `${prefix}:limits`, fallback: { processes: 1 } }),
-    waits: { shared: redisWaits(redis, { prefix: `${prefix}:waits` }) },
   });
   const { status } = await client.audiences.createAndWait({ name: prefix });
   check(status.id === 104, `${prefix}: the audience is built`);

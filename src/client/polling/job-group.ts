@@ -2,18 +2,9 @@ import { RateLimitError } from '../../errors/api-errors.ts';
 import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
 import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
-import {
-  hasEnded,
-  isNewer,
-  Job,
-  type JobRow,
-  type JobSource,
-  type Subscriber,
-  type UpdateOrigin,
-  type UpdateSource,
-} from './job.ts';
+import { Job, type JobRow, type JobSource, type Subscriber, type UpdateOrigin } from './job.ts';
 import { type PollPlan, type Urgency, youngPeriod } from './poll-rate.ts';
-import type { PollGroup, PollRequest, Scheduler, WaitObserver } from './scheduler.ts';
+import type { PollGroup, PollRequest, Scheduler } from './scheduler.ts';
 import { type PagePoll, type SweepFailure, Sweeps } from './sweeps.ts';
 import {
   isBeyondLastPage,
@@ -60,8 +51,6 @@ export class JobGroup<T extends JobResource> implements PollGroup {
   readonly #refreshes = { ended: new Set<Job<T>>(), changed: new Set<Job<T>>() };
   /** Minimum jobs to read a page for, instead of each job separately; `Infinity` if the list is not used. */
   readonly #minJobs: number;
-  /** True if its polls serve all waits: polls with request options are those of one wait. */
-  readonly isShared: boolean;
   /** Number of waits and watches under way. */
   size = 0;
   #sweeps: Sweeps<T> | undefined;
@@ -72,12 +61,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
   constructor(options: JobGroupOptions<T>) {
     const { readPage, scheduler } = options;
     this.#options = options;
-    this.isShared = options.request === undefined;
     this.#minJobs = !readPage || scheduler.via === 'get' ? Number.POSITIVE_INFINITY : scheduler.via === 'list' ? 1 : 2;
-  }
-
-  get #observer(): WaitObserver | undefined {
-    return this.isShared ? this.#options.scheduler.observer : undefined;
   }
 
   get pollsPerRound(): number {
@@ -95,18 +79,6 @@ export class JobGroup<T extends JobResource> implements PollGroup {
     return targets.filter((newestAt) => isYoung(now - newestAt)).length;
   }
 
-  /** Registers the group as the one that polls the jobs of a kind. */
-  register(source: JobSource<T>): void {
-    this.#options.scheduler.register(source.kind, {
-      subscribe: (id, subscriber) => {
-        const job = this.subscribe(source, id, subscriber);
-        return { refresh: () => this.refresh(job), unsubscribe: () => this.unsubscribe(job, subscriber) };
-      },
-      decode: (data) => source.decode(data)?.resource,
-      progressOf: source.progressOf,
-    });
-  }
-
   /** Returns a new group for a wait with request options. It does not use the list, whose requests lack them. */
   withRequest(request: Omit<RequestOptions, 'signal'>): JobGroup<T> {
     const { scheduler, name } = this.#options;
@@ -115,21 +87,7 @@ export class JobGroup<T extends JobResource> implements PollGroup {
 
   /** Starts a wait or watch, which `subscriber` is. */
   startWait(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
-    const job = this.subscribe(source, id, subscriber);
     this.size++;
-    this.#observer?.onStart(job.source.kind, id);
-    return job;
-  }
-
-  endWait(job: Job<T>, subscriber: Subscriber<T>): void {
-    if (!job.subscribers.has(subscriber)) return;
-    this.size--;
-    this.#observer?.onEnd(job.source.kind, job.id);
-    this.unsubscribe(job, subscriber);
-  }
-
-  /** Polls a job on behalf of `subscriber`. */
-  subscribe(source: JobSource<T>, id: number, subscriber: Subscriber<T>): Job<T> {
     const job = this.#jobs.get(id) ?? this.#add(new Job(id, source));
     job.subscribers.add(subscriber);
     const { last, timer } = job;
@@ -142,15 +100,16 @@ export class JobGroup<T extends JobResource> implements PollGroup {
     return job;
   }
 
-  unsubscribe(job: Job<T>, subscriber: Subscriber<T>): void {
-    if (!job.subscribers.delete(subscriber) || job.subscribers.size > 0) return;
+  endWait(job: Job<T>, subscriber: Subscriber<T>): void {
+    if (!job.subscribers.delete(subscriber)) return;
+    this.size--;
+    if (job.subscribers.size > 0) return;
     this.#remove(job);
     this.#options.scheduler.wake();
   }
 
   /** Schedules a poll of a job as soon as possible, however recent its last poll is. */
   refresh(job: Job<T>): void {
-    this.#observer?.onRefresh(job.source.kind, job.id);
     if (this.#sweeps?.request(job) !== true) this.#refresh(job, 'changed', 0);
     this.#options.scheduler.wake();
   }
@@ -194,23 +153,6 @@ export class JobGroup<T extends JobResource> implements PollGroup {
     else this.#refresh(job, 'changed');
     this.#options.scheduler.wake();
     return resource !== undefined;
-  }
-
-  deliver(kind: string, id: number, resource: JobResource, source: UpdateSource): void {
-    const job = this.#jobs.get(id);
-    if (job?.source.kind !== kind) return;
-    // The end of a job counts in any order, except in events. What this group has shown may come back to it.
-    const isEnd = job.source.progressOf(resource) !== 'running' && !hasEnded(job) && source !== 'webhook';
-    if (!isEnd && !isNewer(resource, job.last?.resource)) return;
-    const state = resource as T; // it was decoded where it was learned
-    if (source === 'webhook') this.#onEvent(job, state);
-    else if (job.update(state, { source, startedAt: performance.now() })) this.#webhooks?.missedCompletion();
-    this.#options.scheduler.wake();
-  }
-
-  failJob(kind: string, id: number, error: unknown): void {
-    const job = this.#jobs.get(id);
-    if (job?.source.kind === kind) job.fail(error);
   }
 
   fail(error: unknown): void {
@@ -311,7 +253,6 @@ export class JobGroup<T extends JobResource> implements PollGroup {
 
   #onSuccess(): void {
     this.#options.scheduler.rate.onSuccess();
-    this.#observer?.onPollEnd();
     this.#outage = undefined;
   }
 
@@ -423,7 +364,6 @@ export class JobGroup<T extends JobResource> implements PollGroup {
       rate.onThrottled(startedAt);
       rate.pause(requestedPause(error));
     }
-    this.#observer?.onPollEnd(error);
     // A request that was sent had a token.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();

@@ -1,5 +1,4 @@
 import type { JobKind, JobResource, Progress } from '../../spec/job-status.ts';
-import { isOlder } from '../../util/timestamps.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
 
@@ -11,7 +10,7 @@ export interface UpdateOrigin {
   readonly source: UpdateSource;
   /** When the poll began, or the event arrived. */
   readonly startedAt: number;
-  /** Id of the call, if this process has polled. */
+  /** Id of the call; not set for an event. */
   readonly callId?: string | undefined;
 }
 
@@ -120,14 +119,6 @@ export class Job<T extends JobResource> {
     for (const subscriber of [...this.subscribers]) if (this.subscribers.has(subscriber)) subscriber.onFailure(error);
   }
 }
-
-/** Returns whether the end of a job is known. */
-export const hasEnded = ({ last }: Pick<Job<JobResource>, 'last'>): boolean =>
-  last !== undefined && last.progress !== 'running';
-
-/** Returns whether a state differs from an earlier one by its status or a later `updated_at`, and is not older. */
-export const isNewer = (resource: JobResource, earlier: JobResource | undefined): boolean =>
-  !earlier || (!isOlder(resource, earlier) && (isOlder(earlier, resource) || resource.status.id !== earlier.status.id));
 
 /** Periods vary by up to a tenth, so that clients do not poll in step. */
 const JITTER = 0.1;

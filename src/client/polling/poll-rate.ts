@@ -126,13 +126,6 @@ export class PollRate {
     };
   }
 
-  /** Counts polls of other processes, by how many milliseconds ago they were sent. */
-  restore(ages: readonly number[]): void {
-    const now = performance.now();
-    this.#sentAt.push(...ages.map((age) => now - age));
-    this.#sentAt.sort((a, b) => a - b);
-  }
-
   /** Counts a poll that is sent now. */
   consume(): void {
     this.#sentAt.push(performance.now());

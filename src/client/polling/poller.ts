@@ -115,7 +115,6 @@ export class Poller<T extends JobResource> {
     this.#state = state;
     this.#source = source;
     this.#group = group;
-    group.register(source);
   }
 
   /** Resolves with the completed resource. The caller must have checked the options. */

@@ -1,7 +1,6 @@
-import type { JobKind, JobResource, Progress } from '../../spec/job-status.ts';
+import type { JobKind } from '../../spec/job-status.ts';
 import type { RateLimit } from '../../spec/limits.ts';
 import { onAbort, startTimer } from '../../util/abort.ts';
-import type { Subscriber, UpdateSource } from './job.ts';
 import { type PollPlan, PollRate, type Urgency } from './poll-rate.ts';
 
 /** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
@@ -23,8 +22,6 @@ export interface PollRequest {
 export interface PollGroup {
   /** Number of waits and watches under way. */
   readonly size: number;
-  /** False if its polls are those of one wait, with request options. */
-  readonly isShared: boolean;
   /** Number of polls that read every job once; 0 while webhooks are healthy. */
   readonly pollsPerRound: number;
   /** Number of pages and separately polled jobs that are followed closely, because they are new. */
@@ -35,46 +32,8 @@ export interface PollGroup {
   polls(plan: PollPlan): Iterable<PollRequest>;
   /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
-  /** Delivers a state of a job that was learned elsewhere. */
-  deliver(kind: string, id: number, resource: JobResource, source: UpdateSource): void;
-  /** Ends the waits for a job with an error that was met elsewhere. */
-  failJob(kind: string, id: number, error: unknown): void;
   /** Ends every wait with an error. */
   fail(error: unknown): void;
-}
-
-/** How the jobs of one kind are polled. */
-export interface JobTarget {
-  /** Schedules polls of a job until the subscriber is unsubscribed. */
-  subscribe(id: number, subscriber: Subscriber<JobResource>): JobSubscription;
-  /** Returns the resource in the data of an event, if they are complete. */
-  decode(data: unknown): JobResource | undefined;
-  /** Returns the progress that a state of a resource shows. */
-  readonly progressOf: (resource: JobResource) => Progress;
-}
-
-/** A subscription to the states of one job. */
-export interface JobSubscription {
-  /** Schedules a poll of the job as soon as possible. */
-  refresh(): void;
-  unsubscribe(): void;
-}
-
-/** Observes the waits and polls of a scheduler; while `polls` is false, its jobs are polled elsewhere. */
-export interface WaitObserver {
-  readonly polls: boolean;
-  /** Called when a wait or watch for a job starts, and when it ends. */
-  onStart(kind: JobKind, id: number): void;
-  onEnd(kind: JobKind, id: number): void;
-  /** Called when a wait needs the state of a job as soon as possible. */
-  onRefresh(kind: JobKind, id: number): void;
-  /** Called with the data of each event. */
-  onEvent(kinds: readonly JobKind[], id: number, data: unknown): void;
-  /** Called when a poll is sent, and when it has ended, with an error if it has failed. */
-  onPoll(): void;
-  onPollEnd(error?: unknown): void;
-  /** Called when the scheduler is closed. */
-  close(): Promise<void>;
 }
 
 /** Maximum polls in flight: `all` in total, `each` for polls with the same `limit`. */
@@ -106,14 +65,8 @@ export interface SchedulerOptions {
 export class Scheduler {
   readonly rate: PollRate;
   readonly via: WaitsVia;
-  /** Set by what attaches to the waits, before the first one. */
-  observer: WaitObserver | undefined;
-  /** After the end of the client: resolves when the observer has ended, too. */
-  closed: Promise<void> | undefined;
-  readonly #targets = new Map<string, JobTarget>();
   readonly #groups = new Set<PollGroup>();
-  /** Polls in flight, and when each was sent; `Infinity` while it waits for its permit. */
-  readonly #inFlight = new Map<PollRequest, number>();
+  readonly #inFlight = new Set<PollRequest>();
   /** Sequence number of the last poll of each queue. */
   readonly #served = new Map<string, number>();
   #started = 0;
@@ -126,7 +79,6 @@ export class Scheduler {
     this.rate = new PollRate(rate);
     this.via = via;
     onAbort(closing, () => {
-      this.closed = this.observer?.close();
       for (const group of [...this.#groups]) group.fail(closing.reason);
     });
   }
@@ -134,32 +86,6 @@ export class Scheduler {
   /** Number of waits and watches under way. */
   get size(): number {
     return [...this.#groups].reduce((sum, group) => sum + group.size, 0);
-  }
-
-  /** Milliseconds since the oldest of the polls in flight was sent; negative without one. */
-  get oldestPollAge(): number {
-    return performance.now() - Math.min(...this.#inFlight.values());
-  }
-
-  /** Registers how the jobs of a kind are polled. The first registration counts. */
-  register(kind: JobKind, target: JobTarget): void {
-    if (!this.#targets.has(kind)) this.#targets.set(kind, target);
-  }
-
-  /** Returns how the jobs of a kind are polled. */
-  target(kind: string): JobTarget | undefined {
-    return this.#targets.get(kind);
-  }
-
-  /** Delivers a state of a job that was learned elsewhere. */
-  deliver(kind: string, id: number, resource: JobResource, source: UpdateSource): void {
-    for (const group of [...this.#groups]) group.deliver(kind, id, resource, source);
-  }
-
-  /** Ends the waits for a job with an error that was met elsewhere. */
-  failJob(kind: string, id: number, error: unknown): void {
-    // Waits with request options may use another token.
-    for (const group of [...this.#groups]) if (group.isShared) group.failJob(kind, id, error);
   }
 
   /** Polls the jobs of a group. For a group that is already polled, plans again, because its jobs have changed. */
@@ -185,7 +111,6 @@ export class Scheduler {
 
   /** Passes the data of an event to all groups; returns whether a wait took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
-    this.observer?.onEvent(kinds, id, data);
     // Notify every group: several may poll the same job, such as those of clients made by `withOptions`.
     return [...this.#groups].map((group) => group.notify(kinds, id, data)).includes(true);
   }
@@ -207,16 +132,14 @@ export class Scheduler {
   #next(): PlannedPoll | undefined {
     const now = performance.now();
     const load = { pollsPerRound: 0, recentTargets: 0, newestAge: Number.POSITIVE_INFINITY };
-    const areSharedPolled = this.observer?.polls !== false;
-    const groups = [...this.#groups].filter(({ isShared }) => areSharedPolled || !isShared);
-    for (const { pollsPerRound, recentTargets, newestAt } of groups) {
+    for (const { pollsPerRound, recentTargets, newestAt } of this.#groups) {
       load.pollsPerRound += pollsPerRound;
       load.recentTargets += recentTargets;
       load.newestAge = Math.min(load.newestAge, now - newestAt);
     }
     const plan = this.rate.plan(load);
     let next: PlannedPoll | undefined;
-    for (const group of groups) {
+    for (const group of this.#groups) {
       for (const poll of group.polls(plan)) {
         const planned = { poll, readyAt: Math.max(poll.due, now + plan.wait[poll.urgency]) };
         const isFirst = !next || precedes(planned, next, now, this.#served);
@@ -227,7 +150,7 @@ export class Scheduler {
   }
 
   #isOpen(limit: string): boolean {
-    return [...this.#inFlight.keys()].filter((poll) => poll.limit === limit).length < MAX_IN_FLIGHT.each;
+    return [...this.#inFlight].filter((poll) => poll.limit === limit).length < MAX_IN_FLIGHT.each;
   }
 
   /**
@@ -236,15 +159,13 @@ export class Scheduler {
    */
   async #start(poll: PollRequest): Promise<void> {
     this.#served.set(poll.queue, ++this.#started);
-    this.#inFlight.set(poll, Number.POSITIVE_INFINITY);
+    this.#inFlight.add(poll);
     this.#isQueued = true;
     let isPermitted = false;
     const onPermit = (): void => {
       this.rate.consume();
-      this.observer?.onPoll();
       if (isPermitted) return;
       isPermitted = true;
-      this.#inFlight.set(poll, performance.now());
       this.#isQueued = false;
       this.wake();
     };

@@ -28,7 +28,7 @@ export type WaitStep =
       readonly source: 'poll' | 'list';
       /** Status id of the job. */
       readonly status: number;
-      /** `callId` of the request, unless another process sent it. */
+      /** `callId` of the request. */
       readonly callId?: string;
     }
   | {

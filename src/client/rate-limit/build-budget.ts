@@ -36,22 +36,6 @@ interface QueuedCreate {
   reject(reason: unknown): void;
 }
 
-/** When a create may be sent. */
-interface Admission {
-  /** Milliseconds until it may be sent or ask again; 0 for now. */
-  readonly wait: number;
-  /** Milliseconds until the end of the hold, 0 without one. */
-  readonly left: number;
-}
-
-/** Holds the creates of several processes back. */
-export interface SharedHold {
-  /** Returns when a create may be sent. During a hold, one create that `mayProbe` is let through at intervals. */
-  ask(mayProbe: boolean): Promise<Admission>;
-  hold(ms: number): Promise<void>;
-  release(): Promise<void>;
-}
-
 /** A create that may be sent. */
 export interface BuildPermit {
   /** Ends the hold, because the service has accepted the create. */
@@ -62,9 +46,6 @@ export interface BuildPermit {
 
 /** How often during a hold one create is let through, because the budget may have been raised. Milliseconds. */
 export const PROBE_INTERVAL_MS = 1_200_000;
-
-/** After a failure of the shared hold, this process's own holds count for this time. Milliseconds. */
-const SHARED_RETRY_MS = 5_000;
 
 /**
  * Holds job-starting creates back while the organization's build budget is used up. After a refusal, the creates of a
@@ -77,14 +58,11 @@ export class BuildBudgetGate {
   readonly #mutex = createMutex();
   readonly #share = singleFlight<BudgetReading>();
   #classifying: Promise<unknown> | undefined;
-  readonly #shared: SharedHold | undefined;
-  #sharedFailedAt = Number.NEGATIVE_INFINITY;
   #refusals = 0;
 
   /** @param readUsage Reads the usage report. If it fails, the `Retry-After` of a 429 decides where it came from. */
-  constructor(readUsage: () => Promise<unknown>, shared?: SharedHold) {
+  constructor(readUsage: () => Promise<unknown>) {
     this.#readUsage = readUsage;
-    this.#shared = shared;
   }
 
   /** Number of refusals so far. If it has changed while a create waited for its permit, the create must ask again. */
@@ -92,10 +70,10 @@ export class BuildBudgetGate {
     return this.#refusals;
   }
 
-  /** Returns a permit if nothing holds the creates of a token back in this process, and no other process can. */
+  /** Returns a permit if nothing holds the creates of a token back. */
   tryAcquire(scope: string): BuildPermit | undefined {
-    if (this.#classifying || this.#shared || this.#holds.has(scope)) return undefined;
-    return this.#permit(scope, false, undefined);
+    if (this.#classifying || this.#holds.has(scope)) return undefined;
+    return this.#permit(scope, undefined);
   }
 
   /** Returns the milliseconds until the end of a token's hold as it is known, 0 without one. */
@@ -106,22 +84,17 @@ export class BuildBudgetGate {
   /** Waits while creates are held back, and for those before it in the queue; rejects if a hold exceeds `maxWait`. */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#classifying) await abortable(this.#classifying, signal);
-    let leave: (() => void) | undefined;
+    const hold = this.#holds.get(scope);
+    if (!hold) return this.#permit(scope, undefined);
+    // Only the first of the queue may be let through before the end of the hold.
+    const left = hold.until - performance.now();
+    if (hold.queue.size > 0 && left > maxWait) throw new PauseTooLongError(left);
+    const leave = await this.#enterQueue(scope, hold, maxWait, signal);
     try {
-      for (;;) {
-        const hold = this.#holds.get(scope);
-        const isFirst = leave !== undefined || !hold || hold.queue.size === 0;
-        if (hold?.queue.size === 0) leave = await this.#enterQueue(scope, hold, maxWait, signal);
-        const { wait, left } = await this.#ask(hold, isFirst, signal);
-        if (wait > 0 && left > maxWait) throw new PauseTooLongError(left);
-        if (wait === 0 && isFirst) return this.#permit(scope, left > 0, leave);
-        if (leave) await sleep(wait, signal);
-        // Another process was refused: the creates of this one follow one another, too.
-        else
-          leave = await this.#enterQueue(scope, this.#holds.get(scope) ?? this.#setHold(scope, left), maxWait, signal);
-      }
+      await this.#endOf(hold, maxWait, signal);
+      return this.#permit(scope, leave);
     } catch (error) {
-      leave?.();
+      leave();
       throw error;
     }
   }
@@ -156,11 +129,6 @@ export class BuildBudgetGate {
   /** Holds creates of a token back for `ms`. */
   hold(scope: string, ms: number): void {
     this.#refusals++;
-    this.#setHold(scope, ms);
-    this.#shared?.hold(ms).catch(() => {});
-  }
-
-  #setHold(scope: string, ms: number): Hold {
     const now = performance.now();
     for (const [name, { until, queue }] of this.#holds) if (queue.size === 0 && now >= until) this.#holds.delete(name);
     const hold = this.#holds.get(scope) ?? { until: 0, probeAt: 0, queue: new Set<QueuedCreate>() };
@@ -168,7 +136,21 @@ export class BuildBudgetGate {
     hold.probeAt = now + PROBE_INTERVAL_MS;
     this.#holds.set(scope, hold);
     for (const create of hold.queue) if (ms > create.maxWait) create.reject(new PauseTooLongError(ms));
-    return hold;
+  }
+
+  /** Resolves when a hold ends, or when a create may be let through earlier; rejects if that exceeds `maxWait`. */
+  async #endOf(hold: Hold, maxWait: number, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const now = performance.now();
+      const left = hold.until - now;
+      if (left <= 0) return;
+      if (now >= hold.probeAt) {
+        hold.probeAt = now + PROBE_INTERVAL_MS;
+        return;
+      }
+      if (left > maxWait) throw new PauseTooLongError(left);
+      await sleep(Math.min(left, hold.probeAt - now), signal);
+    }
   }
 
   /** Resolves when this create is first in the queue, with the function that leaves it. */
@@ -195,33 +177,14 @@ export class BuildBudgetGate {
     }
   }
 
-  #permit(scope: string, isProbe: boolean, leave: (() => void) | undefined): BuildPermit {
+  #permit(scope: string, leave: (() => void) | undefined): BuildPermit {
     return {
       onSuccess: () => {
         const hold = this.#holds.get(scope);
         if (hold) hold.until = Number.NEGATIVE_INFINITY;
-        if (isProbe) this.#shared?.release().catch(() => {});
       },
       release: () => leave?.(),
     };
-  }
-
-  /** Asks the hold of all processes, or that of this one if it is not available. `mayProbe`: whether it may be a probe. */
-  async #ask(hold: Hold | undefined, mayProbe: boolean, signal: AbortSignal): Promise<Admission> {
-    if (this.#shared && performance.now() >= this.#sharedFailedAt + SHARED_RETRY_MS) {
-      try {
-        return await abortable(this.#shared.ask(mayProbe), signal);
-      } catch {
-        signal.throwIfAborted();
-        this.#sharedFailedAt = performance.now();
-      }
-    }
-    const now = performance.now();
-    if (!hold || now >= hold.until) return { wait: 0, left: 0 };
-    const left = hold.until - now;
-    if (!mayProbe || now < hold.probeAt) return { wait: Math.max(1, Math.min(left, hold.probeAt - now)), left };
-    hold.probeAt = now + PROBE_INTERVAL_MS;
-    return { wait: 0, left };
   }
 
   async #readBudget(): Promise<BudgetReading> {

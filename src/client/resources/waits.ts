@@ -79,9 +79,7 @@ export class Waits {
    * While webhooks are arriving, polling for that kind slows to once a minute. It returns to normal if jobs finish
    * without a webhook.
    *
-   * With `waits: { shared }`, the event reaches the waits of all processes.
-   *
-   * @returns whether a wait of this process took the state of its job from the event.
+   * @returns whether a wait took the state of its job from the event.
    */
   notify(event: JobEvent): boolean {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};

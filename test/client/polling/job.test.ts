@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../src/client/http/request-options.ts';
-import { isNewer, Job, type JobSource, type JobUpdate } from '../../../src/client/polling/job.ts';
+import { Job, type JobSource, type JobUpdate } from '../../../src/client/polling/job.ts';
 import { type JobResource, progressOf } from '../../../src/spec/job-status.ts';
 
 const source: JobSource<JobResource> = {
@@ -44,17 +44,4 @@ describe('a job', () => {
     expect(job.update(audience(1, 104), { source: 'poll', startedAt: 100 })).toBe(true);
     expect(seen).toEqual([103, 104]);
   });
-});
-
-describe('a state is newer', () => {
-  const earlier = audience(1, 102, '2026-11-20 10:00:00');
-  it.each([
-    ['than none', earlier, undefined, true],
-    ['than itself', earlier, earlier, false],
-    ['with another status', audience(1, 103, '2026-11-20 10:00:00'), earlier, true],
-    ['with a later `updated_at`', audience(1, 102, '2026-11-20 10:00:01'), earlier, true],
-    ['with another status, but an earlier `updated_at`', audience(1, 103, '2026-11-20 09:59:59'), earlier, false],
-    ['with another status and no `updated_at`', audience(1, 103), earlier, true],
-    ['with the same status and no `updated_at`', audience(1, 102), earlier, false],
-  ])('%s', (_, state, earlierState, expected) => expect(isNewer(state, earlierState)).toBe(expected));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BuildBudgetError } from '../../../src/index.ts';
+import { BuildBudgetError, type RateLimiter } from '../../../src/index.ts';
 import type { Step } from '../../support/script.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { wireAudience } from '../../support/wire-audience.ts';
@@ -10,9 +10,20 @@ const usage = 'GET /api/v2/usage';
 describe('a build budget refusal', () => {
   it('holds creates that were queued in the bucket already', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
-    const client = clientOf(server, { maxRetryWait: 1_000, rateLimits: { write: { limit: 2, interval: 300 } } });
+    const refused = Promise.withResolvers<void>();
+    let creates = 0;
+    // The other permits are granted after the first refusal.
+    const limiter: RateLimiter = {
+      acquire: async (bucket) => (bucket === 'write' && ++creates > 2 ? refused.promise : undefined),
+      pause() {},
+    };
+    const client = clientOf(server, { maxRetryWait: 1_000, limiter });
     const errors = await Promise.all(
-      [1, 2, 3, 4, 5, 6].map((at) => failureOf(client.audiences.create({ name: `${at}` }))),
+      [1, 2, 3, 4, 5, 6].map(async (at) => {
+        const error = await failureOf(client.audiences.create({ name: `${at}` }));
+        refused.resolve();
+        return error;
+      }),
     );
     for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError' });
     expect((await server.seen()).filter(({ method }) => method === 'POST')).toHaveLength(2);
