@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../examples/hono-progress/app.ts';
 import type { WaitEvent } from '../../src/index.ts';
 import { createWebhookReceiver } from '../../src/webhooks/index.ts';
-import { launchChromium } from '../support/example-page.ts';
+import { launchChromium, openPage } from '../support/example-page.ts';
 import { startBench } from '../support/sandbox.ts';
 
 describe('examples/hono-progress', () => {
@@ -19,7 +19,7 @@ describe('examples/hono-progress', () => {
     }
     const browser = await launchChromium();
     onTestFinished(() => browser.close());
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     await expect.poll(() => output.stdout).toContain('Open ');
     await page.goto(/Open (\S+)\. /.exec(output.stdout)?.[1] ?? '');
     await page.getByLabel('Name').fill('Visitors');

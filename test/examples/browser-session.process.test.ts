@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { build, type Example, jobCard, rows, SOON, startExample, throttle, upload } from '../support/example-page.ts';
+import {
+  build,
+  type Example,
+  holdReadsFrom,
+  jobCard,
+  rows,
+  SOON,
+  startExample,
+  throttle,
+  upload,
+} from '../support/example-page.ts';
 
 let example: Example;
 beforeAll(async () => {
@@ -57,9 +67,11 @@ describe.concurrent('a session of examples/browser', () => {
   }) => {
     const { page, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
+    const release = await holdReadsFrom(page, 'Built through two sessions', 'Queued');
     const job = await build(page, 'Built through two sessions');
     await job.getByText('Queued').first().waitFor();
     await page.request.delete(`${example.url}session`);
+    release();
     await page.getByRole('alert').getByText('Your session has ended. Please sign in again.').waitFor(SOON);
     expect(await page.getByLabel('Email').inputValue()).toBe(example.email);
     await page.getByLabel('Password').and(page.locator(':focus')).waitFor();
@@ -73,6 +85,7 @@ describe.concurrent('a session of examples/browser', () => {
   it('resumes its jobs after a reload', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
+    const release = await holdReadsFrom(page, 'Built over a reload', 'Queued');
     const built = await build(page, 'Built over a reload');
     await built.getByText('Queued').first().waitFor();
     const imported = await upload(page, 1);
@@ -87,6 +100,7 @@ describe.concurrent('a session of examples/browser', () => {
         { kind: 'cohort', id: expect.any(Number), name: 'customers', since: expect.any(Number) },
       ],
     ]);
+    release();
     await built.getByText('It can be activated.').waitFor(SOON);
     await imported.getByText('50,000 people were recognized.').waitFor(SOON);
     expect(calls.filter((call) => call.endsWith('audiences/create'))).toHaveLength(1);

@@ -102,10 +102,12 @@ describe.concurrent('examples/browser', () => {
   it('stops watching a build, which continues, and watches it again', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
+    const release = await holdReadsFrom(page, 'Watched in two parts', 'Queued');
     const card = await build(page, 'Watched in two parts');
     await card.getByText('Queued').first().waitFor();
     await card.getByRole('button', { name: 'Stop watching' }).click();
     await card.getByText('Not watched any more. It continues at the service.').waitFor();
+    release();
     await card.getByRole('button', { name: 'Watch again' }).click();
     await card.getByText('It can be activated.').waitFor(SOON);
     expect(calls.filter((call) => call.endsWith('/create'))).toHaveLength(1);

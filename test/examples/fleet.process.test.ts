@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/run-program.ts';
 import { failureOf } from '../support/server.ts';
 
-const run = promisify(execFile);
-const start = (env: NodeJS.ProcessEnv) =>
-  run(process.execPath, ['examples/fleet.ts'], { timeout: 60_000, env: { ...process.env, ...env } });
+const start = (env: NodeJS.ProcessEnv) => runProgram(['examples/fleet.ts'], env);
 
 describe('examples/fleet.ts', () => {
   it('shares a token and its limits among four processes', async () => {

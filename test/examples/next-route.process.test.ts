@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-
-const run = promisify(execFile);
+import { runProgram } from '../support/run-program.ts';
 
 describe('examples/next-route', () => {
   it('creates once under the caller’s key, maps errors to statuses, and handles a delivery once', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/next-route/run.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/next-route/run.ts']);
     const created = /^Created: 201 (.*)$/m.exec(stdout)?.[1];
     const { id } = JSON.parse(created ?? '');
     expect(stdout.trim().split('\n')).toEqual([

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type PgBossTask, QUEUE_OPTIONS } from '../../examples/support/pg-boss-queue.ts';
 import { type Postgres, startPostgres } from '../../examples/support/postgres.ts';
 import { stopWorker } from '../../examples/support/worker-process.ts';
+import { runProgram } from '../support/run-program.ts';
 import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
@@ -24,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 const program = new URL('../../examples/support/pg-boss-worker.ts', import.meta.url);
-const [JOBS, KILLS] = [runs(30, 30, 200), runs(4, 4, 20)];
+const [JOBS, KILLS] = [runs(12, 30, 200), runs(2, 4, 20)];
 
 /** Creates a queue with a new name. */
 async function createQueue(): Promise<QueueUnderTest & { readonly name: string }> {
@@ -48,11 +47,7 @@ async function createQueue(): Promise<QueueUnderTest & { readonly name: string }
   };
 }
 
-const start = (env: NodeJS.ProcessEnv) =>
-  promisify(execFile)(process.execPath, ['examples/pg-boss-worker.ts'], {
-    timeout: 60_000,
-    env: { ...process.env, ...env },
-  });
+const start = (env: NodeJS.ProcessEnv) => runProgram(['examples/pg-boss-worker.ts'], env);
 
 describe('examples/pg-boss-worker.ts', () => {
   it('builds each audience once although a worker is killed', async () => {

@@ -1,11 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../src/sandbox/index.ts';
+import { runProgram } from '../support/run-program.ts';
 import { startBench } from '../support/sandbox.ts';
-
-const run = promisify(execFile);
 
 /** Starts a fast service with one account, whose jobs end at 107. */
 async function listenFor(email: string, password: string) {
@@ -17,7 +15,7 @@ async function listenFor(email: string, password: string) {
 // Most of their time is waiting for jobs.
 describe.concurrent('examples/await-audience.ts', () => {
   it('builds an audience, prints eligibility and budget, and reports a failed build', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/await-audience.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/await-audience.ts']);
     const lines = stdout.trim().split('\n');
     expect(lines[0]).toMatch(/^Created audience \d+, "Visitors of the last month"\.$/);
     expect(lines.some((line) => /^… Building after \d+\.\d s$/.test(line))).toBe(true);
@@ -30,9 +28,7 @@ describe.concurrent('examples/await-audience.ts', () => {
 
 describe.concurrent('examples/lookalike-to-activation.ts', () => {
   it('builds a seed, a lookalike and an activation', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/lookalike-to-activation.ts'], {
-      timeout: 30_000,
-    });
+    const { stdout, stderr } = await runProgram(['examples/lookalike-to-activation.ts']);
     const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'));
     expect(lines).toEqual([
       expect.stringMatching(/^Seed \d+ holds \d+ devices\.$/),
@@ -45,7 +41,7 @@ describe.concurrent('examples/lookalike-to-activation.ts', () => {
 
 describe.concurrent('examples/import-cohort.ts', () => {
   it('uploads a generated file and imports a cohort of its rows', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/import-cohort.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/import-cohort.ts']);
     expect(stdout).toContain('Uploaded; to be claimed before');
     expect(stdout).toMatch(/Cohort \d+ holds 500000 EIDs\./);
     expect(stderr).toBe('');
@@ -54,7 +50,7 @@ describe.concurrent('examples/import-cohort.ts', () => {
 
 describe.concurrent('examples/telemetry.ts', () => {
   it('prints the trace of a create that is retried, waits, and ends by a webhook', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/telemetry.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/telemetry.ts']);
     const lines = stdout.split('\n').map((line) => line.replace(/ {2}\d+ ms/, ''));
     expect(lines.slice(2, 7)).toEqual([
       'order audience',
@@ -74,7 +70,7 @@ describe.concurrent('examples/telemetry.ts', () => {
 
 describe.concurrent('examples/webhook-server.ts', () => {
   it('receives events that end waits', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/webhook-server.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/webhook-server.ts']);
     for (const name of [1, 2]) expect(stdout).toContain(`Wait for "Visitors of store ${name}": Completed, reported by`);
     expect(stdout).toContain('Wait for "Visitors of store 3": JobNeedsInfoError, reported by');
     // A poll may come between an end and its event.
@@ -86,7 +82,7 @@ describe.concurrent('examples/webhook-server.ts', () => {
 
 describe.concurrent('examples/mcp-agent.ts', () => {
   it('signs in, lists tools, builds an audience with them, and signs out', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/mcp-agent.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/mcp-agent.ts']);
     expect(stdout.split('\n').filter((line) => line !== '' && !line.startsWith('…'))).toEqual([
       'Signed in.',
       expect.stringMatching(/^\d+ tools, among them audiences_create, audiences_get, audiences_list\.$/),
@@ -100,15 +96,13 @@ describe.concurrent('examples/mcp-agent.ts', () => {
 
 describe.concurrent('examples/testing', () => {
   it('has a test that passes with the sandbox in process', async () => {
-    const { stdout } = await run(process.execPath, ['--test', 'examples/testing/audience.test.ts'], {
-      timeout: 30_000,
-    });
+    const { stdout } = await runProgram(['--test', 'examples/testing/audience.test.ts']);
     expect(stdout).toMatch(/^ℹ pass 1$/m);
   });
 
   it('has a shell script that logs in, creates, polls and lists', async () => {
     const { url, sandbox, close } = await listenFor('dev@example.com', 'sandbox');
-    const { stdout } = await run('bash', ['examples/testing/curl.sh', url], { timeout: 60_000 });
+    const { stdout } = await runProgram(['examples/testing/curl.sh', url], {}, 'bash');
     const lines = stdout.trim().split('\n');
     expect(lines[0]).toMatch(/^Created audience \d+\.$/);
     expect(lines.at(-2)).toBe('Status 107.');

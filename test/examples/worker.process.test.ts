@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-
-const run = promisify(execFile);
+import { runProgram } from '../support/run-program.ts';
 
 describe('examples/worker', () => {
   it('starts a build once in workerd, responds immediately, and stores the result of the webhook', async () => {
-    const { stdout, stderr } = await run(process.execPath, ['examples/worker/run.ts'], { timeout: 60_000 });
+    const { stdout, stderr } = await runProgram(['examples/worker/run.ts']);
     const id = /^Started: 202 \{"id":(\d+),"idempotencyKey":"order-4711"\}$/m.exec(stdout)?.[1];
     const lines = stdout.trim().split('\n');
     expect(lines[0]).toMatch(/^Bundled in \d+ KiB\.$/);

@@ -262,8 +262,8 @@ describe('results downloaded to a directory', () => {
     const { apiUrl, directory, storage } = await startResults(half);
     const child = fork(new URL('./download-process.ts', import.meta.url), [apiUrl, directory]);
     const exited = once(child, 'exit');
-    await vi.waitFor(() => expect(storage.busy()).toBe(1), { timeout: 60_000 });
-    await vi.waitFor(async () => expect(await readdir(directory)).toHaveLength(1), { timeout: 60_000 });
+    await eventually(() => expect(storage.busy()).toBe(1));
+    await eventually(async () => expect(await readdir(directory)).toHaveLength(1));
     child.kill('SIGKILL');
     await exited;
     expect(await readdir(directory)).toEqual([expect.stringMatching(/^\..*\.part$/)]);

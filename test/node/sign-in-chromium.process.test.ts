@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { signInWithBrowser } from '../../src/node/index.ts';
-import { launchChromium } from '../support/example-page.ts';
+import { launchChromium, openPage } from '../support/example-page.ts';
 import { ping, startOAuthBench } from '../support/oauth.ts';
 import { credentials } from '../support/sandbox.ts';
 
@@ -9,7 +9,7 @@ describe('a sign-in in Chromium', () => {
     const { oauth, url } = await startOAuthBench({}, { redirectUri: 'http://localhost/callback' });
     const browser = await launchChromium();
     onTestFinished(() => browser.close());
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     const problems: string[] = [];
     page.on('console', (message) => {
       // The page of consent has no icon.

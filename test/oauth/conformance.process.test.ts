@@ -23,9 +23,7 @@ const SCENARIOS = [
 ];
 
 describe('a client made with this package', () => {
-  it('passes all authorization scenarios of the official MCP conformance suite', {
-    timeout: 120_000,
-  }, async () => {
+  it('passes all authorization scenarios of the official MCP conformance suite', async () => {
     const command = `${process.execPath} ${program}`;
     const { failure, output, checks } = await runConformance('client', '--command', command, '--suite', 'auth');
     const ends = output.split('\n').filter((line) => /^[✓✗] auth\//.test(line));

@@ -5,18 +5,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ping, signIn } from '../support/oauth.ts';
-import {
-  ask,
-  ENDED,
-  end,
-  HOUR,
-  isLocked,
-  makeLockOlder,
-  start,
-  startExpired,
-  TOKEN,
-} from '../support/oauth-processes.ts';
+import { ENDED, end, HOUR, isLocked, makeLockOlder, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
 import { seeded } from '../support/seeded.ts';
+import { ask } from '../support/started-process.ts';
 import { runs } from '../support/volume.ts';
 
 const PAIR = {

@@ -4,9 +4,9 @@ import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { consent, ping, signIn } from '../support/oauth.ts';
-import { ask, makeLockOlder, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
+import { makeLockOlder, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
 import { failureOf } from '../support/server.ts';
-import { isStopped } from '../support/started-process.ts';
+import { ask, isStopped } from '../support/started-process.ts';
 
 type Bench = Awaited<ReturnType<typeof startExpired>>;
 

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { redisTokenStore } from '../../src/redis/index.ts';
 import { signIn, startOAuthBench } from '../support/oauth.ts';
-import { ask, end, HOUR } from '../support/oauth-processes.ts';
+import { end, HOUR } from '../support/oauth-processes.ts';
 import { KINDS } from '../support/redis-clients.ts';
 import { suiteRedis } from '../support/redis-server.ts';
 import { credentials, startBench } from '../support/sandbox.ts';
+import { ask } from '../support/started-process.ts';
 import { startManyOnRedis, startOnRedis } from './redis-processes.ts';
 
 describe.each(KINDS)('processes with a token store on %s', (kind) => {

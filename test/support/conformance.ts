@@ -16,7 +16,7 @@ interface Check {
 export async function runConformance(...args: readonly string[]) {
   const cwd = await temporaryDirectory();
   const [failure, output] = await new Promise<[unknown, string]>((resolve) => {
-    const options = { cwd, timeout: 100_000 };
+    const options = { cwd, timeout: 170_000 };
     execFile(process.execPath, [SUITE, ...args, '--output-dir', cwd], options, (error, out) => resolve([error, out]));
   });
   const files = (await readdir(cwd, { recursive: true })).filter((name) => name.endsWith('checks.json'));

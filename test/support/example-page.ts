@@ -3,7 +3,15 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+  type Route,
+} from 'playwright';
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 
@@ -53,6 +61,13 @@ export async function startExampleApp(): Promise<ExampleApp> {
 
 export const launchChromium = (): Promise<Browser> => chromium.launch(CHROMIUM);
 
+/** Opens a page, whose actions have as long as a busy machine takes. */
+export async function openPage(browser: Browser | BrowserContext): Promise<Page> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(SOON.timeout);
+  return page;
+}
+
 /** A page of the example with its requests and errors. */
 interface Visit {
   readonly page: Page;
@@ -83,10 +98,10 @@ export async function startExample(): Promise<Example> {
     async visit(onTestFinished, options) {
       const context = await browser.newContext({ locale: 'en-GB', ...options });
       onTestFinished(() => context.close());
-      return open(await context.newPage(), app);
+      return open(await openPage(context), app);
     },
     async close() {
-      await (await browser.newPage()).goto(app.url);
+      await (await openPage(browser)).goto(app.url);
       const ended = await app.interrupt();
       await browser.close();
       return ended;
@@ -96,7 +111,6 @@ export async function startExample(): Promise<Example> {
 
 /** Opens the example in a page. */
 async function open(page: Page, app: ExampleApp): Promise<Visit> {
-  page.setDefaultTimeout(SOON.timeout);
   const seen: Omit<Visit, 'signIn'> = { page, errors: [], origins: new Set(), calls: [], files: [] };
   page.on('console', (message) => {
     if (message.type() === 'error') seen.errors.push(message.text());
@@ -152,14 +166,17 @@ export async function build(page: Page, name: string, from = day(20)): Promise<L
 export async function holdReadsFrom(page: Page, name: string, status: string): Promise<() => void> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let isShown = false;
-  await page.route(/\/api\/v2\/audiences\b/, async (route) => {
-    if (route.request().method() !== 'GET') return route.continue();
+  const forward = async (route: Route): Promise<void> => {
     if (isShown) await released;
     const response = await route.fetch();
-    const { data } = (await response.json()) as { data: object | readonly object[] };
-    isShown ||= [data].flat().some((audience) => shows(audience, name, status));
-    return route.fulfill({ response });
-  });
+    const { data } = (await response.json()) as { data?: object | readonly object[] };
+    isShown ||= [data ?? []].flat().some((audience) => shows(audience, name, status));
+    await route.fulfill({ response });
+  };
+  await page.route(/\/api\/v2\/audiences\b/, (route) =>
+    // A page that was left in the meantime has no use for the response.
+    route.request().method() === 'GET' ? forward(route).catch(() => {}) : route.continue(),
+  );
   return release;
 }
 

@@ -10,6 +10,8 @@ export async function launch(): Promise<EngineBrowser> {
     async newTab() {
       // A window: the timers of a tab in the background would be slow.
       const page = await browser.newPage({ type: 'window' });
+      page.setDefaultTimeout(60_000);
+      page.setDefaultNavigationTimeout(60_000);
       return {
         goto: async (url) => void (await page.goto(url)),
         run: (work, ...args) => page.evaluate(callOf(work, args)) as never,
@@ -22,7 +24,11 @@ export async function launch(): Promise<EngineBrowser> {
         async back() {
           const left = await page.evaluate('location.href');
           await page.evaluate('history.back()');
-          while ((await page.evaluate('location.href').catch(() => left)) === left) await setTimeout(20);
+          for (let tries = 0; tries < 3_000; tries++) {
+            if ((await page.evaluate('location.href').catch(() => left)) !== left) return;
+            await setTimeout(20);
+          }
+          throw new Error(`Waited 60 s for Firefox to go back from ${left}.`);
         },
         close: () => page.close(),
       };

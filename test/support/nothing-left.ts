@@ -12,7 +12,7 @@ beforeAll(() => {
 
 async function expectNone(which: RegExp | undefined, message: string): Promise<void> {
   const allowed = before.filter((name) => which?.test(name) ?? true).length;
-  for (let tries = 0; tries < 500 && kept(which).length > allowed; tries++) {
+  for (let tries = 0; tries < 3_000 && kept(which).length > allowed; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   expect(kept(which).slice(allowed), message).toEqual([]);

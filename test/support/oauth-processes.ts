@@ -1,11 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { makeOlder, temporaryDirectory } from './directory.ts';
 import { MCP, signIn, startOAuthBench } from './oauth.ts';
+import { startProcess } from './started-process.ts';
+import { within } from './within.ts';
 
 export const HOUR = 3_600_000;
 export const TOKEN = '/oauth/token';
@@ -37,23 +38,13 @@ export async function startExpired(front: (url: string) => Promise<string> = asy
 /**
  * Starts test/support/oauth-process.ts, which waits for commands. Arguments: path of the token file, URL, step, signal.
  */
-export async function start(...args: readonly string[]): Promise<ChildProcess> {
-  const child = fork(new URL('./oauth-process.ts', import.meta.url), args);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child, 'message');
-  return child;
-}
-
-/** Sends a command to a process and returns its result. */
-export async function ask(child: ChildProcess, command: string): Promise<unknown> {
-  const result = once(child, 'message');
-  child.send(command);
-  return (await result)[0];
-}
+export const start = (...args: readonly string[]): Promise<ChildProcess> =>
+  startProcess(new URL('./oauth-process.ts', import.meta.url), ...args);
 
 /** Waits until a process has exited; returns immediately if it has exited already. */
 export async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await within(once(child, 'exit'), () => 'the end of a process');
 }
 
 /** Returns whether a token file is locked. */

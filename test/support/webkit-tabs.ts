@@ -30,6 +30,12 @@ interface Run {
 /** Time for display, driver and browser to start. One that takes longer hangs, such as on a port that is taken meanwhile. */
 const START_TIMEOUT_MS = 35_000;
 
+/** Time for an element to appear. */
+const ELEMENT_TIMEOUT_MS = 60_000;
+
+/** Time for a function in a page to settle. */
+const RUN_TIMEOUT_MS = 150_000;
+
 /** Number of starts: together, they take less than a hook may. */
 const STARTS = 3;
 
@@ -72,7 +78,7 @@ async function start(): Promise<Started | undefined> {
     const command = commandsTo(`http://127.0.0.1:${port}`);
     while (!state.isStopped && !(await command('GET', '/status').catch(() => undefined))) await setTimeout(20);
     const browserOptions = { binary: WEBKIT.browser, args: ['--automation'] };
-    const timeouts = { implicit: 15_000 };
+    const timeouts = { implicit: ELEMENT_TIMEOUT_MS };
     const capabilities = {
       alwaysMatch: { 'webkitgtk:browserOptions': browserOptions, pageLoadStrategy: 'normal', timeouts },
     };
@@ -109,7 +115,11 @@ export async function launch(): Promise<EngineBrowser> {
   };
   /** Returns the path of an element. */
   const find = async (selector: string): Promise<string> => {
-    const element = await command('POST', `${session}/element`, { using: 'css selector', value: selector });
+    const element = await command('POST', `${session}/element`, { using: 'css selector', value: selector }).catch(
+      (cause) => {
+        throw new Error(`Waited ${ELEMENT_TIMEOUT_MS / 1_000} s for ${selector}: ${Object(cause).message}`, { cause });
+      },
+    );
     return `${session}/element/${(element as { [ELEMENT]: string })[ELEMENT]}`;
   };
   const execute = (script: string): Promise<unknown> =>
@@ -125,13 +135,15 @@ export async function launch(): Promise<EngineBrowser> {
         (value) => { ${slot} = { value: value === undefined ? null : value, isDone: true }; },
         (error) => { ${slot} = { error: String(error), isDone: true }; });`;
       await inTab(handle, () => execute(start));
-      for (;;) {
+      const end = performance.now() + RUN_TIMEOUT_MS;
+      while (performance.now() < end) {
         const state = (await inTab(handle, () => execute(`return ${slot}`))) as Run | null;
         if (!state) throw new Error('The page was left.');
         if (state.error !== undefined) throw new Error(state.error);
         if (state.isDone) return state.value as never;
         await setTimeout(10);
       }
+      throw new Error(`Waited ${RUN_TIMEOUT_MS / 1_000} s in a tab of WebKit for ${work}`);
     },
     click: (selector) => inTab(handle, async () => void (await command('POST', `${await find(selector)}/click`, {}))),
     setFile: (selector, path) =>

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
+import { within } from '../../support/within.ts';
 import { createScene, type RunningCommand, type SceneOf } from './scene.ts';
 
 /** The built command. */
@@ -34,6 +35,9 @@ export function observe(child: ChildProcess, input: string | Uint8Array = ''): R
   });
   // A process may end without reading its input.
   child.stdin?.on('error', () => {}).end(input);
-  const ended = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...printed }));
+  const closed = once(child, 'close').then(([code, signal]) => ({ code: code ?? signal, ...printed }));
+  const what = (): string => `the end of ${child.spawnargs.join(' ')}, which has printed ${JSON.stringify(printed)}`;
+  // biome-ignore lint/suspicious/noThenProperty: awaiting it begins the time that the process has.
+  const ended: RunningProcess['ended'] = { then: (resolve, reject) => within(closed, what).then(resolve, reject) };
   return { child, printed, ended };
 }

@@ -141,9 +141,7 @@ async function recordOddities(): Promise<string> {
   // A create in flight, refused duplicates, and requests that overlap.
   const remove = sandbox.faults.add({ on: 'audiences.create', inFlight: 30_000, times: 1 });
   const first = client.audiences.create({ name: 'Once' }, { idempotencyKey: 'k' });
-  await eventually(() =>
-    expect(client.audiences.create({ name: 'Once' }, { idempotencyKey: 'k' })).rejects.toThrow(),
-  );
+  await eventually(() => expect(client.audiences.create({ name: 'Once' }, { idempotencyKey: 'k' })).rejects.toThrow());
   remove();
   await first;
   await Promise.all(['A', 'B', 'C'].map((name) => client.audiences.create({ name })));
@@ -209,7 +207,9 @@ async function recordFaults(): Promise<string> {
     const giveUp = new AbortController();
     const { signal } = giveUp;
     const abandoned =
-      key === undefined ? client.usage.get({}, { signal }) : client.audiences.create({}, { signal, idempotencyKey: key });
+      key === undefined
+        ? client.usage.get({}, { signal })
+        : client.audiences.create({}, { signal, idempotencyKey: key });
     const rejected = expect(abandoned).rejects.toThrow();
     await eventually(() => expect(sandbox.faults.list()).toEqual([]));
     giveUp.abort();

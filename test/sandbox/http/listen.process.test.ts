@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
+import { runProgram } from '../../support/run-program.ts';
 import { credentials, startBench } from '../../support/sandbox.ts';
 import { failureOf } from '../../support/server.ts';
 
@@ -142,8 +141,7 @@ describe('a sandbox over HTTP', () => {
       const { url, close } = await createSandbox().listen({ host: '${host}' });
       console.log(url);
       await close();`;
-    const run = async (host: string) =>
-      promisify(execFile)(process.execPath, ['--input-type=module', '-e', program(host)], { timeout: 60_000 });
+    const run = (host: string) => runProgram(['--input-type=module', '-e', program(host)]);
     const open = await run('0.0.0.0');
     expect(open.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
     expect(open.stderr).toContain('SandboxWarning: The sandbox listens on 0.0.0.0: other machines can use it.');
