@@ -38,10 +38,10 @@ const node = {
     name: 'node',
     setupFiles: ['test/support/contract-setup.ts'],
     include: ['test/**/*.test.ts'],
-    exclude: ['test/**/*.{process,engines,timed,browser}.test.ts'],
-    // Tests wait more than they compute, and share no state.
+    exclude: ['test/**/*.{process,engines,browser}.test.ts'],
+    // Tests share no state, and do not wait: more workers than cores would only load the modules more often.
     isolate: false,
-    maxWorkers: 4,
+    maxWorkers: 2,
   },
 };
 
@@ -73,18 +73,6 @@ const engines = {
     include: ['test/**/*.engines.test.ts'],
     maxWorkers: 2,
     sequence: { groupOrder: 5 },
-  },
-};
-
-/** Tests that measure or wait for real seconds: one file at a time, after all others. */
-const timed = {
-  test: {
-    ...shared,
-    name: 'timed',
-    include: ['test/**/*.timed.test.ts'],
-    exclude: redisMissing ? ['test/redis/**'] : [],
-    maxWorkers: 1,
-    sequence: { groupOrder: 3 },
   },
 };
 
@@ -128,7 +116,6 @@ export default defineConfig({
         browser(name, name === 'chromium' ? playwright({ launchOptions: CHROMIUM }) : engineProvider(name)),
       ),
       ...(ENGINES.length === 0 ? [] : [engines]),
-      timed,
     ],
     reporters: ['default', './test/support/summary-reporter.ts'],
     coverage: {

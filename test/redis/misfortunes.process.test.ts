@@ -1,24 +1,15 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RateLimiter } from '../../src/client/rate-limit/rate-limiter.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import type { RateLimits } from '../../src/spec/limits.ts';
-import { KINDS } from '../support/redis-clients.ts';
-import { suiteRedis } from '../support/redis-server.ts';
 import { failureOf } from '../support/server.ts';
-import { startVirtualTime } from '../support/virtual-time.ts';
 import { expectSpaced, READ, share, WINDOW } from './support/shared-bucket.ts';
+import { suiteVirtualRedis } from './support/virtual-fleet.ts';
 
-const redis = suiteRedis();
+const suite = suiteVirtualRedis();
 const FOREGROUND = { scope: 'scope', priority: 'foreground' } as const;
 const QUIET = { warn: () => {} };
 const AWAY = (): Promise<never> => Promise.reject(new Error('away'));
-
-const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function block(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
-}
 
 /** A limiter on a client whose every command has this reply. */
 function limiterOn(reply: () => Promise<unknown>, options: RedisLimiterOptions = {}): RateLimiter {
@@ -26,62 +17,52 @@ function limiterOn(reply: () => Promise<unknown>, options: RedisLimiterOptions =
   return redisLimiter({ evalSha: reply, eval: reply }, { rateLimits, margin: 50, logger: QUIET, ...options });
 }
 
-function virtualTime() {
-  const time = startVirtualTime();
-  onTestFinished(() => time.end());
-  return time;
-}
-
-/** Scripts are hashed at their first use, on another thread, which virtual time does not wait for. */
-const hashScript = (): Promise<void> => limiterOn(async () => [0, 0, [0]]).acquire('read', FOREGROUND);
-
-describe.each(KINDS)('a pause of a limiter on a client of %s', (kind) => {
+describe('a pause of a limiter', () => {
   it('holds a caller of the same turn, though the server does not have the script', async () => {
-    const shared = await share(redis());
-    const limiter = await shared.process(kind);
-    await shared.inspect.script('FLUSH');
+    const { redis, time } = suite();
+    const shared = share(() => redis.connect());
+    const limiter = shared.process();
+    await redis.inspect((server) => server.script('FLUSH'));
     const startedAt = performance.now();
     limiter.pause('read', 'scope', 700);
-    await shared.acquire(limiter, 'paused');
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(690);
+    await time.until(shared.acquire(limiter, 'paused'));
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(700);
   });
 
   it('holds a caller whose permit is being reserved', async () => {
-    const shared = await share(redis());
-    const limiter = await shared.process(kind);
-    await shared.acquire(limiter, 'loads the script');
+    const { redis, time } = suite();
+    const shared = share(() => redis.connect());
+    const limiter = shared.process();
     const startedAt = performance.now();
     const acquired = shared.acquire(limiter, 'paused');
     await undefined;
     limiter.pause('read', 'scope', 700);
-    await acquired;
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(690);
+    await time.until(acquired);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(700);
   });
 });
 
 describe('a process', () => {
   it('keeps no timer for callers that have aborted', async () => {
-    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const before = timers();
-    const reply = vi.fn(async () => [0, 60_000, []]);
+    const { time } = suite();
     const controller = new AbortController();
-    const aborted = failureOf(limiterOn(reply).acquire('read', { ...FOREGROUND, signal: controller.signal }));
-    while (timers() === before || reply.mock.calls.length === 0) await nextTick();
-    await nextTick();
-    expect(timers()).toBe(before + 1);
+    const limiter = limiterOn(async () => [0, 60_000, []]);
+    const aborted = failureOf(limiter.acquire('read', { ...FOREGROUND, signal: controller.signal }));
+    await time.pass(1_000);
     controller.abort('gone');
     expect(await aborted).toBe('gone');
-    expect(timers()).toBe(before);
+    expect(await time.timersLeft()).toBe(0);
   });
 
-  it('a process that was blocked while its permits became due reserves others', async () => {
-    const shared = await share(redis());
-    const [blocked, other] = [await shared.process('ioredis'), await shared.process()];
-    await Promise.all([1, 2, 3].map((at) => shared.acquire(blocked, `first ${at}`)));
-    const late = [1, 2, 3].map((at) => shared.acquire(blocked, `late ${at}`));
-    await expect.poll(async () => shared.inspect.zcount(await shared.key(), Date.now(), '+inf')).toBeGreaterThan(0);
-    block(2 * WINDOW);
-    await Promise.all([...late, ...[1, 2, 3].map((at) => shared.acquire(other, `other ${at}`))]);
+  it('that slept while its permits became due reserves others', async () => {
+    const { redis, time } = suite();
+    const shared = share(() => redis.connect());
+    const [late, other] = [shared.process(), shared.process()];
+    await time.until(Promise.all([1, 2, 3].map((at) => shared.acquire(late, `first ${at}`))));
+    const calls = [1, 2, 3].map((at) => shared.acquire(late, `late ${at}`));
+    await time.pass(1);
+    await time.sleepThrough(2 * WINDOW);
+    await time.until(Promise.all([...calls, ...[1, 2, 3].map((at) => shared.acquire(other, `other ${at}`))]));
     expect(shared.granted).toHaveLength(9);
     expectSpaced(shared, READ);
   });
@@ -98,16 +79,16 @@ describe('while Redis is away', () => {
       { evalSha, eval: evalSha },
       { rateLimits: { read: READ, write: READ }, fallback: { processes: 3 }, logger: { warn } },
     );
-    await limiter.acquire('write', FOREGROUND);
+    const { time } = suite();
+    await time.until(limiter.acquire('write', FOREGROUND));
     // More than a share.
-    await Promise.all([1, 2, 3, 4, 5].map(() => limiter.acquire('read', FOREGROUND)));
+    await time.until(Promise.all([1, 2, 3, 4, 5].map(() => limiter.acquire('read', FOREGROUND))));
     expect(warn).toHaveBeenCalledOnce();
     expect(warn).toHaveBeenCalledWith(expect.stringContaining('{write:scope}'));
   });
 
   it('a bucket whose share is less than one permit keeps it when other buckets are used', async () => {
-    await hashScript();
-    const time = virtualTime();
+    const { time } = suite();
     const rateLimits = { read: { limit: 1, interval: 1_000 } };
     const limiter = limiterOn(AWAY, { rateLimits, margin: 0, fallback: { processes: 6 } });
     await time.until(limiter.acquire('read', FOREGROUND));
@@ -119,8 +100,7 @@ describe('while Redis is away', () => {
   });
 
   it('a process tries Redis every two seconds', async () => {
-    await hashScript();
-    const time = virtualTime();
+    const { time } = suite();
     const reply = vi.fn(AWAY);
     const controller = new AbortController();
     const aborted = failureOf(limiterOn(reply).acquire('read', { ...FOREGROUND, signal: controller.signal }));
@@ -132,8 +112,7 @@ describe('while Redis is away', () => {
   });
 
   it('commands that the client queues reserve no permits, except those of the first attempt', async () => {
-    await hashScript();
-    const time = virtualTime();
+    const { time } = suite();
     const counts: string[] = [];
     const evalSha = (_: string, { arguments: args }: { arguments: string[] }): Promise<unknown> => {
       counts.push(String(args[2]));
@@ -145,8 +124,7 @@ describe('while Redis is away', () => {
   });
 
   it('a bucket that is paused grants no permit of the share', async () => {
-    await hashScript();
-    const time = virtualTime();
+    const { time } = suite();
     const limiter = limiterOn(AWAY, { fallback: { processes: 1 } });
     await time.until(limiter.acquire('read', FOREGROUND));
     const startedAt = performance.now();
@@ -157,8 +135,7 @@ describe('while Redis is away', () => {
   });
 
   it('a logger that throws breaks no call', async () => {
-    await hashScript();
-    const time = virtualTime();
+    const { time } = suite();
     let isAway = true;
     const warn = vi.fn(() => {
       isAway = false;
@@ -174,7 +151,7 @@ describe('an unexpected reply', () => {
   it.each([[null], ['OK'], [[]], [[0, 0]]])('counts as a failure: %j', async (reply) => {
     const warn = vi.fn<(message: string) => void>();
     const limiter = limiterOn(async () => reply, { fallback: { processes: 1 }, logger: { warn } });
-    await limiter.acquire('read', FOREGROUND);
+    await suite().time.until(limiter.acquire('read', FOREGROUND));
     expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^Redis failed/));
   });
 });
