@@ -113,6 +113,11 @@ describe('an event stream', () => {
     expect(stream(text)).toEqual({ problem: 'the body holds no response with the id 1' });
   });
 
+  it('is read until 100 events are not JSON, because failing to parse is slow', () => {
+    expect(stream(`${'data:{\n\n'.repeat(100)}data: ${data}\n\n`)).toEqual(answered(response));
+    expect(stream(`${'data:{\n\n'.repeat(101)}data: ${data}\n\n`)).toHaveProperty('problem');
+  });
+
   it.each(['text/event-stream', ' Text/Event-Stream ;charset=utf-8'])('is recognized by its type: %s', (type) => {
     expect(read(`data: ${data}\n\n`, { type })).toEqual(answered(response));
   });

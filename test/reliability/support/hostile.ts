@@ -36,37 +36,43 @@ const TEXTS: readonly [(size: number) => string, ...((size: number) => string)[]
   (size) => '\u0000'.repeat(size),
 ];
 
-/** Returns as many field names as fit into a body of the text's size. */
-const fieldNames = (text: string): string[] => Array.from({ length: text.length / 20 }, (_, at) => `${text[at]}${at}`);
-
-/** Functions that return a response body made of one of these texts. */
-const BODIES: readonly [(text: string) => string, ...((text: string) => string)[]] = [
-  (text) => text,
-  (text) => JSON.stringify({ status: 'error', code: 500, message: text, data: [] }),
-  (text) => refusal(JSON.stringify({ name: [text], [text]: ['taken'] })),
-  (text) => refusal(`{"a":[${nested(Math.min(text.length, 5_000))}]}`),
-  (text) => refusal(JSON.stringify(Object.fromEntries(fieldNames(text).map((name) => [name, ['taken']])))),
-  (text) => success(JSON.stringify([{ ...wireAudience(), name: text, [text]: text }])),
-  (text) => success(nested(text.length / 2)),
-  (text) => success(JSON.stringify([{ ...wireAudience(), status: { id: text, name: text } }])),
+/** Functions that return a response body with one of these texts, and the statuses with which each is read differently. */
+const BODIES_WITH_TEXT: readonly (readonly [statuses: readonly number[], body: (text: string) => string])[] = [
+  [[200, 422, 502], (text) => text],
+  [[200, 502], (text) => JSON.stringify({ status: 'error', code: 500, message: text, data: [] })],
+  [[422], (text) => refusal(JSON.stringify({ name: [text], [text]: ['taken'] }))],
+  [[200], (text) => success(JSON.stringify([{ ...wireAudience(), name: text, [text]: text }]))],
+  [[200], (text) => success(JSON.stringify([{ ...wireAudience(), status: { id: text, name: text } }]))],
 ];
+
+/** Returns field errors of many fields. */
+const manyFields = (size: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: size / 20 }, (_, at) => [`x${at}`, ['taken']])));
+
+/** Functions that return a hostile response of about `size` characters. */
+export const HOSTILE_RESPONSES: readonly [(size: number) => HostileResponse, ...((size: number) => HostileResponse)[]] =
+  [
+    (size) => ({ status: 422, body: refusal(`{"a":[${nested(Math.min(size, 5_000))}]}`) }),
+    (size) => ({ status: 422, body: refusal(manyFields(size)) }),
+    (size) => ({ status: 200, body: success(nested(size / 2)) }),
+    ...BODIES_WITH_TEXT.flatMap(([statuses, body]) =>
+      TEXTS.flatMap((text) => statuses.map((status) => (size: number) => ({ status, body: body(text(size)) }))),
+    ),
+  ];
 
 const STATUSES = [
   200, 200, 201, 204, 302, 400, 401, 403, 404, 406, 408, 409, 418, 422, 422, 429, 500, 502, 503,
 ] as const;
 
-/** Returns each hostile text in each form of body, cut to `size` characters. */
-export const hostileBodies = (size: number): string[] =>
-  TEXTS.flatMap((text) => BODIES.map((body) => body(text(size)).slice(0, size)));
-
 /** Returns a random hostile response. */
 export function hostileResponse(random: () => number): HostileResponse {
   const size = Math.floor(10 ** (1 + random() * 3.5));
   const text = pick(random, TEXTS)(size);
+  const { body } = pick(random, HOSTILE_RESPONSES)(size);
   const headers: Record<string, string> = { 'content-type': pick(random, ['application/json', 'text/html', 'x']) };
   if (random() < 0.3) headers['retry-after'] = pick(random, ['0', '9'.repeat(20), '1e9', 'soon', '-1']);
   if (random() < 0.2) headers['x-request-id'] = text.replace(/[^\x20-\x7e]/g, '').slice(0, 4_000);
-  return { status: pick(random, STATUSES), body: pick(random, BODIES)(text), headers };
+  return { status: pick(random, STATUSES), body, headers };
 }
 
 /** Returns a gzip body that decompresses to `bytes` spaces. */
