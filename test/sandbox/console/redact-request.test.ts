@@ -6,6 +6,7 @@ import {
   redactText,
   redactUrl,
 } from '../../../src/sandbox/console/redact-request.ts';
+import { expectLinearTime } from '../../support/linear-time.ts';
 
 const PARTNER = { credentials: { access_key: 'canary1', more: ['canary2', { note: 'canary3' }] } };
 
@@ -86,4 +87,23 @@ describe('a string without its credentials', () => {
     expect(redactHeader('referer', 'http://localhost/?token=canary')).toBe('http://localhost/?token=…');
     expect(redactHeader('accept', 'application/json')).toBe('application/json');
   });
+
+  it.each([
+    ['a'],
+    ['password '],
+    ['name="x" '],
+    ['name="x" ', 'content-disposition: x; '],
+    ['content-disposition: x; name="password"\r\n'],
+    ['password":{', '"'],
+    ['25', 'q=%25'],
+    ['\\'],
+    ['\\', '"password":"'],
+    ['"password":[{'],
+    ['1|'],
+  ])('takes time in proportion to its length for %j many times after %j', (part, before = '') =>
+    expectLinearTime((size) => {
+      const text = before + part.repeat(size / part.length);
+      return () => redactText(text);
+    }, 32_000),
+  );
 });
