@@ -2,7 +2,10 @@ import '../support/nothing-left.ts';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRateLimiter, withMargin } from '../../src/client/rate-limit/rate-limiter.ts';
+import type { ClientOptions } from '../../src/index.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
+import { seeded } from '../support/seeded.ts';
+import { clientOf } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -175,5 +178,38 @@ describe('a crowded bucket', () => {
     expect(times).toHaveLength(4);
     for (const [at, time] of times.entries())
       expect(time - (times[at - 1] ?? 0)).toBeLessThan(15_000 + 2 * withMargin(1_000));
+  });
+});
+
+describe('a service that refuses each read beyond 60 in any 1.5 s', () => {
+  const limit = 60;
+  const interval = 1_500;
+
+  it('refuses none of 300 reads of a client, which take no longer than necessary', async () => {
+    const random = seeded('strict service');
+    const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+    const started = performance.now();
+    const accepted: number[] = [];
+    const statuses: number[] = [];
+    const options: ClientOptions = {
+      rateLimits: { read: { limit, interval } },
+      // The first token is late: a permit acquired before it would count too early.
+      token: () => pass(performance.now() === started ? 400 : 0).then(() => 'token'),
+      fetch: async () => {
+        await pass(random() * 99);
+        const now = performance.now();
+        const status = accepted.filter((time) => time > now - interval).length < limit ? 200 : 429;
+        statuses.push(status);
+        if (status === 200) accepted.push(now);
+        return Response.json({ status: 'success', code: 200, message: '', data: [] }, { status });
+      },
+    };
+    const client = clientOf({ url: 'http://localhost' }, options);
+    const reads = Promise.all(Array.from({ length: 300 }, () => client.webhooks.list()));
+    await vi.runAllTimersAsync();
+    await reads;
+    expect(statuses).toEqual(Array.from({ length: 300 }, () => 200));
+    // Each interval is longer by the margin, and by the rounding of a timer.
+    expect((accepted.at(-1) ?? 0) - started).toBeLessThan(400 + 4 * (interval + 105) + 99);
   });
 });
