@@ -25,11 +25,7 @@ async function cpuTime(work: () => unknown): Promise<number> {
  * sixteenth of it. Compares the shortest times. Other processes, the compiler and the garbage collector can only add to a
  * time, so work that seems slow is measured again.
  */
-export async function expectLinearTime(
-  prepare: (size: number) => () => unknown,
-  size: number,
-  name = 'The work',
-): Promise<void> {
+export async function expectLinearTime(prepare: (size: number) => () => unknown, size: number): Promise<void> {
   const [small, large] = [prepare(size / FACTOR), prepare(size)];
   let [shortest, longest, spent] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0];
   while (spent < MAX_SPENT_MS) {
@@ -41,5 +37,5 @@ export async function expectLinearTime(
     spent += time;
   }
   const [slow, fast] = [longest.toFixed(1), shortest.toFixed(2)];
-  expect.fail(`${name} takes ${slow} ms for a size of ${size}, and ${fast} ms for a sixteenth of it.`);
+  expect.fail(`It takes ${slow} ms for a size of ${size}, and ${fast} ms for a sixteenth of it.`);
 }

@@ -144,24 +144,25 @@ describe('an async `shouldRetry`', () => {
     expect(await clientOf(server, { shouldRetry: async () => true }).webhooks.list()).toEqual([]);
   });
 
-  it('is awaited until the call ends, and has no effect afterwards', () => quickly(async () => {
-    const server = await startServer([{ status: 503 }]);
-    const answer = Promise.withResolvers<boolean>();
-    const events: string[] = [];
-    const client = clientOf(server, {
-      shouldRetry: () => answer.promise,
-      onRetry: () => events.push('retry'),
-      onEnd: ({ outcome }) => events.push(outcome),
-    });
-    const options = { deadline: 100, idempotencyKey: 'k' };
-    expect(await failureOf(client.audiences.create({}, options))).toMatchObject({ code: 'deadline-exceeded' });
-    const controller = new AbortController();
-    setTimeout(() => controller.abort('enough'), 100);
-    expect(await failureOf(client.webhooks.list({ signal: controller.signal }))).toBe('enough');
-    answer.resolve(true);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(events).toEqual(['failure', 'aborted']);
-  }));
+  it('is awaited until the call ends, and has no effect afterwards', () =>
+    quickly(async () => {
+      const server = await startServer([{ status: 503 }]);
+      const answer = Promise.withResolvers<boolean>();
+      const events: string[] = [];
+      const client = clientOf(server, {
+        shouldRetry: () => answer.promise,
+        onRetry: () => events.push('retry'),
+        onEnd: ({ outcome }) => events.push(outcome),
+      });
+      const options = { deadline: 100, idempotencyKey: 'k' };
+      expect(await failureOf(client.audiences.create({}, options))).toMatchObject({ code: 'deadline-exceeded' });
+      const controller = new AbortController();
+      setTimeout(() => controller.abort('enough'), 100);
+      expect(await failureOf(client.webhooks.list({ signal: controller.signal }))).toBe('enough');
+      answer.resolve(true);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(events).toEqual(['failure', 'aborted']);
+    }));
 });
 
 describe('a process', () => {
