@@ -9,6 +9,7 @@ import { leftText, OwnResources } from './own-resources.ts';
 import { ASSUMED_PAGING, checkPaging } from './paging-steps.ts';
 import { Probe, type ProbeOptions, type RequestLimits, Stop } from './probe.ts';
 import { checkDocumentedReads, checkGets, checkLists, checkUsage } from './read-steps.ts';
+import { mergeFindings } from './settings.ts';
 import { noteShapes } from './shapes.ts';
 import { checkWrites } from './write-steps.ts';
 
@@ -84,7 +85,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
   return {
     level,
     findings: findings.all,
-    contract: findings.contractOf(level, probe.now),
+    contract: mergeFindings({}, findings.all, level, new Date(probe.now).toISOString().slice(0, 10)).contract,
     requests: probe.sent,
     ...(stopped && { stopped }),
     ...(left && { left: leftText(left) }),

@@ -1,6 +1,5 @@
 import type { ServiceContract } from '../../spec/contract.ts';
 import { isOperationName, type OperationName, operations } from '../../spec/operations.ts';
-import { isObject } from '../../util/json.ts';
 
 /** State of an assumption. */
 export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
@@ -71,9 +70,6 @@ export const includes = (level: CheckLevel, other: CheckLevel): boolean => RANK.
 /** Returns the lowest level that can check an assumption. */
 export const levelOf = (id: string): CheckLevel => RANK.find((level) => CHECKED_AT[level].includes(id)) ?? 'read';
 
-/** Address of the schema of a contract, for editors: the installed package's, as seen from the folder of a program. */
-const SCHEMA = './node_modules/audience-activation/dist/contract.schema.json';
-
 /** Collects what a check finds out: at first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
@@ -109,23 +105,4 @@ export class Findings {
     for (const { id, state, needs } of this.all)
       if (state === 'not-checked' && !needs) this.set(id, state, `The check ended early: ${reason}`);
   }
-
-  /** Returns the settings as one contract, with what was confirmed and what is likely. */
-  contractOf(level: CheckLevel, at: number): ServiceContract {
-    const idsOf = (wanted: FindingState): string[] =>
-      this.all.flatMap(({ id, state }) => (state === wanted ? [id] : []));
-    const day = new Date(at).toISOString().slice(0, 10);
-    const checked = { at: day, level, confirmed: idsOf('confirmed'), likely: idsOf('likely') };
-    return merge({ $schema: SCHEMA }, ...this.all.map(({ setting = {} }) => setting), { checked });
-  }
-}
-
-/** Merges objects, and the objects in them. */
-function merge(...objects: readonly object[]): object {
-  const merged: Record<string, unknown> = {};
-  for (const [key, value] of objects.flatMap((object) => Object.entries(object))) {
-    const earlier = merged[key];
-    merged[key] = isObject(earlier) && isObject(value) ? merge(earlier, value) : value;
-  }
-  return merged;
 }

@@ -4,4 +4,5 @@ export type { CheckLevel, Finding, FindingState } from './findings.ts';
 export { type Journal, type JournalEntry, memoryJournal, parseEntry } from './journal.ts';
 export type { CheckEvent } from './probe.ts';
 export { linesOf, rowsOf } from './report.ts';
+export { mergeFindings } from './settings.ts';
 export { overridesOf, overridesPath, verdictOf } from './verdict.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { ServiceContract } from '../../spec/contract.ts';
 import type { CheckEvent, CheckLevel, CheckReport, Finding } from '../check/index.ts';
 import {
@@ -7,6 +7,7 @@ import {
   compare,
   linesOf,
   memoryJournal,
+  mergeFindings,
   overridesOf,
   overridesPath,
   REQUEST_LIMITS,
@@ -22,7 +23,7 @@ import { messageOf } from '../error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-codes.ts';
 import type { Output } from '../output.ts';
 import { askConfirmation } from '../prompts.ts';
-import { jsonText, widthOf } from '../terminal.ts';
+import { widthOf } from '../terminal.ts';
 
 interface CheckFlags {
   readonly write?: boolean;
@@ -52,19 +53,27 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const earlier = flags.against === undefined ? undefined : await readEarlier(context, flags.against);
   if (flags.plan) return printPlan(output, level);
   if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
-  const write = flags.out === undefined ? undefined : await openSettings(flags.out);
+  const out = flags.out === undefined ? undefined : await openSettings(context, flags.out);
   let report: CheckReport | undefined;
+  let notes: readonly string[] = [];
   try {
-    report = await runCheck(context, flags, level, earlier);
+    report = await runCheck(context, flags, level, earlier ?? out?.existing);
   } finally {
     // Before anything is printed, because the reader of the output may be gone.
-    await write?.(report?.stopped ? undefined : report);
+    notes = (await out?.write(report?.stopped ? undefined : report)) ?? [];
   }
   const comparison = earlier && compare(report, earlier);
   const { stopped, left } = report;
   if (output.isJson)
-    await output.json({ verdict: verdictOf(report, flags.out), ...report, findings: rowsOf(report), ...comparison });
+    await output.json({
+      verdict: verdictOf(report, flags.out),
+      ...report,
+      findings: rowsOf(report),
+      ...comparison,
+      notes,
+    });
   else await printReport(output, report, flags);
+  for (const note of notes) output.note(note);
   if (stopped && flags.out !== undefined) output.log('warning', `${flags.out} was not written: the check ended early.`);
   if (left !== undefined) output.log('warning', left);
   if (stopped) return knownExitCode(stopped.exitCode);
@@ -174,33 +183,64 @@ async function readEarlier({ flags, env }: Context, path: string): Promise<Servi
   throw usageError(`${path} was not written by \`check --out\`: it does not say what was checked.`);
 }
 
+/** The file of `--out`. */
+interface SettingsFile {
+  /** The contract that it has. */
+  readonly existing: ServiceContract | undefined;
+  /** Merges a report into the file. Returns what became of its settings; without a report, it stays as it was. */
+  write(report: CheckReport | undefined): Promise<readonly string[]>;
+}
+
 /**
- * Opens the files of `--out` before the first request, so that no report is lost. Returns a function that writes the
- * settings, and the code that data cannot replace beside them; without a report, it leaves the files as they were.
+ * Opens the file of `--out` before the first request, so that no report is lost.
  *
- * @throws {CommandError} if a file cannot be written there.
+ * @throws {CommandError} if it cannot be written, or has something else than a contract.
  */
-async function openSettings(path: string): Promise<(report: CheckReport | undefined) => Promise<void>> {
+async function openSettings({ flags, env }: Context, path: string): Promise<SettingsFile> {
   const part = `${path}.${randomUUID()}.part`;
-  const safely = async (work: () => Promise<void>): Promise<void> => {
+  const safely = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      await work();
+      return await work();
     } catch (cause) {
       await rm(part, { force: true });
       throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
     }
   };
+  const target = await stat(path).catch(() => undefined);
   await safely(async () => {
-    const target = await stat(path).catch(() => undefined);
     if (target?.isDirectory()) throw new Error('it is a folder');
     await writeFile(part, '');
   });
-  return (report) =>
-    safely(async () => {
-      if (!report) return rm(part, { force: true });
-      const code = overridesOf(report);
-      if (code !== undefined) await writeFile(overridesPath(path), code);
-      await writeFile(part, `${jsonText(report.contract, 2)}\n`);
-      await rename(part, path);
-    });
+  const text = target && (await readFile(path, 'utf8'));
+  const read = (): Promise<ServiceContract | undefined> => readContract({ ...flags, contract: path }, env);
+  const existing = text?.trim() ? await read() : undefined;
+  return {
+    existing,
+    write: (report) =>
+      safely(async () => {
+        if (!report) {
+          await rm(part, { force: true });
+          return [];
+        }
+        const { findings, level, contract } = report;
+        const { contract: merged, notes } = mergeFindings(existing ?? {}, findings, level, contract.checked?.at ?? '');
+        const code = overridesOf(report);
+        const lines = code === undefined ? [] : await writeOnce(overridesPath(path), code);
+        const indent = /^\{\r?\n([ \t]+)"/.exec(text ?? '')?.[1] ?? 2;
+        await writeFile(part, `${JSON.stringify(merged, undefined, indent)}\n`);
+        await rename(part, await realpath(path).catch(() => path));
+        return [...notes, ...lines];
+      }),
+  };
+}
+
+/** Writes code to a new file. Returns it with a hint if there is one already: it may be completed. */
+async function writeOnce(path: string, code: string): Promise<readonly string[]> {
+  try {
+    await writeFile(path, code, { flag: 'wx' });
+    return [];
+  } catch (error) {
+    if (Object(error).code !== 'EEXIST') throw error;
+    return (await readFile(path, 'utf8')) === code ? [] : [`${path} was kept. What the check found needs:\n${code}`];
+  }
 }
