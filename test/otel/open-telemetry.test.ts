@@ -86,7 +86,6 @@ describe('a secret', () => {
         'GET',
         'process audience.completed',
         // The test's own requests for its servers, as undici's instrumentation sees them.
-        'POST',
       ]),
     );
     expect(await recorded()).not.toMatch(/canary/i);
