@@ -42,6 +42,8 @@ const node = {
     // Tests share no state, and do not wait: more workers than cores would only load the modules more often.
     isolate: false,
     maxWorkers: 2,
+    // Most objects of a test are short-lived.
+    execArgv: ['--max-semi-space-size=64'],
   },
 };
 

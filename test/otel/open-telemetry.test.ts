@@ -85,7 +85,6 @@ describe('a secret', () => {
         'activations.download',
         'GET',
         'process audience.completed',
-        // The test's own requests for its servers, as undici's instrumentation sees them.
       ]),
     );
     expect(await recorded()).not.toMatch(/canary/i);

@@ -13,7 +13,7 @@ import { startVariant } from './support/variant-service.ts';
 import { unseenVariants } from './unseen-variants.ts';
 import { variants } from './variants.ts';
 
-test.each(variants)('$level: the check reports what is true of $name, and leaves no trace', async (variant) => {
+test.each(someOf(variants))('$level: the check reports what is true of $name, and leaves no trace', async (variant) => {
   const { problems } = await tryVariant(variant, checkWithVerdict);
   expect(problems).toEqual([]);
 });

@@ -68,7 +68,7 @@ describe('a client with the file that a check has written', () => {
     expect(built.name).toBe('Built');
   });
 
-  test.each(all.filter(({ works }) => works === false))('is not said to work at $name', async (variant) => {
+  test.each(someOf(all.filter(({ works }) => works === false)))('is not said to work at $name', async (variant) => {
     const { baseUrl, token, fetch, clock } = await start(variant);
     const report = await checkService({ baseUrl, token, level: variant.level, fetch, clock });
     expect(verdictOf(report, 'service.json')).toMatch(/ not work here: /);
@@ -126,7 +126,7 @@ function problemsOf(files: Readonly<Record<string, string>>): string[] {
 }
 
 describe('the report', () => {
-  test.each(all.filter(({ level }) => level !== 'build').slice(0, 40))(
+  test.each(someOf(all.filter(({ level }) => level !== 'build').slice(0, 40)))(
     'says first what $name means, in lines of 80 columns',
     async (variant) => {
       const { baseUrl, token, fetch, clock } = await start(variant);
