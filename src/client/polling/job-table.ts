@@ -3,7 +3,8 @@ import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
 import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
 import { Job, type JobRow, type JobSource, type UpdateOrigin } from './job.ts';
-import { PollTarget } from './poll-target.ts';
+import { JobPages } from './job-pages.ts';
+import type { PollTarget } from './poll-target.ts';
 import { POLL_DEADLINE_MS, type SharedPolls } from './shared-polls.ts';
 import {
   isBeyondLastPage,
@@ -21,15 +22,6 @@ const FALLBACK_PERIOD_MS = 60_000;
 const STALE_AFTER_MS = 10_000;
 /** While pages fail, a job whose state is older than this is polled separately. */
 const MAX_DELAY_MS = 30_000;
-/** Minimum time between the starts of two searches. */
-const MIN_SEARCH_GAP_MS = 1_000;
-/** How long a job that a search has not found is polled separately before the list is searched for it again. */
-const SEARCH_AGAIN_MS = 300_000;
-/** Pages with too few awaited jobs that one search may read: one for each job to find, within these limits. */
-const MAX_PAGES_WITHOUT_MATCH = { min: 2, max: 25 } as const;
-/** How long a list that cannot be used is not read. */
-const DISABLED_MS = 600_000;
-
 /** Options of a {@link JobTable}. */
 export interface JobTableOptions<T> {
   readonly polls: SharedPolls;
@@ -42,35 +34,21 @@ export interface JobTableOptions<T> {
   readonly warn?: (message: string) => void;
 }
 
-/** A search of a list, from its first page on, for jobs whose pages are unknown. */
-interface Search {
-  readonly startedAt: number;
-  /** The page that it reads next. */
-  page: number;
-  /** How many more pages with too few awaited jobs it may read. */
-  budget: number;
-}
-
-/** The awaited jobs that are in one list: which page shows each of them, and what their polls have returned. */
+/** The awaited jobs that are in one list: what to poll for each of them, and what the polls have returned. */
 export class JobTable<T extends JobResource> {
   readonly #options: JobTableOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
-  /** The pages that show enough awaited jobs, by number. */
-  readonly #pages = new Map<number, PollTarget<Job<T>>>();
-  /** Jobs that the list is searched for, and the target that reads the next page of the search. */
-  readonly #sought = new Set<Job<T>>();
-  readonly #searching = new PollTarget<Job<T>>(this.#sought, (...poll) => this.#continueSearch(...poll));
-  #search: Search | undefined;
-  #disabledUntil = Number.NEGATIVE_INFINITY;
-  /** Minimum jobs on a page to read it instead of each job separately; `Infinity` if the list is not used. */
-  readonly #minJobs: number;
+  /** The pages of the list that show them; not set if the list is not used. */
+  readonly #pages: JobPages<T> | undefined;
   #webhooks: WebhookHealth | undefined;
   #outage: TokenOutage | undefined;
 
   constructor(options: JobTableOptions<T>) {
     const { readPage, polls } = options;
     this.#options = options;
-    this.#minJobs = !readPage || polls.via === 'get' ? Number.POSITIVE_INFINITY : polls.via === 'list' ? 1 : 2;
+    if (!readPage || polls.via === 'get') return;
+    const minJobs = polls.via === 'list' ? 1 : 2;
+    this.#pages = new JobPages({ polls, minJobs, read: (...poll) => this.#pollPage(...poll) });
   }
 
   /** Returns a new table for a wait with request options. It does not use the list, whose requests lack them. */
@@ -133,29 +111,11 @@ export class JobTable<T extends JobResource> {
     const { polls } = this.#options;
     const period = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, polls.period) : polls.period;
     const single = job.single.plan('single', period);
-    if (job.page) {
-      const page = job.page.plan('page', period);
-      return single.isRequested ? [page, single] : [page];
-    }
-    if (!this.#isSought(job)) return [single];
-    const search = this.#searching.plan('page', 0);
-    // A search finds the first state of jobs; a job whose state is known is polled as before.
-    search.isUrgent = [...this.#sought].some(({ last }) => !last);
-    return job.last ? [search, single] : [search];
-  }
-
-  /** Returns whether the list is searched for the job, together with enough others. */
-  #isSought(job: Job<T>): boolean {
-    if (performance.now() < Math.max(job.soughtAt, this.#disabledUntil)) return false;
-    this.#seek(job);
-    return this.#sought.size >= this.#minJobs;
-  }
-
-  #seek(job: Job<T>): void {
-    if (this.#sought.has(job)) return;
-    this.#sought.add(job);
-    // The jobs that were too few for a search until now sleep until their own polls.
-    if (this.#sought.size === this.#minJobs) this.#searching.wake();
+    const page = this.#pages?.plan(job, period);
+    if (!page) return [single];
+    // A page or a search suffices, unless the resource was requested, or the search may not find a job that was known before.
+    const isSufficient = job.page ? !single.isRequested : !job.last;
+    return isSufficient ? [page] : [page, single];
   }
 
   async #pollJob(job: Job<T>, signal: AbortSignal, onPermit: () => void): Promise<void> {
@@ -171,60 +131,51 @@ export class JobTable<T extends JobResource> {
     }
   }
 
-  async #pollPage(number: number, page: PollTarget<Job<T>>, signal: AbortSignal, onPermit: () => void): Promise<void> {
-    const failed = await this.#readPage(number, page, signal, onPermit);
-    if (!failed) return;
-    const oldest = performance.now() - MAX_DELAY_MS;
-    for (const { last, single } of page.jobs) {
-      // A 429 would refuse separate polls, too, so they are only worth it for a first state.
-      if (!last || (last.startedAt < oldest && !RateLimitError.isInstance(failed.error))) single.request('single');
-    }
-  }
-
-  async #continueSearch(signal: AbortSignal, onPermit: () => void): Promise<void> {
-    const { min, max } = MAX_PAGES_WITHOUT_MATCH;
-    const budget = Math.max(min, Math.min(max, this.#sought.size));
-    this.#search ??= { startedAt: performance.now(), page: 1, budget };
-    const failed = await this.#readPage(this.#search.page, this.#searching, signal, onPermit);
-    if (failed) this.#endSearch(MAX_DELAY_MS);
-  }
-
-  /** Reads a page; resolves with the error if another poll has to replace it. */
-  async #readPage(
-    page: number,
+  /** Reads a page; resolves with whether another poll has to replace it. */
+  async #pollPage(
+    number: number,
     target: PollTarget<Job<T>>,
     signal: AbortSignal,
     onPermit: () => void,
-  ): Promise<{ readonly error: unknown } | undefined> {
+  ): Promise<boolean> {
     const origin = startPoll('list');
     try {
-      const rows = await this.#options.readPage?.(page, this.#callOptions(signal, origin, onPermit));
-      this.#onRows(page, rows ?? [], origin);
+      const rows = await this.#options.readPage?.(number, this.#callOptions(signal, origin, onPermit));
+      this.#onRows(number, rows ?? [], origin);
     } catch (error) {
-      if (signal.aborted) return undefined;
-      if (page > 1 && isBeyondLastPage(error)) this.#onRows(page, [], origin);
-      else if (isUnlistable(error)) this.#disable(String(error));
+      if (signal.aborted) return false;
+      if (number > 1 && isBeyondLastPage(error)) this.#onRows(number, [], origin);
+      else if (isUnlistable(error)) this.#disableList(String(error));
       else {
-        this.#onError(error, origin.startedAt, this.#jobs.values());
         target.pausedUntil = performance.now() + requestedPause(error);
-        return { error };
+        this.#onError(error, origin.startedAt, this.#jobs.values());
+        this.#requestDelayed(target.jobs, error);
+        return true;
       }
     }
-    return undefined;
+    return false;
   }
 
-  #onRows(page: number, rows: readonly JobRow<T>[], origin: UpdateOrigin): void {
+  /** Requests separate polls of the jobs whose state is too old because a page fails. */
+  #requestDelayed(jobs: Iterable<Job<T>>, error: unknown): void {
+    const oldest = performance.now() - MAX_DELAY_MS;
+    for (const { last, single, page } of jobs) {
+      if (!page) continue;
+      // A 429 would refuse separate polls, too, so they are only worth it for a first state.
+      if (!last || (last.startedAt < oldest && !RateLimitError.isInstance(error))) single.request('single');
+    }
+  }
+
+  #onRows(number: number, rows: readonly JobRow<T>[], origin: UpdateOrigin): void {
     const { startedAt } = origin;
     const listed = rows.filter(({ id }) => this.#jobs.has(id));
     if (listed.some(({ status }) => status === undefined)) {
-      this.#disable('its rows carry no `status`');
+      this.#disableList('its rows carry no `status`');
       return;
     }
     this.#onSuccess();
     const jobs = new Set(listed.flatMap(({ id }) => this.#jobs.get(id) ?? []));
-    this.#placeAll(page, jobs, startedAt);
-    if (this.#search?.page === page && startedAt >= this.#search.startedAt)
-      this.#advance(this.#search, jobs.size, rows.length === 0);
+    this.#pages?.onPage(number, jobs, rows.length === 0, startedAt);
     for (const { id, status = 0, resource } of listed) {
       const job = this.#jobs.get(id);
       if (!job) continue;
@@ -238,93 +189,23 @@ export class JobTable<T extends JobResource> {
     }
   }
 
-  /** Records which jobs a page shows. */
-  #placeAll(number: number, shown: ReadonlySet<Job<T>>, startedAt: number): void {
-    const isShared = shown.size >= this.#minJobs;
-    const { round } = this.#options.polls;
-    for (const job of this.#pages.get(number)?.jobs ?? []) {
-      if (isShared && shown.has(job)) continue;
-      this.#place(job, undefined);
-      // It may have moved to another page, which is read within a round; or else to one that a search finds.
-      job.soughtAt = startedAt + round;
-      job.single.pausedUntil = startedAt + 2 * round;
-    }
-    if (!isShared) return;
-    const page = this.#pages.get(number) ?? this.#addPage(number);
-    page.shownBy(startedAt);
-    for (const job of shown) this.#place(job, page);
-  }
-
-  #addPage(number: number): PollTarget<Job<T>> {
-    const page: PollTarget<Job<T>> = new PollTarget(new Set(), (...poll) => this.#pollPage(number, page, ...poll));
-    this.#pages.set(number, page);
-    return page;
-  }
-
-  #place(job: Job<T>, page: PollTarget<Job<T>> | undefined): void {
-    const { polls } = this.#options;
-    if (page) this.#sought.delete(job);
-    if (job.page === page) return;
-    job.page?.jobs.delete(job);
-    if (job.page?.jobs.size === 0) polls.remove(job.page);
-    job.page = page;
-    page?.jobs.add(job);
-    // Its own polls are no longer needed, or needed again.
-    polls.remove(job.single);
-    job.wake();
-  }
-
-  /** Records what a search has read; ends it when it has found the jobs, or has read enough. */
-  #advance(search: Search, jobs: number, isLast: boolean): void {
-    search.page++;
-    if (jobs < this.#minJobs) search.budget = isLast ? 0 : search.budget - 1;
-    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= search.startedAt);
-    if (search.budget <= 0 || missing.length < this.#minJobs) this.#endSearch(SEARCH_AGAIN_MS);
-  }
-
-  /** Ends a search; the jobs that it has not found are sought again after `ms`. */
-  #endSearch(ms: number): void {
-    if (!this.#search) return;
-    const { startedAt } = this.#search;
-    this.#search = undefined;
-    this.#searching.pausedUntil = Math.max(this.#searching.pausedUntil, startedAt + MIN_SEARCH_GAP_MS);
-    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
-    for (const job of missing) {
-      this.#sought.delete(job);
-      job.soughtAt = performance.now() + ms;
-      job.wake();
-    }
-    if (this.#sought.size === 0) this.#options.polls.remove(this.#searching);
-  }
-
-  #disable(reason: string): void {
+  #disableList(reason: string): void {
     const { name, warn } = this.#options;
-    const isFirst = this.#disabledUntil === Number.NEGATIVE_INFINITY;
-    this.#disabledUntil = performance.now() + DISABLED_MS;
-    this.#search = undefined;
-    this.#options.polls.remove(this.#searching);
-    for (const job of this.#jobs.values()) this.#place(job, undefined);
-    for (const job of this.#jobs.values()) job.wake();
     const advice = 'Each resource is read on its own; the list is tried again every ten minutes.';
-    if (isFirst) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
+    if (this.#pages?.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
   }
 
   #add(id: number, source: JobSource<T>): Job<T> {
     const job: Job<T> = new Job(id, source, (signal, onPermit) => this.#pollJob(job, signal, onPermit));
     this.#jobs.set(id, job);
-    if (this.#minJobs < Number.POSITIVE_INFINITY) this.#seek(job);
+    this.#pages?.seek(job);
     return job;
   }
 
   #remove(job: Job<T>): void {
     const { polls } = this.#options;
     if (this.#jobs.get(job.id) === job) this.#jobs.delete(job.id);
-    this.#place(job, undefined);
-    this.#sought.delete(job);
-    if (this.#sought.size === 0) {
-      this.#search = undefined;
-      polls.remove(this.#searching);
-    }
+    this.#pages?.remove(job);
     polls.remove(job.single);
     if (this.#jobs.size === 0) polls.tables.delete(this);
   }
