@@ -55,13 +55,12 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     onStep: (text) => onProgress?.({ type: 'step', text }),
   };
   let stopped: CheckReport['stopped'];
-  let left: string | undefined;
   try {
     await checkReads(session);
     await checkPaging(session);
     checkRows(session);
     checkStatuses(session);
-    if (level === 'write') left = await checkWrites(session, confirmDelete);
+    if (level === 'write') await checkWrites(session, confirmDelete);
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
     stopped = { reason: error.message, exitCode: error.exitCode };
@@ -76,6 +75,6 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     contract,
     requests: probe.sent,
     ...(stopped && { stopped }),
-    ...(left !== undefined && { left }),
+    ...(session.left !== undefined && { left: session.left }),
   };
 }

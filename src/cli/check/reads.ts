@@ -34,6 +34,8 @@ export interface Session {
   readonly rows: Map<Kind, readonly Row[]>;
   /** Resources that were read one by one. */
   readonly resources: Map<Kind, Row>;
+  /** Name of a project of the check that may be left. */
+  left?: string | undefined;
   onStep(text: string): void;
 }
 

@@ -33,8 +33,8 @@ const HALF_A_QUARTER_MS = 7.5 * 60_000;
 /** Decides whether projects of earlier checks are deleted, by their names. */
 export type ConfirmDelete = (names: readonly string[]) => Promise<boolean>;
 
-/** The writes of a check. Returns the name of a project that may be left. */
-export async function checkWrites(session: Session, confirmDelete: ConfirmDelete): Promise<string | undefined> {
+/** The writes of a check. */
+export async function checkWrites(session: Session, confirmDelete: ConfirmDelete): Promise<void> {
   const { findings, paths, rows } = session;
   await checkUpload(session);
   const [list, get] = [paths.working('projects.list'), paths.working('projects.get')];
@@ -57,7 +57,6 @@ class ProjectFlow {
   #before: readonly Row[] = [];
   /** Projects that this check has certainly created. */
   readonly #own = new Map<string, Id>();
-  #mayBeLeft = false;
 
   constructor(session: Session, list: string, get: string) {
     this.#session = session;
@@ -65,8 +64,8 @@ class ProjectFlow {
     this.#get = get;
   }
 
-  async run(confirmDelete: ConfirmDelete): Promise<string | undefined> {
-    const { probe, findings, onStep } = this.#session;
+  async run(confirmDelete: ConfirmDelete): Promise<void> {
+    const { probe, onStep } = this.#session;
     onStep('A project: create, repeat, read, delete');
     this.#before = await this.#listed();
     await this.#deleteLeft(confirmDelete);
@@ -75,20 +74,23 @@ class ProjectFlow {
       await this.#check(name);
     } finally {
       probe.endSoon();
-      if (this.#mayBeLeft && this.#own.size === 0) await this.#adopt();
-      for (const id of this.#own.values()) if (await this.#delete(id, true)) this.#own.delete(String(id));
+      if (this.#session.left !== undefined && this.#own.size === 0) await this.#adopt();
+      const own = [...this.#own.values()];
+      let deleted = 0;
+      for (const id of own) if (await this.#delete(id, true)) deleted++;
+      if (deleted > 0 && deleted === own.length) this.#session.left = undefined;
     }
-    const isLeft = this.#own.size > 0 || (this.#mayBeLeft && findings.stateOf('path:projects.delete') !== 'confirmed');
-    return isLeft ? name : undefined;
   }
 
   async #check(name: string): Promise<void> {
     const { findings } = this.#session;
     const id = 'path:projects.create';
+    this.#session.left = name;
     let reply = await this.#create({ name }, 'create a project');
     // The outcome is unknown: the same key once more.
     if (reply.status === 0 || reply.status >= 500) reply = await this.#create({ name }, 'the same create again');
     const { status } = reply;
+    if (status >= 300 && status < 500 && status !== 409) this.#session.left = undefined;
     const fields = invalidFields(reply);
     const request = `\`POST ${this.#session.paths.inEffect('projects.create').path}\``;
     if (isMissing(status)) {
@@ -119,7 +121,6 @@ class ProjectFlow {
   #create(body: object, why: string): Promise<Reply> {
     const { path, method } = this.#session.paths.inEffect('projects.create');
     const headers = { 'idempotency-key': this.#key };
-    this.#mayBeLeft = true;
     return this.#session.probe.send({ method, path, body, headers, why });
   }
 

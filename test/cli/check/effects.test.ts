@@ -125,6 +125,12 @@ describe('a check that writes', () => {
     expect(service.lists.projects).toHaveLength(4);
   });
 
+  it('has left nothing if the create is refused', async () => {
+    const readOnly = answers(({ method }) => (method === 'GET' ? undefined : failure(403, 'Read only.')));
+    const { report } = await check({ traits: [readOnly] }, { level: 'write' });
+    expect(report.left).toBeUndefined();
+  });
+
   it('says what is left if the delete is refused', async () => {
     const { report } = await check(
       { traits: [answers(({ operation }) => (operation === 'projects.delete' ? failure(403, 'No.') : undefined))] },
