@@ -29,8 +29,7 @@ const CONTRACT = {
     assumed:
       'the requests that create audiences, lookalikes, estimates, activations, cohorts, projects and schedules. A key has 1 to 255 characters. The key belongs to the account, not to the token',
     override: '`operations: { "…": { retry } }`',
-    check:
-      '`--write`: creates a project twice with the same key. `--build`: creates an audience twice with the same key. `check` infers nothing about other resources',
+    check: '`--write`: creates a project twice with the same key. `check` infers nothing about other resources',
   },
   conflictMessage: {
     about: 'Cause of a 409 response (another request with the same key is in flight, or had a different body)',
@@ -95,14 +94,14 @@ const CONTRACT = {
       '`name`, `project_id`, `dataset`, `cohort_id` and `filters`, all optional. An entry of `dataset` has the same three fields as in the audience object',
     override: '`operations: { "audiences.create": { body } }`',
     check:
-      '`--write`: `check` compares the fields that a 422 response names with the assumed fields. `--build`: it builds an audience',
+      'never, because `check` creates only a project. The first real create shows it: a 422 response names the fields',
   },
   lookalikeBody: {
     about: 'Body of a request that creates a lookalike, except `config.target_size`',
     assumed: '`source_audience_id` and `config`, both required; an optional `name`',
     override: '`operations: { "lookalikes.create": { body } }`',
     check:
-      '`--write`: `check` compares the fields that a 422 response names with the assumed fields. The result is at most `likely`',
+      'never, because `check` creates only a project. The first real create shows it: a 422 response names the fields',
   },
   activationBody: {
     about:
@@ -111,7 +110,7 @@ const CONTRACT = {
       '`audience_id`, which is required, and the optional `description`, `identifier`, `project_id`, `credentials` and `filters`',
     override: '`operations: { "activations.create": { body } }`',
     check:
-      '`--write`: `check` compares the fields that a 422 response names with the assumed fields. The result is at most `likely`',
+      'never, because `check` creates only a project. The first real create shows it: a 422 response names the fields',
   },
   cohortBody: {
     about: 'Body of a request that creates a cohort',
@@ -169,7 +168,7 @@ const CONTRACT = {
     assumed:
       'one path, with the group (`common`, `web`, `ctv` or `apps`) and the name of the table. A row can be any object',
     override: '`operations: { "reference.list": … }`',
-    check: 'likely at best, because no table is documented',
+    check: 'never, because no table is documented',
   },
   yearmonth: {
     about: '`yearmonth` of a usage report',
@@ -182,7 +181,7 @@ const CONTRACT = {
     assumed:
       '`hour` and `day`, each with `{ limit, used }`. The counts are live only in the report of the current month. `retry_after_seconds` is `null` or absent while neither budget is exhausted',
     override: '`operations: { "usage.get": { data } }`',
-    check: 'reads: the fields of `build_budget`. `--build`: the count rises',
+    check: 'reads: the fields of `build_budget`',
   },
   uploads: {
     about: 'Reservation of an upload',
@@ -274,7 +273,7 @@ const CLIENT: readonly Assumption[] = [
     about: 'Headers that the signature of a presigned URL covers',
     assumed: 'only `Content-Length`, so the client does not send the type of a Blob',
     override: '`headers` of an upload',
-    check: '`--write`: a PUT request of 4 bytes without other headers',
+    check: 'never, because `check` sends no file',
   },
   {
     about: 'Error responses of storage to an upload',
@@ -346,13 +345,9 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
   'usage.get': 'reads, at the beginning',
   'projects.create': '`--write`: creates a project',
   'projects.delete': '`--write`: deletes the created project',
-  'audiences.create': '`--write`: a body that the service must refuse',
-  'audiences.delete': '`--build`: deletes the created audience',
-  'lookalikes.create': '`--write`: a body that the service must refuse',
-  'activations.create': '`--write`: a body that the service must refuse',
-  'uploads.reserve': '`--write`: reserves an upload of 4 bytes',
+  'uploads.reserve': '`--write`: reserves an upload',
   'estimates.get': 'likely at best, because no list shows the ids of estimates',
-  'reference.list': 'likely at best, because no table is documented',
+  'reference.list': 'never, because no table is documented',
   'mcp.send': 'never',
 };
 
@@ -362,7 +357,7 @@ function checkOf(name: OperationName): string {
   const rule =
     operations[name].method === 'GET'
       ? 'reads'
-      : 'likely at best: `check` infers it from operations with the same pattern';
+      : 'never. The first real request shows it, by a 404 response or a success';
   return CHECKED[name] ?? rule;
 }
 
@@ -406,7 +401,7 @@ export function assumptionsPage(): string {
     'The column "check" says how [`aud check`](adapting-to-your-service.md) finds out whether an assumption holds at your service:',
     '',
     '- "reads": GET requests are enough.',
-    '- "`--write`" or "`--build`": `aud check` needs this option.',
+    '- "`--write`": `aud check` needs this option.',
     '- "likely at best": `aud check` can only infer that the assumption holds.',
     '- "never": `aud check` does not check the assumption.',
     '',

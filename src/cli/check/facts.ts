@@ -1,7 +1,8 @@
 import { type JobKind, type Progress, progressOf } from '../../spec/job-status.ts';
 import { isObject } from '../../util/json.ts';
-import type { Session } from './check-session.ts';
-import { isSameId, type Kind, type Row } from './evidence.ts';
+import { isSameId, type Row } from './evidence.ts';
+import type { Kind } from './findings.ts';
+import type { Session } from './reads.ts';
 
 /** Kinds with jobs, by their namespace. */
 const JOBS: readonly (readonly [Kind, JobKind])[] = [
@@ -22,7 +23,7 @@ const MEANINGS: readonly (readonly [RegExp, Progress])[] = [
 ];
 
 /** Returns the id and the name of the status of a resource; `undefined` if it has none. */
-export function statusOf({ status }: Row): { readonly id: number; readonly name: string } | undefined {
+function statusOf({ status }: Row): { readonly id: number; readonly name: string } | undefined {
   return isObject(status) && typeof status.id === 'number' ? { id: status.id, name: String(status.name) } : undefined;
 }
 
@@ -43,7 +44,7 @@ export function checkRows({ findings, rows, resources }: Session): void {
 }
 
 /** Final statuses: resources that have not changed for 7 days have probably ended. */
-export function checkStatuses({ findings, rows, probe }: Session): void {
+export function checkStatuses({ findings, rows, probe, expected }: Session): void {
   const statuses: Record<string, Progress> = {};
   let old = 0;
   for (const [kind, job] of JOBS) {
@@ -51,8 +52,10 @@ export function checkStatuses({ findings, rows, probe }: Session): void {
       const status = statusOf(row);
       if (!status || !(probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS)) continue;
       old++;
-      if (progressOf(row.is_lookalike === true ? 'lookalike' : job, { id: 0, status }) !== 'running') continue;
-      statuses[`${job} ${status.id}`] = MEANINGS.find(([pattern]) => pattern.test(status.name))?.[1] ?? 'failed';
+      const key = `${job} ${status.id}` as const;
+      const isRunning = progressOf(row.is_lookalike === true ? 'lookalike' : job, { id: 0, status }) === 'running';
+      if (!isRunning || (expected.statuses?.[key] ?? 'running') !== 'running') continue;
+      statuses[key] = MEANINGS.find(([pattern]) => pattern.test(status.name))?.[1] ?? 'failed';
     }
   }
   if (old === 0) findings.unclear('statuses', 'Needs rows that have not changed for 7 days.');
@@ -70,16 +73,18 @@ const ID_HEADER =
   /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
 
 /** The header with the request id: it has another value in each response. */
-export function checkRequestId({ probe: { successes }, findings }: Session): void {
+export function checkRequestId({ probe: { successes }, findings, expected }: Session): void {
   const id = 'request-id-header';
   const isUnique = (name: string): boolean => {
     const values = new Set(successes.map((headers) => headers.get(name)));
     return successes.length > 1 && values.size === successes.length && !values.has(null);
   };
-  const names = [...(successes[0]?.keys() ?? [])].filter(isUnique);
+  const assumed = 'x-request-id';
+  const inEffect = (expected.requestIdHeader ?? assumed).toLowerCase();
+  const likely = [...(successes[0]?.keys() ?? [])].filter((name) => ID_HEADER.test(name));
+  const name = [inEffect, assumed, ...likely].find(isUnique);
   const evidence = 'Each successful response has another value in it.';
-  const other = names.find((name) => ID_HEADER.test(name));
-  if (names.includes('x-request-id')) findings.set(id, 'confirmed', evidence);
-  else if (other !== undefined) findings.set(id, 'differs', evidence, { setting: { requestIdHeader: other } });
-  else findings.unclear(id, 'No header of the responses looks like a request id.');
+  const more = name === inEffect && name === assumed ? {} : { setting: { requestIdHeader: name } };
+  if (name === undefined) findings.unclear(id, 'No header of the responses looks like a request id.');
+  else findings.set(id, name === assumed ? 'confirmed' : 'differs', evidence, more);
 }
