@@ -704,6 +704,13 @@ const writing: readonly Variant[] = [
     works: false,
   },
   {
+    name: 'deletes that succeed and delete nothing',
+    service: { traits: [answers(({ operation }) => (operation === 'projects.delete' ? success([]) : undefined))] },
+    expected: { 'path:projects.delete': 'differs' },
+    leaves: 1,
+    works: false,
+  },
+  {
     name: 'deleted projects that the list has lost, and that can still be read',
     service: {
       traits: [
