@@ -8,6 +8,7 @@ import { CHROMIUM } from './scripts/chromium.ts';
 import { REDIS_SERVER } from './scripts/redis-server.ts';
 import { engineProvider } from './test/support/engine-provider.ts';
 import { ENGINES } from './test/support/engines.ts';
+import { SlowestFirst } from './test/support/slowest-first.ts';
 
 const inCi = process.env.CI === 'true';
 
@@ -120,6 +121,7 @@ export default defineConfig({
       ...(ENGINES.length === 0 ? [] : [engines]),
     ],
     reporters: ['default', './test/support/summary-reporter.ts'],
+    sequence: { sequencer: SlowestFirst },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],
