@@ -39,6 +39,8 @@ function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer>
       if (left > 0) return;
       left = Number.POSITIVE_INFINITY;
       if (upload === 'cut') request.socket.destroy();
+      // The client may learn of the cut, or give up, before this server notices that the connection is closed.
+      resolve(Buffer.concat(chunks));
       request.pause();
       // Read on later: a socket that is not read does not notice that the client has closed it.
       setTimeout(() => request.resume(), STALL);
@@ -125,7 +127,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
       at: performance.now(),
     };
     seen.push(entry);
-    if (!request.socket.destroyed) setTimeout(() => answer(step, entry, response), step.delay ?? 0);
+    if (request.complete) setTimeout(() => answer(step, entry, response), step.delay ?? 0);
   });
   await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
   const { port } = server.address() as AddressInfo;
