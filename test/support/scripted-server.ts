@@ -38,9 +38,11 @@ function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer>
       left -= chunk.length;
       if (left > 0) return;
       left = Number.POSITIVE_INFINITY;
-      if (upload === 'cut') request.socket.destroy();
-      // The client may learn of the cut, or give up, before this server notices that the connection is closed.
-      resolve(Buffer.concat(chunks));
+      if (upload === 'cut') {
+        request.socket.destroy();
+        // Now: the client may learn of it earlier than this server.
+        resolve(Buffer.concat(chunks));
+      }
       request.pause();
       // Read on later: a socket that is not read does not notice that the client has closed it.
       setTimeout(() => request.resume(), STALL);
@@ -127,7 +129,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
       at: performance.now(),
     };
     seen.push(entry);
-    if (request.complete) setTimeout(() => answer(step, entry, response), step.delay ?? 0);
+    if (!request.socket.destroyed) setTimeout(() => answer(step, entry, response), step.delay ?? 0);
   });
   await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
   const { port } = server.address() as AddressInfo;
