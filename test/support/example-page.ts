@@ -143,7 +143,7 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
 }
 
 /** Options to wait until a job has ended. */
-export const SOON = { timeout: 60_000 };
+export const SOON = { timeout: 180_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
