@@ -99,7 +99,7 @@ export class BuildBudgetGate {
   async classify(
     retryAfter: number | undefined,
     signal: AbortSignal,
-    mayRead = true,
+    mayRead: boolean,
   ): Promise<BudgetRefusal | undefined> {
     const reading = mayRead ? await this.#readOnce(signal) : undefined;
     if (reading?.isLeft) return undefined;
