@@ -90,6 +90,3 @@ export function contractSchema(): JsonSchema {
     $defs: Object.fromEntries(definitions),
   };
 }
-
-/** Returns the text of the file. */
-export const textOfContractSchema = (): string => `${JSON.stringify(contractSchema(), null, 2)}\n`;

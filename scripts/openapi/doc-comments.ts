@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import ts from 'typescript';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './service.ts';
 
 /** Reads the doc comments of the public interfaces, so that the document says what the types say. */
 export class DocComments {
