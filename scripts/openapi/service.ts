@@ -54,10 +54,11 @@ const constants: Json = { ...limits };
 
 /** The fixed parts of the document. */
 export const service: Service = parse(
-  readFileSync(FILE, 'utf8').replace(/\$\{(\w+)\}/g, (_, name: string) => {
+  readFileSync(FILE, 'utf8').replace(/\$([A-Z][A-Z_]+)/g, (_, name: string) => {
     if (constants[name] === undefined) throw new Error(`src/spec/limits.ts exports no ${name}, which ${FILE} uses.`);
     return String(constants[name]);
   }),
+  { merge: true },
 );
 
 /** Returns a reference to a schema of the document. */
