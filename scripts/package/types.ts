@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { run } from './commands.ts';
 import { type Projects, ROOT, type Step } from './project.ts';
-import { ENTRIES, specifier, TELEMETRY } from './runtimes.ts';
+import { TELEMETRY } from './runtimes.ts';
 import { TYPESCRIPTS, typescriptAlias } from './versions.ts';
 
 /** The configuration that the guide recommends. */
@@ -55,41 +55,23 @@ const MODULES: readonly ModuleSetting[] = [
   },
 ];
 
-/** The error for `require` of an ES module, which TypeScript reports with `node16` only. */
-const REQUIRED_ES_MODULE = 'TS1479';
-
 /** Steps for every supported TypeScript. */
 export const typeSteps = (projects: Projects): Step[] =>
-  TYPESCRIPTS.flatMap((version) => [
-    ...MODULES.filter(({ since = 0 }) => Number.parseFloat(version) >= since).map(({ name, ...sources }) => ({
+  TYPESCRIPTS.flatMap((version) =>
+    MODULES.filter(({ since = 0 }) => Number.parseFloat(version) >= since).map(({ name, ...sources }) => ({
       name: `TypeScript ${version}, ${name}: strict, with the declarations checked`,
       work: async () => compile(projects, await projects.project('app', TELEMETRY), name, version, sources),
     })),
-    {
-      name: `TypeScript ${version}, node16: \`require\` of every entry is refused by ${REQUIRED_ES_MODULE}`,
-      work: () => expectRefusals(projects, version),
-    },
-  ]);
-
-async function expectRefusals(projects: Projects, version: string): Promise<void> {
-  const lines = ENTRIES.map((entry, at) => `export * as e${at} from '${specifier(entry)}';`);
-  const sources = { texts: { 'refused.cts': lines.join('\n') }, options: { module: 'node16' } };
-  const output = await compile(projects, await projects.project('app', TELEMETRY), 'refused', version, sources).then(
-    () => 'It compiles.',
-    (error) => String(error),
   );
-  const codes = output.match(/\bTS\d+(?=:)/g) ?? [];
-  if (codes.length !== ENTRIES.length || codes.some((code) => code !== REQUIRED_ES_MODULE)) throw new Error(output);
-}
 
-/** Compiles files in a folder of a project with one version of TypeScript. */
+/** Compiles files in a folder of a project with one version of TypeScript; resolves with the folder. */
 export async function compile(
   { tool }: Projects,
   project: string,
   name: string,
   version: string,
   { paths = [], texts = {}, options }: Sources,
-): Promise<void> {
+): Promise<string> {
   const folder = join(project, `types-${version}-${name.replace(/\W+/g, '-')}`);
   await mkdir(folder);
   const copies = paths.map(async (path) => [basename(path), await readFile(join(ROOT, path), 'utf8')] as const);
@@ -113,4 +95,5 @@ export async function compile(
     await writeFile(join(folder, file), text);
   }
   await run(project, process.execPath, [await tool(`${typescriptAlias(version)}/bin/tsc`), '-p', folder]);
+  return folder;
 }

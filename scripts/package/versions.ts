@@ -48,8 +48,6 @@ export const PEERS = {
 export const OPENAPI_TOOLS = {
   '@hey-api/openapi-ts': '0.99.0',
   '@redocly/cli': '2.77.0',
-  '@stoplight/spectral-cli': '6.16.3',
-  'openapi-typescript': '7.13.0',
   typescript: '5.9.3',
 } as const;
 
