@@ -27,9 +27,9 @@ export const terminalMissing = !(process.platform === 'linux' && existsSync('/us
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
   // Tests and their conditions have as long as a busy machine takes.
-  testTimeout: 180_000,
-  expect: { poll: { timeout: 60_000, interval: 10 } },
-  hookTimeout: 120_000,
+  testTimeout: 600_000,
+  expect: { poll: { timeout: 180_000, interval: 10 } },
+  hookTimeout: 600_000,
 };
 
 /** `npm test`: everything that needs no second process, no browser and no built package. */

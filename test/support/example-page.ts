@@ -143,7 +143,7 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
 }
 
 /** Options to wait until a job has ended. */
-export const SOON = { timeout: 60_000 };
+export const SOON = { timeout: 180_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
@@ -173,10 +173,14 @@ export async function holdReadsFrom(page: Page, name: string, status: string): P
     isShown ||= [data ?? []].flat().some((audience) => shows(audience, name, status));
     await route.fulfill({ response });
   };
-  await page.route(/\/api\/v2\/audiences\b/, (route) =>
+  // One after the other: a read that was sent together with the one that shows the status could show a later status.
+  let last = Promise.resolve();
+  await page.route(/\/api\/v2\/audiences\b/, (route) => {
+    if (route.request().method() !== 'GET') return route.continue();
     // A page that was left in the meantime has no use for the response.
-    route.request().method() === 'GET' ? forward(route).catch(() => {}) : route.continue(),
-  );
+    last = last.then(() => forward(route)).catch(() => {});
+    return last;
+  });
   return release;
 }
 
