@@ -91,7 +91,6 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
   test: {
     ...shared,
     name,
-    globalSetup: [shared.globalSetup, 'test/support/minimum-browsers-setup.ts'],
     setupFiles: ['test/support/minimum-browser.ts'],
     include: [
       'test/**/*.browser.test.ts',

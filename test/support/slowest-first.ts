@@ -12,7 +12,6 @@ const SHORT_AND_SLOW: readonly string[] = [
   'examples/pg-boss-worker.process',
   'examples/queue-worker.process',
   'oauth/conformance.process',
-  'package/minimum-browsers.process',
   'reliability/calls-memory.process',
   'reliability/waits-memory.process',
   'sandbox/leftovers.process',
