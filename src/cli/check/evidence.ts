@@ -176,7 +176,7 @@ export function zoneOffset(createdAt: unknown, at: number): number | undefined {
 /** Returns the name of a time zone with a fixed offset. */
 export function zoneName(minutes: number): string {
   if (minutes === 0) return 'UTC';
-  // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
+  // `Etc` has the signs of POSIX: west of Greenwich is positive.
   if (minutes % 60 === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`;
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
   return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;

@@ -64,7 +64,7 @@ export class Paths {
     return { method, path };
   }
 
-  /** Returns whether a check may send an operation at the path in effect. A hostile contract may have that of another one. */
+  /** Returns whether a check may send an operation at the path in effect. A hostile contract may name the path of another operation. */
   isCallable(name: OperationName): boolean {
     const { method, path } = this.inEffect(name);
     const assumed = operations[name];
@@ -102,7 +102,7 @@ export class Paths {
     return this.#working.get(name);
   }
 
-  /** Returns the path of a read that was not sent, if those of all other resources follow one convention. */
+  /** Returns the path of a read that was not sent, if the paths of all other resources follow one convention. */
   byAnalogy(name: OperationName): string | undefined {
     const list = JUDGED.find((other) => other === name.replace(/\.\w+$/, '.list')) ?? 'audiences.list';
     if (this.#tried.has(name) || !this.#working.has(list)) return undefined;

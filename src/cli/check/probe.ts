@@ -91,7 +91,7 @@ export class Probe {
   /** Milliseconds by which the clock of the service is ahead, by the last response and by the first one. */
   #ahead = 0;
   #firstAhead: number | undefined;
-  /** True if timestamps are not those of a clock: a sandbox says so in a header, or the `Date` is too fast. */
+  /** True if timestamps do not come from a real clock: a sandbox says so in a header, or the `Date` is too fast. */
   isClockForeign = false;
   /** Headers of the successful responses so far. */
   readonly successes: Headers[] = [];
@@ -159,7 +159,7 @@ export class Probe {
     throw new Stop(reason, STOPPED.cutShort);
   }
 
-  /** Returns whether a response is that of a path that does not exist. */
+  /** Returns whether a response looks like the response to a path that does not exist. */
   isLikeUnknown(reply: Reply): boolean {
     return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
   }

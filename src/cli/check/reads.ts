@@ -157,7 +157,7 @@ function notePlace(session: Session, name: OperationName, { place }: Found<unkno
   session.findings.set(`data:${name}`, state, `The payload is at \`${place}\` of the response.`, { setting });
 }
 
-/** All reads of a check, except those of further pages. */
+/** All reads of a check, except the reads of further pages. */
 export async function checkReads(session: Session): Promise<void> {
   await checkDocumentedReads(session);
   await checkUsage(session);

@@ -172,7 +172,7 @@ class ProjectFlow {
       findings.set(id, minutes === 0 ? 'confirmed' : 'differs', evidence, {
         setting: { serverTimeZone: zoneName(minutes) },
       });
-    else if (zone === 'UTC') findings.set(id, 'confirmed', 'The time of something just created is that of UTC.');
+    else if (zone === 'UTC') findings.set(id, 'confirmed', 'The time of something just created is in UTC.');
     else findings.set(id, 'differs', evidence, { setting: { serverTimeZone: zone } });
   }
 

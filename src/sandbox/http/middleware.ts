@@ -36,7 +36,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
 /** Returns the encoded path, which cannot break a line of the log, cut to the maximum length there. */
 const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, MAX_LOGGED_PATH);
 
-/** Drift of the sandbox's clock from that of the machine, in milliseconds, above which responses have the sandbox's time. */
+/** Milliseconds by which the sandbox's clock may differ from the machine's before responses have the sandbox's time. */
 const MAX_CLOCK_DRIFT_MS = 1_000;
 
 /** Logs each request except preflights, which browsers send automatically. */

@@ -9,7 +9,7 @@ import { CANARY, LISTED, ORIGIN, type Service, type ServiceDefinition } from './
 
 /**
  * Expected state of a finding. A list has the states that are right. Where a state implies a value, such as the path of an
- * operation, it must be that of the service; `unfound` differs without a value, or is not checked.
+ * operation, it must be the request of the service; `unfound` differs without a value, or is not checked.
  */
 export type Expectation = FindingState | 'unfound' | readonly FindingState[];
 type Expectations = Readonly<Record<string, Expectation>>;
@@ -20,7 +20,7 @@ export interface Variant {
   /** True if the check may write. @default false */
   readonly writes?: boolean;
   readonly service?: ServiceDefinition;
-  /** Where findings differ from those of a service that is as assumed. */
+  /** Where findings differ from the findings at a service that is as assumed. */
   readonly expected?: Expectations;
   /** Exit code of a check that ends early. What it has not reached, it has not checked. */
   readonly stopped?: number;
