@@ -159,33 +159,33 @@ export async function build(page: Page, name: string, from = day(20)): Promise<L
   return jobCard(page, name);
 }
 
-/**
- * Once a read of audiences has shown an audience in a status, holds the later ones until the returned function is
- * called: a page of a busy machine would see the status too late.
- */
-export async function holdReadsFrom(page: Page, name: string, status: string): Promise<() => void> {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  let isShown = false;
-  const forward = async (route: Route): Promise<void> => {
-    if (isShown) await released;
-    const response = await route.fetch();
-    const { data } = (await response.json()) as { data?: object | readonly object[] };
-    isShown ||= [data ?? []].flat().some((audience) => shows(audience, name, status));
-    await route.fulfill({ response });
-  };
-  // One after the other: a read that was sent together with the one that shows the status could show a later status.
-  let last = Promise.resolve();
-  await page.route(/\/api\/v2\/audiences\b/, (route) => {
-    if (route.request().method() !== 'GET') return route.continue();
-    // A page that was left in the meantime has no use for the response.
-    last = last.then(() => forward(route)).catch(() => {});
-    return last;
-  });
-  return release;
-}
+/** Statuses that the service shows while a job runs. */
+export const QUEUED = { id: 100, name: 'Queued' };
+export const BUILDING = { id: 102, name: 'Building' };
+export const IMPORTING = { id: 2, name: 'Importing' };
 
-const shows = (audience: { name?: string; status?: { name?: string } }, name: string, status: string): boolean =>
-  audience.name === name && audience.status?.name === status;
+/**
+ * Lets reads show jobs, by name, in one status until the returned function is called: the page of a busy machine may
+ * read a job for the first time when it has ended.
+ */
+export async function keepStatus(page: Page, jobs: Readonly<Record<string, typeof QUEUED>>): Promise<() => void> {
+  let isKept = true;
+  const forward = async (route: Route): Promise<void> => {
+    const response = await route.fetch();
+    const json: { data?: object } = await response.json();
+    for (const resource of [json.data ?? []].flat() as { name?: string; status?: object | undefined }[]) {
+      if (isKept) resource.status = jobs[resource.name ?? ''] ?? resource.status;
+    }
+    await route.fulfill({ response, json });
+  };
+  await page.route(/\/api\/v2\/(audiences|cohorts)\b/, (route) =>
+    // A page that was left in the meantime has no use for the response.
+    route.request().method() === 'GET' ? forward(route).catch(() => {}) : route.continue(),
+  );
+  return () => {
+    isKept = false;
+  };
+}
 
 /** Selects a file for a cohort and submits the form. */
 export async function upload(page: Page, megabytes: number): Promise<Locator> {
