@@ -10,9 +10,12 @@ import {
   withoutComments,
 } from './scripts/build-plugins.ts';
 
+/** The oldest supported browsers, as docs/support.md and docs/browsers.md name them. */
+export const BROWSERS = { chrome: 120, edge: 120, firefox: 125, safari: 17.4 } as const;
+
 const shared: Options = {
   format: 'esm',
-  target: 'es2023',
+  target: ['es2023', ...Object.entries(BROWSERS).map(([name, version]) => `${name}${version}`)],
   platform: 'neutral',
   splitting: true,
   treeshake: true,
@@ -93,6 +96,7 @@ export default defineConfig([
     // Uses the other entries as any program does, and loads the code of a command when it runs.
     entry: { cli: 'src/cli/start.ts' },
     platform: 'node',
+    target: 'es2023',
     // The package of the completion scripts ships no text of its licence, so it is a dependency.
     external: [/^node:/, /^@bomb\.sh\/tab/],
     noExternal: [/^(?!node:|@bomb\.sh\/tab)/],

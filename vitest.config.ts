@@ -8,6 +8,7 @@ import { CHROMIUM } from './scripts/chromium.ts';
 import { REDIS_SERVER } from './scripts/redis-server.ts';
 import { engineProvider } from './test/support/engine-provider.ts';
 import { ENGINES } from './test/support/engines.ts';
+import { SlowestFirst } from './test/support/slowest-first.ts';
 
 const inCi = process.env.CI === 'true';
 
@@ -26,9 +27,9 @@ export const terminalMissing = !(process.platform === 'linux' && existsSync('/us
 const shared = {
   globalSetup: 'test/support/control-setup.ts',
   // Tests and their conditions have as long as a busy machine takes.
-  testTimeout: 180_000,
-  expect: { poll: { timeout: 60_000, interval: 10 } },
-  hookTimeout: 120_000,
+  testTimeout: 600_000,
+  expect: { poll: { timeout: 180_000, interval: 10 } },
+  hookTimeout: 600_000,
 };
 
 /** `npm test`: everything that needs no second process, no browser and no built package. */
@@ -90,7 +91,6 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
   test: {
     ...shared,
     name,
-    globalSetup: [shared.globalSetup, 'test/support/minimum-browsers-setup.ts'],
     setupFiles: ['test/support/minimum-browser.ts'],
     include: [
       'test/**/*.browser.test.ts',
@@ -120,6 +120,7 @@ export default defineConfig({
       ...(ENGINES.length === 0 ? [] : [engines]),
     ],
     reporters: ['default', './test/support/summary-reporter.ts'],
+    sequence: { sequencer: SlowestFirst },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

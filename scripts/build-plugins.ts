@@ -56,21 +56,35 @@ export const withoutComments: Plugin = {
   },
 };
 
-/** Leaves the OpenAPI document out of every bundle: all of them import the one file of it. */
-export const documentIsExternal: Plugin = {
-  name: 'document-is-external',
+/** Leaves modules out of a bundle, which imports files of `dist` instead; those for which `to` returns one. */
+const external = (name: string, filter: RegExp, to: (path: string) => string | undefined): Plugin => ({
+  name,
   setup({ onResolve }) {
-    onResolve({ filter: /\/openapi\.json$/ }, () => ({ path: './openapi-json.js', external: true }));
+    onResolve({ filter }, ({ path }) => {
+      const file = to(path);
+      return file === undefined ? undefined : { path: `./${file}.js`, external: true };
+    });
   },
-};
+});
+
+/** Leaves the OpenAPI document out of every bundle: all of them import the one file of it. */
+export const documentIsExternal = external('document', /\/openapi\.json$/, () => 'openapi-json');
 
 /** Leaves the function that describes a contract out of the bundle of the sandbox, which imports that of the client. */
-export const contractDocumentIsExternal: Plugin = {
-  name: 'contract-document-is-external',
-  setup({ onResolve }) {
-    onResolve({ filter: /\/client\/openapi-document\.ts$/ }, () => ({ path: './openapi-document.js', external: true }));
-  },
-};
+export const contractDocumentIsExternal = external(
+  'contract-document',
+  /\/client\/openapi-document\.ts$/,
+  () => 'openapi-document',
+);
+
+/**
+ * Leaves the package's entries out of the bundle of the command, which imports the built ones instead; not `check`, nor
+ * the functions of the client that it uses.
+ */
+export const entriesAreExternal = external('entries', /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/, (path) => {
+  const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
+  return ['check', 'client'].includes(folder) ? undefined : folder;
+});
 
 /** Entries that a program may load without the client: they contain what they use of it, except the classes of errors. */
 const SMALL_ENTRIES: readonly string[] = ['webhooks', 'openapi-document', 'timestamps'];
@@ -104,29 +118,6 @@ export const fewFiles: Plugin = {
       const [from, to] = [fileOf(importer), fileOf(join(resolveDir, path))];
       const isContained = from === to || (to === 'client' && SMALL_ENTRIES.includes(from));
       return isContained ? undefined : { path: `./${to}.js`, external: true };
-    });
-  },
-};
-
-/** Returns a module that exports a JSON object, whose text is parsed when a property is read for the first time. */
-export async function jsonModule(json: string): Promise<string> {
-  const keys = Object.keys(JSON.parse(json)).map((key) => JSON.stringify(key));
-  const getters = keys.map((key) => `get ${key}() { return parsed()[${key}]; }`);
-  const parsed = `let value; const parsed = () => (value ??= JSON.parse(${JSON.stringify(json)}));`;
-  const { code } = await transform(`${parsed} export default { ${getters.join(', ')} };`);
-  return code;
-}
-
-/**
- * Leaves the package's entries out of the bundle of the command, which imports the built ones instead; not `check`, nor
- * the functions of the client that it uses.
- */
-export const entriesAreExternal: Plugin = {
-  name: 'entries-are-external',
-  setup({ onResolve }) {
-    onResolve({ filter: /^(?:\.\.\/)+(?:\w+\/)?index\.ts$/ }, ({ path }) => {
-      const folder = /(\w+)\/index\.ts$/.exec(path)?.[1] ?? 'index';
-      return ['check', 'client'].includes(folder) ? undefined : { path: `./${folder}.js`, external: true };
     });
   },
 };

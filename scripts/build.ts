@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { INPUTS, jsonModule } from './build-plugins.ts';
+import { INPUTS } from './build-plugins.ts';
 import { writeDeclarations } from './declarations.ts';
 import { bundledPackages, licenceTexts } from './licences.ts';
 import { writePackageTexts } from './package-texts.ts';
@@ -15,7 +15,10 @@ run('tsup', '--silent');
 
 const document = JSON.stringify(JSON.parse(readFileSync('src/spec/generated/openapi.json', 'utf8')));
 writeFileSync('dist/openapi.json', document);
-writeFileSync('dist/openapi-json.js', await jsonModule(document));
+// Parsed when a property is read for the first time.
+const getters = Object.keys(JSON.parse(document)).map((key) => `get '${key}'() { return parsed()['${key}']; }`);
+const parsed = `let value;\nconst parsed = () => (value ??= JSON.parse('${document.replaceAll(/[\\']/g, '\\$&')}'));`;
+writeFileSync('dist/openapi-json.js', `${parsed}\nexport default { ${getters.join(', ')} };\n`);
 const contractSchema: unknown = JSON.parse(readFileSync('src/spec/generated/contract.schema.json', 'utf8'));
 writeFileSync('dist/contract.schema.json', JSON.stringify(contractSchema));
 await writeDeclarations('dist');

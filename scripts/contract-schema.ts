@@ -1,10 +1,6 @@
-import { resolve } from 'node:path';
 import ts from 'typescript';
-
-/** The JSON Schema of a contract, as far as it is nested. */
-interface JsonSchema {
-  readonly [keyword: string]: unknown;
-}
+import { exportsOf } from './openapi/doc-comments.ts';
+import type { JsonSchema } from './openapi/service.ts';
 
 const FILE = 'src/spec/contract.ts';
 const PATH = { pattern: '^[\\w$-]+(\\.[\\w$-]+)*$' };
@@ -23,13 +19,8 @@ const STATUS_NAME = '^(audience|lookalike|estimate|activation|cohort) \\d+$';
 
 /** Returns the JSON Schema of contracts, from the type `ServiceContract` and its comments. */
 export function contractSchema(): JsonSchema {
-  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, resolve('.'));
-  const program = ts.createProgram([FILE], options);
-  const checker = program.getTypeChecker();
-  const source = program.getSourceFile(FILE);
-  const module = source && checker.getSymbolAtLocation(source);
-  const symbol = module && checker.getExportsOfModule(module).find(({ name }) => name === 'ServiceContract');
+  const { checker, exported } = exportsOf([FILE]);
+  const symbol = exported.find(({ name }) => name === 'ServiceContract');
   if (!symbol) throw new Error(`${FILE} exports no ServiceContract.`);
 
   const comment = (of: ts.Symbol): JsonSchema => {
@@ -90,6 +81,3 @@ export function contractSchema(): JsonSchema {
     $defs: Object.fromEntries(definitions),
   };
 }
-
-/** Returns the text of the file. */
-export const textOfContractSchema = (): string => `${JSON.stringify(contractSchema(), null, 2)}\n`;

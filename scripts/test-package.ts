@@ -1,59 +1,70 @@
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { browserSteps } from './package/browsers.ts';
-import { bundleSteps } from './package/bundles.ts';
 import { run } from './package/commands.ts';
-import { jestSteps } from './package/jest.ts';
-import { errorStep, exampleStep, importSteps, licenceStep, nodeSteps } from './package/nodes.ts';
 import { openApiSteps } from './package/openapi.ts';
 import { peerSteps } from './package/peers.ts';
-import { openFolder, openProjects, type Projects, ROOT } from './package/project.ts';
-import { type Result, runSteps, type Step } from './package/report.ts';
+import { openProjects, ROOT, type Step } from './package/project.ts';
 import { runtimeSteps } from './package/runtimes.ts';
-import { telemetrySteps } from './package/telemetry.ts';
 import { typeSteps } from './package/types.ts';
 
 /**
- * Packs the package, installs it as a user would, and uses it on every supported platform. `--built` uses `dist` as it is.
+ * Packs the package, installs it as a user would, and does the tasks of `programs/smoke.ts` on every supported platform.
+ *
+ *   npm run test:package
+ *   npm run test:package -- --built      uses `dist` as it is
+ *   npm run test:package -- --only Deno  runs the steps whose names contain a text
  */
-const { values } = parseArgs({
-  options: { built: { type: 'boolean', default: false } },
-});
+const { built, only } = parseArgs({
+  options: { built: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+}).values;
 
-const stepsOf = (projects: Projects): Step[] => [
-  licenceStep(projects),
-  errorStep(projects),
-  exampleStep(projects),
-  ...importSteps(projects),
-  ...bundleSteps(projects),
-  ...nodeSteps(projects),
-  ...runtimeSteps(projects),
-  ...browserSteps(projects),
-  ...typeSteps(projects),
-  ...telemetrySteps(projects),
-  ...peerSteps(projects),
-  ...openApiSteps(projects),
-  ...jestSteps(projects),
-];
+/** Steps that run at the same time. Most wait for one process. */
+const CONCURRENCY = 3;
 
-async function tryAll(folder: string): Promise<Result> {
-  if (!values.built) await run('npm', ['run', '-s', 'build'], { cwd: ROOT, timeout: 120_000 });
-  const projects = await openProjects(folder);
-  return runSteps(stepsOf(projects), (line) => console.log(line));
+/** Runs the steps in order and prints each result, with its duration; returns the number of those that failed. */
+async function runSteps(steps: readonly Step[]): Promise<number> {
+  const waiting = steps.values();
+  let failed = 0;
+  const work = async (): Promise<void> => {
+    for (const { name, work } of waiting) {
+      const began = performance.now();
+      const failure = await failureOf(work);
+      const duration = `(${((performance.now() - began) / 1_000).toFixed(1)} s)`;
+      if (failure !== undefined) failed += 1;
+      console.log(failure === undefined ? `✓ ${name} ${duration}` : `✗ ${name} ${duration}\n${failure}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  return failed;
 }
 
-const folder = await openFolder();
+async function failureOf(work: Step['work']): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'audience-activation-'));
 const clean = (): Promise<void> => rm(folder, { recursive: true, force: true });
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
   process.once(signal, () => clean().finally(() => process.exit(code)));
 }
 try {
-  const { passed, failed } = await tryAll(folder);
-  console.log(`${passed} passed, ${failed} failed`);
+  if (!built) await run(ROOT, 'npm', ['run', '-s', 'build']);
+  const projects = await openProjects(folder);
+  const kinds = [runtimeSteps, browserSteps, typeSteps, peerSteps, openApiSteps];
+  const steps = kinds.flatMap((stepsOf) => stepsOf(projects)).filter(({ name }) => name.includes(only));
+  const failed = await runSteps(steps);
+  console.log(`${steps.length - failed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
 } finally {
   await clean();
 }
+// The service of the steps still listens.
+process.exit();

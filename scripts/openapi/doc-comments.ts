@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import ts from 'typescript';
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './service.ts';
 
 /** Reads the doc comments of the public interfaces, so that the document says what the types say. */
 export class DocComments {
@@ -9,17 +9,11 @@ export class DocComments {
   readonly #enumerations = new Map<string, { readonly description: JsonSchema; readonly values: Enumeration }>();
 
   constructor(files: readonly string[]) {
-    const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
-    const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, resolve('.'));
-    const program = ts.createProgram(files, options);
-    this.#checker = program.getTypeChecker();
-    for (const file of files) {
-      const source = program.getSourceFile(file);
-      const module = source && this.#checker.getSymbolAtLocation(source);
-      for (const symbol of module ? this.#checker.getExportsOfModule(module) : []) {
-        const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
-        this.#types.set(symbol.name, isAlias ? this.#checker.getAliasedSymbol(symbol) : symbol);
-      }
+    const { checker, exported } = exportsOf(files);
+    this.#checker = checker;
+    for (const symbol of exported) {
+      const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+      this.#types.set(symbol.name, isAlias ? checker.getAliasedSymbol(symbol) : symbol);
     }
   }
 
@@ -114,6 +108,19 @@ export class DocComments {
     const description = text.replace(/\{@link (\S+?)\}/g, '`$1`').replace(/\s+/g, ' ');
     return description === '' ? {} : { description };
   }
+}
+
+/** Compiles files; returns the type checker, and what the files export. */
+export function exportsOf(files: readonly string[]): {
+  readonly checker: ts.TypeChecker;
+  readonly exported: readonly ts.Symbol[];
+} {
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, resolve('.'));
+  const program = ts.createProgram(files, options);
+  const checker = program.getTypeChecker();
+  const modules = files.flatMap((file) => checker.getSymbolAtLocation(program.getSourceFile(file) as ts.Node) ?? []);
+  return { checker, exported: modules.flatMap((module) => checker.getExportsOfModule(module)) };
 }
 
 /** Schema of known values. */

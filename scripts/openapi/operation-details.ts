@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { isOperationName, type Operation, type OperationName, operations } from '../../src/spec/operations.ts';
-import { assumed } from '../assumptions.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { type JsonSchema, refTo } from './service.ts';
 
 /** Description of an operation: what the comment of its row says, and what follows from the row. */
 export interface OperationDetails {
@@ -73,17 +72,15 @@ const consequences = ({ startsJob, retry, reads }: Operation, response = ''): re
 ];
 
 function dataOf({ retry }: Operation, response: string | undefined): JsonSchema {
-  if (response === undefined) return { description: 'Empty, or any value.', ...assumed('emptyData') };
+  if (response === undefined) return { description: 'Empty, or any value.', 'x-assumed': 'emptyData' };
   const name = response.replace(/\W/g, '');
   const item = name === 'object' ? { type: 'object', additionalProperties: true } : refTo(name);
   if (response === name) return item;
   if (response === `${name}[]`) return { type: 'array', items: item };
   // The array of one element in which a GET returns a resource (specification, "Webhook delivery envelope").
   const one = { type: 'array', items: item, minItems: 1, maxItems: 1 };
-  return retry === 'idempotency-key' ? { ...one, ...assumed('createResponse') } : one;
+  return retry === 'idempotency-key' ? { ...one, 'x-assumed': 'createResponse' } : one;
 }
-
-const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Returns the usual call of an operation without a body: with an id, or a list's. */
 function exampleOf(name: OperationName, { path }: Operation): string {

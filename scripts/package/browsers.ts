@@ -1,97 +1,184 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { extname, join } from 'node:path';
-import { type Browser, chromium } from 'playwright';
+import type { AddressInfo } from 'node:net';
+import { delimiter, extname, join } from 'node:path';
+import { build } from 'esbuild';
+import { chromium } from 'playwright';
 import { CHROMIUM } from '../chromium.ts';
-import { BUNDLERS, type Bundler } from './bundlers.ts';
-import { withHost } from './host.ts';
-import { type Projects, writeProgram } from './project.ts';
-import type { Step } from './report.ts';
+import { run } from './commands.ts';
+import { type Projects, ROOT, type Step, writeProgram } from './project.ts';
+import { ENTRIES, specifier, TELEMETRY } from './runtimes.ts';
+import { ROLLUP, VITE, WEBPACK } from './versions.ts';
 
-const USES = 'a page with all entries for browsers, a module worker over HTTP';
-const PROGRAMS = ['page', 'web-worker'];
-const PAGE = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="./page.js"></script>';
-const TYPES = new Map([
-  ['.html', 'text/html'],
-  ['.js', 'text/javascript'],
-]);
+/** A bundler with its default settings for browsers: nothing is external, and nothing is replaced. */
+interface Bundler {
+  readonly name: string;
+  /** Code in CommonJS, because `NODE_PATH` has no effect on ES modules: bundles `input`, paths by name, into `target`. */
+  readonly code: string;
+}
 
-/** Steps that run bundles in a browser. */
-export const browserSteps = (projects: Projects): Step[] =>
-  BUNDLERS.map((bundler) => ({
-    name: `${bundler.name}, in Chromium: ${USES}`,
-    work: async () => runInBrowser(projects, bundler),
-  }));
+const BUNDLERS: readonly Bundler[] = [
+  {
+    name: `Vite ${VITE}`,
+    code: `require('vite').build({ root: __dirname, base: './', logLevel: 'warn', configFile: false, worker: { format: 'es' },
+      build: { outDir: target, rollupOptions: { input, output: { entryFileNames: '[name].js' } } } })`,
+  },
+  {
+    name: 'esbuild',
+    code: `require('esbuild').build({ entryPoints: input, outdir: target, bundle: true, splitting: true, minify: true, format: 'esm' })`,
+  },
+  {
+    name: `Webpack ${WEBPACK}`,
+    code: `require('webpack')({ mode: 'production', context: __dirname, entry: input, output: { path: target } }, (error, stats) => {
+      if (error || stats.hasErrors()) throw error ?? new Error(stats.toString({ all: false, errors: true })); })`,
+  },
+  {
+    name: `Rollup ${ROLLUP}`,
+    code: `require('rollup').rollup({ input, onwarn() {}, plugins: [require('@rollup/plugin-node-resolve').nodeResolve({ browser: true })] })
+      .then((bundle) => bundle.write({ dir: target, format: 'es' }))`,
+  },
+];
 
-async function runInBrowser(projects: Projects, { name, bundle }: Bundler): Promise<void> {
-  const folder = name.toLowerCase().replace(/\W.*/, '');
-  const source = join(projects.app, `page-${folder}`);
-  await mkdir(source);
-  for (const program of PROGRAMS) await writeProgram(source, program);
+/** The program as a page, which then starts it as a module worker. */
+const PAGE = `import { smoke } from './smoke.ts';
+const { page, worker } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+const inWorker = () => new Promise((resolve) => {
+  const it = new Worker(new URL('./web-worker.js', import.meta.url), { type: 'module' });
+  it.onmessage = ({ data }) => resolve(data);
+  it.onerror = ({ message }) => resolve('The worker failed: ' + message);
+  it.postMessage(worker);
+});
+smoke(page).then(inWorker).catch((error) => String(error.stack)).then((text) => { document.title = text; });`;
+const WORKER = `import { smoke } from './smoke.ts';
+addEventListener('message', ({ data }) => smoke(data).catch((error) => String(error.stack)).then((text) => postMessage(text)));`;
+const HTML = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="./page.js"></script>';
+
+/** Imports of a single name, each with a string of code that its bundle must not contain. */
+const PARTS = [
+  { name: 'AudienceClient', trace: 'x-rate-limit-bucket' },
+  { name: 'openApiDocument', trace: 'The token source returned no usable token' },
+  { name: 'parseTimestamp', trace: '_zod', maxBytes: 4_096 },
+];
+
+/** Steps that bundle the package, and run the bundles in a browser. */
+export const browserSteps = (projects: Projects): Step[] => [
+  ...BUNDLERS.flatMap((bundler) => [
+    { name: `${bundler.name}, in Chromium: a page and a module worker`, work: () => runInBrowser(projects, bundler) },
+    {
+      name: `${bundler.name}: ${PARTS.map(({ name }) => name).join(', ')} alone bring no other part, and no peer`,
+      work: () => bundleParts(projects, bundler),
+    },
+  ]),
+  { name: 'an import without names leaves nothing in the bundle', work: () => bundleNothing(projects) },
+];
+
+/** Bundles files of a project into its folder `dist`; returns this folder. */
+async function bundle(
+  { tool }: Projects,
+  { code }: Bundler,
+  source: string,
+  names: readonly string[],
+): Promise<string> {
   const target = join(source, 'dist');
-  await bundle(projects, source, PROGRAMS, target);
-  await refuseBuiltins(target);
-  await writeFile(join(target, 'index.html'), PAGE);
-  await withHost(projects, folder, ({ baseUrl, token }) =>
-    serveFolder(target, async (origin) => openPage(`${origin}/?${new URLSearchParams({ baseUrl, token })}`)),
-  );
+  const input = Object.fromEntries(names.map((name) => [name, join(source, `${name}.js`)]));
+  const values = `const input = ${JSON.stringify(input)}, target = ${JSON.stringify(target)};`;
+  await writeFile(join(source, 'bundle.cjs'), `${values}\n${code};`);
+  await run(source, process.execPath, ['bundle.cjs'], {
+    NODE_PATH: [await tool(''), join(ROOT, 'node_modules')].join(delimiter),
+  });
+  return target;
 }
 
-/** Refuses bundles that import built-ins of Node: Rollup only warns of them, and Vite replaces them by empty modules. */
-async function refuseBuiltins(folder: string): Promise<void> {
-  for (const file of await readdir(folder, { recursive: true })) {
-    const text = file.endsWith('.js') ? await readFile(join(folder, file), 'utf8') : '';
+const folderOf = ({ name }: Bundler): string => name.replace(/\W.*/, '').toLowerCase();
+
+async function runInBrowser(projects: Projects, bundler: Bundler): Promise<void> {
+  const source = join(await projects.project('app', TELEMETRY), folderOf(bundler));
+  await mkdir(source);
+  await writeProgram(source, 'page.js', PAGE);
+  await writeProgram(source, 'web-worker.js', WORKER);
+  const target = await bundle(projects, bundler, source, ['page', 'web-worker']);
+  for (const [file, text] of await filesOf(target)) {
     // Not any string with a name of Node's: errors name `node:http`, and webhooks ask the runtime for `node:crypto`.
-    const [built] = /\b(?:from|import|require)\b *\(? *["'`]node:\w+|__vite-browser-external/.exec(text) ?? [];
-    if (built !== undefined) throw new Error(`${file} contains "${built}".`);
+    const [builtIn] = /\b(?:from|import|require)\b *\(? *["'`]node:\w+|__vite-browser-external/.exec(text) ?? [];
+    if (builtIn !== undefined) throw new Error(`${file} contains "${builtIn}".`);
   }
+  await writeFile(join(target, 'index.html'), HTML);
+  const services = JSON.stringify({ page: projects.service(), worker: projects.service() });
+  await openPage(target, `#${encodeURIComponent(services)}`);
 }
 
-/** Serves a folder on loopback while `work` runs. */
-async function serveFolder(folder: string, work: (origin: string) => Promise<void>): Promise<void> {
+async function filesOf(folder: string): Promise<[file: string, text: string][]> {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
+  return Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as [string, string]));
+}
+
+/** Serves a folder, opens its page in a browser, and waits for the result in its title. */
+async function openPage(folder: string, hash: string): Promise<void> {
   const server = createServer(async ({ url = '/' }, response) => {
-    const { pathname } = new URL(url, 'http://localhost');
-    const path = join(folder, pathname === '/' ? 'index.html' : pathname);
-    const body = await readFile(path).catch(() => undefined);
-    if (body === undefined) return response.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
+    const path = url === '/' ? 'index.html' : url.slice(1);
+    const body = await readFile(join(folder, path)).catch(() => undefined);
+    if (body === undefined) return response.writeHead(path === 'favicon.ico' ? 204 : 404).end();
     // A strict policy, which also forbids `eval`: the package must work under it.
     const policy = `default-src 'none'; script-src 'self'; worker-src 'self'; connect-src http://127.0.0.1:*`;
-    const type = TYPES.get(extname(path)) ?? 'application/octet-stream';
+    const type = extname(path) === '.js' ? 'text/javascript' : 'text/html';
     return response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(body);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  try {
-    const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('The server has no port.');
-    await work(`http://127.0.0.1:${address.port}`);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((done) => server.close(done));
-  }
-}
-
-async function openPage(url: string): Promise<void> {
   const browser = await chromium.launch(CHROMIUM);
   try {
-    await runPage(browser, url);
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(`error of the page: ${error.stack ?? error.message}`));
+    page.on('console', (message) => {
+      // The program also asks for what does not exist, which browsers report.
+      const isExpected = message.text().startsWith('Failed to load resource');
+      if (['error', 'warning'].includes(message.type()) && !isExpected) problems.push(`console: ${message.text()}`);
+    });
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${hash}`);
+    await page
+      .waitForFunction(() => document.title !== '…', undefined, { timeout: 300_000 })
+      .catch((error: unknown) => problems.push(`The page sets no title: ${error}`));
+    const title = await page.title();
+    if (title !== 'done') problems.push(`title of the page: ${title}`);
+    if (problems.length > 0) throw new Error(problems.join('\n'));
   } finally {
     await browser.close();
+    server.closeAllConnections();
+    server.close();
   }
 }
 
-/** Opens a page and waits for the result in its title. Errors and warnings on the console are failures, too. */
-async function runPage(browser: Browser, url: string): Promise<void> {
-  const page = await browser.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(`error of the page: ${error.stack ?? error.message}`));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
-  });
-  await page.goto(url);
-  await page
-    .waitForFunction(() => document.title !== '…', undefined, { timeout: 20_000 })
-    .catch((error: unknown) => problems.push(String(error)));
-  const title = await page.title();
-  if (title !== 'done') problems.push(`title of the page: ${title}`);
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+async function bundleParts(projects: Projects, bundler: Bundler): Promise<void> {
+  for (const { name, trace, maxBytes = Number.POSITIVE_INFINITY } of PARTS) {
+    const source = join(await projects.project('bare'), `${folderOf(bundler)}-${name}`);
+    await mkdir(source);
+    await writeFile(
+      join(source, 'main.js'),
+      `import { ${name} } from 'audience-activation'; globalThis.kept = ${name};`,
+    );
+    const files = await filesOf(await bundle(projects, bundler, source, ['main']));
+    const text = files.map(([, code]) => code).join('\n');
+    if (!text.includes('kept')) throw new Error(`The bundle of ${name} does not keep the import.`);
+    if (text.includes(trace)) throw new Error(`The bundle of ${name} contains "${trace}".`);
+    // Rollup does not minify.
+    if (text.length > maxBytes && !bundler.name.startsWith('Rollup'))
+      throw new Error(`The bundle of ${name} has ${text.length} characters.`);
+  }
+}
+
+async function bundleNothing({ project }: Projects): Promise<void> {
+  for (const entry of [...ENTRIES, './otel']) {
+    const { outputFiles } = await build({
+      stdin: { contents: `import '${specifier(entry)}';`, resolveDir: await project('app', TELEMETRY) },
+      bundle: true,
+      minify: true,
+      write: false,
+      platform: entry === './node' ? 'node' : 'browser',
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    const text = outputFiles.map((file) => file.text).join('');
+    if (text !== '')
+      throw new Error(`${text.length} characters of ${specifier(entry)} remain: ${text.slice(0, 2_000)}`);
+  }
 }

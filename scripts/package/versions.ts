@@ -48,12 +48,6 @@ export const PEERS = {
 export const OPENAPI_TOOLS = {
   '@hey-api/openapi-ts': '0.99.0',
   '@redocly/cli': '2.77.0',
-  '@scalar/openapi-parser': '0.29.22',
-  '@seriousme/openapi-schema-validator': '2.11.0',
-  '@stoplight/prism-cli': '5.16.0',
-  '@stoplight/spectral-cli': '6.16.3',
-  'openapi-fetch': '0.17.0',
-  'openapi-typescript': '7.13.0',
   typescript: '5.9.3',
 } as const;
 

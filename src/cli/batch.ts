@@ -1,6 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PROBE_INTERVAL_MS } from '../client/index.ts';
 import {
   type Activation,
   type ActivationCreate,
@@ -132,7 +131,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         if (!isAwaited) throw error;
         const left = views.filter(({ state }) => state === 'waiting').length;
         options.onLimit(error as RateLimitError, until, left);
-        await sleep(Math.min(Math.max(0, until - Date.now()), PROBE_INTERVAL_MS), signal);
+        await sleep(Math.max(0, until - Date.now()), signal);
       }
     }
   }

@@ -83,7 +83,6 @@ export const COMMAND_ERRORS = {
   'output-closed': EXIT.done,
   'event-refused': EXIT.refused,
   'imported-before': EXIT.refused,
-  'check-running': EXIT.refused,
   'sandbox-not-found': EXIT.refused,
   'sandbox-refused': EXIT.refused,
   'sandbox-not-started': EXIT.unexpected,

@@ -111,7 +111,7 @@ async function filesOfSandboxes(
 }
 
 /** Returns whether a process of this machine is running. */
-export function isRunning(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -28,8 +28,7 @@ export { AttemptTimeout, customFetch, hiddenReason, isNotSent, platformFetch, re
 export type { Transport } from './http/transport.ts';
 export type { OperationOverrides } from './operation-overrides.ts';
 export type { Hooks, WaitEvent } from './polling/wait-events.ts';
-export { PROBE_INTERVAL_MS } from './rate-limit/build-budget.ts';
-export type { PermitLog, RateLimiter } from './rate-limit/rate-limiter.ts';
+export type { PermitLog, Priority, RateLimiter } from './rate-limit/rate-limiter.ts';
 export { RateLimitBucket, SlidingWindowLog } from './rate-limit/rate-limiter.ts';
 export { mergeRateLimits } from './rate-limit/rate-limits.ts';
 export type { Activations, DownloadOptions } from './resources/namespaces.ts';

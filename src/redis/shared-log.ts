@@ -1,4 +1,4 @@
-import type { PermitLog } from '../client/index.ts';
+import type { PermitLog, Priority } from '../client/index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
@@ -24,38 +24,64 @@ const RETRY_AFTER_MS = 2_000;
  * The caller knows the time of the server only within the latency of the reply. The log has each permit later by the
  * latency that the caller expects, so that the caller may use the permit that much later.
  *
- * The end of a pause and the number of permits are stored as negative scores, so that they are not removed with old ones.
+ * Background permits of all processes are evenly spaced, half of the limit in a window, so that polls leave the other half
+ * to the user's own requests. A process that has to wait for one receives the next number of a queue, and passes this number
+ * when it asks again. The next one in the queue is served after one spacing, the one after it after two, so that processes
+ * take turns, and do not wait for one that has ended. If foreground requests have used up the limit so that the queue has
+ * stopped, they leave a permit for each process in the queue.
+ *
+ * The end of a pause, the time of the latest background permit and all numbers are stored as negative scores, so that they
+ * are not removed with old permits.
  */
 const RESERVE: Script = {
   source: `
 local log = KEYS[1]
 local limit, window, count, pause = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local seen, latency = tonumber(ARGV[5]), tonumber(ARGV[6])
-local granted = -(tonumber(redis.call('ZSCORE', log, 'granted')) or 0)
+local seen, latency, is_background, number = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', tonumber(ARGV[8])
+local function stored(name) return -(tonumber(redis.call('ZSCORE', log, name)) or 0) end
+local function store(name, value) redis.call('ZADD', log, -value, name) end
+local granted = stored('granted')
 if granted < seen then pause = math.max(pause, window) end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local latest = now + ${MAX_LOOKAHEAD_MS}
 redis.call('ZREMRANGEBYSCORE', log, '(0', now - window)
--- A clock that was set back would leave the bucket blocked by permits in the far future.
-redis.call('ZREMRANGEBYSCORE', log, latest + ${REPLY_TIMEOUT_MS} + 1, '+inf')
-local paused = math.max(now + pause, -(tonumber(redis.call('ZSCORE', log, 'paused')) or 0))
-if pause > 0 then redis.call('ZADD', log, -paused, 'paused') end
+-- A clock that was set back would leave the bucket blocked by times in the far future.
+local last = latest + ${REPLY_TIMEOUT_MS}
+redis.call('ZREMRANGEBYSCORE', log, last + 1, '+inf')
+local paused = math.max(now + pause, stored('paused'))
+if pause > 0 then store('paused', paused) end
+local first = paused
+local half = math.max(1, math.floor(limit / 2))
+local spacing = math.ceil(window / half)
+local before = stored('background') <= last and stored('background') or 0
+if is_background then
+  if number == 0 then number = stored('issued') + 1 end
+  store('issued', math.max(stored('issued'), number))
+  first = math.max(paused, before + spacing * math.max(1, number - stored('served')))
+elseif now > before + 2 * spacing then
+  limit = limit - math.min(stored('issued') - stored('served'), limit - half)
+end
 local retry, permits = 0, {}
 for n = 1, count do
   local oldest = tonumber(redis.call('ZRANGE', log, -limit, -limit, 'WITHSCORES')[2]) or 0
-  local at = math.max(paused, oldest + window)
+  local at = math.max(first, oldest + window)
   if at > latest then
     retry = at - latest
     break
   end
   redis.call('ZADD', log, at + latency, time[1] .. '.' .. time[2] .. '.' .. n)
+  if is_background then
+    store('background', at + latency)
+    store('served', math.max(stored('served'), number))
+    number = 0
+  end
   permits[n] = at - now
 end
 granted = math.max(granted, seen) + #permits
-redis.call('ZADD', log, -granted, 'granted')
+store('granted', granted)
 redis.call('PEXPIRE', log, math.max(paused, latest) - now + ${REPLY_TIMEOUT_MS} + window)
-return {paused - now, retry, permits, granted}
+return {paused - now, retry, permits, granted, number}
 `,
 };
 
@@ -66,6 +92,18 @@ interface Permit {
   /** When it may be used at the latest, even if the server had reserved it as soon as the command was sent. */
   readonly until: number;
 }
+
+/** The permits of a priority. */
+interface Reservations {
+  permits: readonly Permit[];
+  /** When more permits can be reserved. */
+  retryAt: number;
+}
+
+const noReservations = (): Record<Priority, Reservations> => ({
+  foreground: { permits: [], retryAt: Number.NEGATIVE_INFINITY },
+  background: { permits: [], retryAt: Number.NEGATIVE_INFINITY },
+});
 
 /** Options of {@link SharedLog}. */
 export interface SharedLogOptions {
@@ -88,9 +126,12 @@ export interface SharedLogOptions {
 /** The log of permits that processes share, and a circuit breaker around Redis. */
 export class SharedLog implements PermitLog {
   readonly #options: SharedLogOptions;
-  #permits: readonly Permit[] = [];
-  #retryAt = Number.NEGATIVE_INFINITY;
+  #reserved = noReservations();
+  /** The number of this process in the queue for background permits; 0 without one. */
+  #number = 0;
   #isFailing = false;
+  /** After a failure, when Redis is tried again. */
+  #retryAt = Number.NEGATIVE_INFINITY;
   /** Number of permits that the log had granted by the last reply, and when that came. */
   #granted = { count: 0, seenAt: Number.NEGATIVE_INFINITY };
   /** Latency of the last reply, in milliseconds. */
@@ -100,63 +141,75 @@ export class SharedLog implements PermitLog {
     this.#options = options;
   }
 
-  wait(ahead = 0): number {
+  wait(ahead: number, priority: Priority): number {
     const { local, limit, window } = this.#options;
-    const next = Math.max(0, (this.#usable()[0]?.from ?? this.#retryAt) - performance.now());
+    const retryAt = Math.max(this.#reserved[priority].retryAt, this.#retryAt);
+    const next = Math.max(0, (this.#usable(priority)[0]?.from ?? retryAt) - performance.now());
     // At least: other processes may take permits, too.
     const wait = next + Math.floor(ahead / limit) * window;
-    return this.#isFailing && local ? Math.min(wait, local.wait(ahead)) : wait;
+    return this.#isFailing && local ? Math.min(wait, local.wait(ahead, priority)) : wait;
   }
 
   /**
    * Takes permits that are due, after reserving some if none are left. While Redis fails, takes one permit of this
    * process's share, if it has one. Never rejects.
    */
-  async take(waiting: number): Promise<number> {
-    if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1) ?? 0;
-    if (this.#usable().length === 0) await this.#reserve(waiting);
+  async take(waiting: number, priority: Priority): Promise<number> {
+    if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1, priority) ?? 0;
+    if (this.#usable(priority).length === 0) await this.#reserve(waiting, priority);
     const now = performance.now();
-    const permits = this.#usable();
+    const permits = this.#usable(priority);
     const used = Math.min(permits.filter(({ from }) => from <= now).length, waiting);
-    this.#permits = permits.slice(used);
+    this.#reserved[priority].permits = permits.slice(used);
     return used;
   }
 
   isEmpty(): boolean {
-    return this.#usable().length === 0 && (this.#options.local?.isEmpty() ?? true);
+    const isLeft = this.#usable('foreground').length + this.#usable('background').length > 0;
+    return !isLeft && (this.#options.local?.isEmpty() ?? true);
   }
 
   /** Pauses the bucket for all processes. */
   pause(ms: number): void {
     // While Redis fails, a client could queue the command, so that the pause would begin when Redis responds again.
-    if (!this.#isFailing) this.#run(0, ms).catch((error) => this.#fail(error));
+    if (!this.#isFailing) this.#run(0, ms, 'foreground').catch((error) => this.#fail(error));
   }
 
   /** Returns the reserved permits in order, without those that this process was too slow to use. */
-  #usable(): readonly Permit[] {
+  #usable(priority: Priority): readonly Permit[] {
     const now = performance.now();
-    this.#permits = this.#permits.filter(({ from, until }) => Math.max(from, now) <= until);
-    return this.#permits;
+    const reserved = this.#reserved[priority];
+    reserved.permits = reserved.permits.filter(({ from, until }) => Math.max(from, now) <= until);
+    return reserved.permits;
   }
 
-  async #reserve(waiting: number): Promise<void> {
+  async #reserve(waiting: number, priority: Priority): Promise<void> {
     const { key, maxDelayMs, pause, warn } = this.#options;
     const sentAt = performance.now();
     const expected = this.#latency;
     try {
       // The first command after a failure reserves nothing: if the client sends it late, from its queue, the permits
       // would be lost.
-      const reply = await this.#run(this.#isFailing ? 0 : waiting, 0);
+      const count = priority === 'foreground' ? waiting : 1;
+      const reply = await this.#run(this.#isFailing ? 0 : count, 0, priority);
       // The script returns these values.
-      const [paused, retry, waits, granted] = reply as readonly [unknown, unknown, readonly unknown[], unknown];
+      const [paused, retry, waits, granted, number] = reply as readonly [
+        unknown,
+        unknown,
+        readonly unknown[],
+        unknown,
+        unknown,
+      ];
       const now = performance.now();
       this.#granted = { count: Number(granted), seenAt: now };
       this.#latency = Math.ceil(now - sentAt);
-      this.#permits = waits.map(Number).map((wait) => ({
+      const permits = waits.map(Number).map((wait) => ({
         from: now + wait,
         until: sentAt + wait + expected + maxDelayMs,
       }));
-      this.#retryAt = now + Number(retry);
+      this.#reserved[priority] = { permits, retryAt: now + Number(retry) };
+      if (priority === 'background') this.#number = Number(number);
+      this.#retryAt = Number.NEGATIVE_INFINITY;
       if (this.#isFailing) warn(`Redis responds again: the rate bucket "${key}" is shared.`);
       this.#isFailing = false;
       if (Number(paused) > 0) pause(Number(paused));
@@ -172,16 +225,18 @@ export class SharedLog implements PermitLog {
     if (!this.#isFailing)
       warn(`Redis failed, so the rate bucket "${key}" is not shared and ${meanwhile} until it responds: ${reason}`);
     this.#isFailing = true;
-    this.#permits = [];
+    this.#reserved = noReservations();
     this.#retryAt = performance.now() + RETRY_AFTER_MS;
   }
 
-  #run(count: number, pause: number): Promise<unknown> {
+  #run(count: number, pause: number, priority: Priority): Promise<unknown> {
     const { run, key, limit, window } = this.#options;
     const timeoutError = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
     // A log that was not used for a window expires, and nothing is lost by that.
     const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
-    const args = [limit, window, count, Math.ceil(pause), granted, this.#latency];
+    const isBackground = priority === 'background';
+    const number = isBackground ? this.#number : 0;
+    const args = [limit, window, count, Math.ceil(pause), granted, this.#latency, isBackground ? 1 : 0, number];
     return withTimeout(run(RESERVE, key, args), REPLY_TIMEOUT_MS, timeoutError);
   }
 }

@@ -1,6 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ServiceContract } from '../../src/index.ts';
+import { ORIGIN, Service, TOKEN } from './check/support/service.ts';
+import { changes } from './check/support/traits.ts';
 import { type Scene, startScene } from './support/run-command.ts';
 import { linesOf } from './support/scene.ts';
 
@@ -44,7 +47,7 @@ describe('check', () => {
     const methods = sandbox.log.length;
     const { code, out } = await run(['check']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Nothing differs\. \d+ assumptions need --write, creates among them\.\n/);
+    expect(out).toMatch(/^Nothing differs\. 6 assumptions need --write\.\n/);
     expect(out).not.toContain('path:audiences.get');
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
     const all = await run(['check', '--all']);
@@ -57,7 +60,6 @@ describe('check', () => {
     const runs = [
       await run(['check', '--write', '--yes', '--verbose', '--out', join(folder, 'service.json')]),
       await run(['check', '--verbose', '--json']),
-      await run(['check', '--plan']),
     ];
     const text = runs.map(({ out, err }) => out + err).join() + (await readFile(join(folder, 'service.json'), 'utf8'));
     const secrets = [CANARY, 'ann@example.com', 'a secret password', env.AUDIENCE_TOKEN ?? '', url, new URL(url).host];
@@ -137,24 +139,13 @@ describe('check', () => {
 
   it('asks before it writes: without a terminal, `--yes` is needed', async () => {
     const { run, sandbox } = await startScene();
-    for (const flag of ['--write', '--build']) {
-      const { code, err } = await run(['check', flag, '--json']);
+    {
+      const { code, err } = await run(['check', '--write', '--json']);
       expect(code).toBe(2);
       expect(linesOf(err)).toMatchObject([
         { code: 'usage', message: expect.stringContaining('creates and deletes one project') },
       ]);
     }
-    expect(sandbox.log).toEqual([]);
-  });
-
-  it('prints the requests that it would send with --plan, and sends none', async () => {
-    const { run, json, sandbox } = await startScene();
-    const { code, out } = await run(['check', '--plan', '--build']);
-    expect(code).toBe(0);
-    expect(out).toContain('POST\t/api/v2/projects/{id}/delete\tdelete what the check has created\n');
-    const rows = await json(['check', '--plan']);
-    expect(new Set(rows.map(({ method }) => method))).toEqual(new Set(['GET']));
-    expect(rows.length).toBeGreaterThan(15);
     expect(sandbox.log).toEqual([]);
   });
 
@@ -172,16 +163,69 @@ describe('check', () => {
     });
   });
 
-  it('builds and deletes an audience with --build', async () => {
-    const scene = await startFilled();
-    const { run, sandbox } = scene;
-    const before = await audiencesOf(scene);
-    const { code, out } = await run(['check', '--build', '--yes', '--all']);
+  /** A file with settings that a read-only check says nothing about, and one that it finds to be otherwise. */
+  const WRITTEN: ServiceContract = {
+    statuses: { 'audience 106': 'failed' },
+    paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 50 },
+    operations: {
+      'audiences.create': { retry: 'never' },
+      'cohorts.create': { path: '/api/v2/cohorts/import' },
+      'schedules.list': { path: '/api/v2/gone' },
+    },
+  };
+
+  it('merges into the file of `--out`, and says what it has kept and replaced', async () => {
+    const { run, folder } = await startFilled();
+    const file = join(folder, 'service.json');
+    await writeFile(file, JSON.stringify(WRITTEN, undefined, 4));
+    const { code, err } = await run(['check', '--out', file]);
     expect(code).toBe(0);
-    expect(out).toContain('confirmed  path:audiences.delete: ');
-    expect(out).toContain('confirmed  idempotency:audiences.create: ');
-    expect(await audiencesOf(scene)).toEqual(before);
-    const created = sandbox.log.filter(({ method, path }) => method === 'POST' && path === '/api/v2/audiences/create');
-    expect(created.filter(({ status }) => status === 200).length).toBeGreaterThan(2);
-  }, 60_000);
+    const text = await readFile(file, 'utf8');
+    const { $schema, checked, ...settings } = JSON.parse(text);
+    expect(text).toMatch(/^\{\n {4}"\$schema"/);
+    expect(settings).toEqual({
+      ...WRITTEN,
+      operations: { ...WRITTEN.operations, 'schedules.list': { path: '/api/v2/schedules/index' } },
+    });
+    expect(err).toContain('`paging.maxSize` 50 was kept: not checked.');
+    expect(err).toContain('`operations.schedules.list.path` was "/api/v2/gone", and is "/api/v2/schedules/index" now');
+  });
+
+  it('keeps the settings of `--contract` in a new file, and refuses a file that is no contract', async () => {
+    const { run, folder, sandbox } = await startFilled();
+    const [contract, out] = [join(folder, 'contract.json'), join(folder, 'new.json')];
+    await writeFile(contract, JSON.stringify({ operations: { 'cohorts.create': { path: '/api/v2/cohorts/import' } } }));
+    expect((await run(['check', '--contract', contract, '--out', out])).code).toBe(0);
+    expect(JSON.parse(await readFile(out, 'utf8')).operations).toEqual({
+      'cohorts.create': { path: '/api/v2/cohorts/import' },
+    });
+    const requests = sandbox.log.length;
+    await writeFile(out, '{ "pages": 1 }');
+    expect((await run(['check', '--out', out])).code).toBe(2);
+    expect(await readFile(out, 'utf8')).toBe('{ "pages": 1 }');
+    expect(sandbox.log).toHaveLength(requests);
+  });
+
+  it('never writes an existing file of overrides, and shows the code that it needs', async () => {
+    const { run, folder, env } = await startScene();
+    Object.assign(env, { AUDIENCE_BASE_URL: ORIGIN, AUDIENCE_TOKEN: TOKEN });
+    const withoutBudget = changes(/^usage/, (body) => ({ ...body, data: { yearmonth: '2026-11' } }));
+    vi.stubGlobal('fetch', new Service({ traits: [withoutBudget] }).fetch);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const [out, code] = [join(folder, 'service.json'), join(folder, 'service.overrides.ts')];
+    await run(['check', '--out', out]);
+    expect(await readFile(code, 'utf8')).toContain('build_budget');
+    await writeFile(code, '// completed\n');
+    const { err } = await run(['check', '--out', out]);
+    expect(await readFile(code, 'utf8')).toBe('// completed\n');
+    expect(err).toContain('build_budget: {');
+  });
+
+  it('finds no time zone at a sandbox whose clock is not that of the machine', async () => {
+    const { run, sandbox } = await startFilled();
+    await sandbox.advance(1_800_000);
+    const { code, out } = await run(['check', '--write', '--yes', '--all']);
+    expect(code).toBe(0);
+    expect(out.replace(/\s+/g, ' ')).toContain('time-zone: The timestamps are not those of the clock of the service.');
+  });
 });

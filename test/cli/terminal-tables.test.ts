@@ -53,7 +53,7 @@ describe('in a terminal of 80 columns', () => {
     expect(code).toBe(0);
     expect(plain(err)).toMatch(/^List of audiences$/m);
     expect(plain(out)).toMatch(
-      /^Nothing differs\. \d+ assumptions need --write, creates among them\.$[\s\S]+^Next: --write[\s\S]+^\d+ confirmed, \d+ likely/m,
+      /^Nothing differs\. \d+ assumptions need --write\.$[\s\S]+^Next: --write[\s\S]+^\d+ confirmed, \d+ likely/m,
     );
     expect(plain(out + err)).toMatch(/^\d+ reads and 0 writes were sent\. --all prints each assumption\.$/m);
     const lines = plain(out + err).split('\n');

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { indexText } from '../../scripts/llms.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { blocksOf } from '../support/documentation.ts';
 
-const programs = blocksOf('llms.txt', indexText());
+const text = readFileSync('llms.txt', 'utf8');
+const programs = blocksOf('llms.txt', text);
 const testProgram = programs.find(({ heading }) => heading === 'A test')?.code ?? '';
 
 /** Runs a program with Node's test runner, in a project with the built package; returns its exit code and output. */
@@ -31,4 +32,9 @@ it('the test in llms.txt passes, and fails if a build ends otherwise', async () 
   const { status, stdout } = await runTests(testProgram);
   expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^ℹ pass 2$/m) });
   expect((await runTests(testProgram.replace('createClient(107)', 'createClient(104)'))).status).toBe(1);
+});
+
+it('llms.txt lists every guide under its title', () => {
+  const titleOf = (path: string): string => /^# (.+)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? '';
+  expect(globSync('docs/*.md').filter((path) => !text.includes(`- [${titleOf(path)}](${path}): `))).toEqual([]);
 });

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   build,
   type Example,
-  holdReadsFrom,
+  IMPORTING,
   jobCard,
+  keepStatus,
+  QUEUED,
   rows,
   SOON,
   startExample,
@@ -67,7 +69,7 @@ describe.concurrent('a session of examples/browser', () => {
   }) => {
     const { page, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
-    const release = await holdReadsFrom(page, 'Built through two sessions', 'Queued');
+    const release = await keepStatus(page, { 'Built through two sessions': QUEUED });
     const job = await build(page, 'Built through two sessions');
     await job.getByText('Queued').first().waitFor();
     await page.request.delete(`${example.url}session`);
@@ -85,7 +87,7 @@ describe.concurrent('a session of examples/browser', () => {
   it('resumes its jobs after a reload', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
-    const release = await holdReadsFrom(page, 'Built over a reload', 'Queued');
+    const release = await keepStatus(page, { 'Built over a reload': QUEUED, customers: IMPORTING });
     const built = await build(page, 'Built over a reload');
     await built.getByText('Queued').first().waitFor();
     const imported = await upload(page, 1);

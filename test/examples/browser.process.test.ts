@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  BUILDING,
   build,
   day,
   type Example,
-  holdReadsFrom,
   jobCard,
+  keepStatus,
+  QUEUED,
   rows,
   SOON,
   startExample,
@@ -80,7 +82,7 @@ describe.concurrent('examples/browser', () => {
   }) => {
     const { page, errors, signIn, origins } = await example.visit(onTestFinished);
     await signIn();
-    const release = await holdReadsFrom(page, 'Visitors of the fair', 'Building');
+    const release = await keepStatus(page, { 'Visitors of the fair': BUILDING });
     const good = await build(page, 'Visitors of the fair');
     await expect.poll(() => good.getByRole('listitem').allInnerTexts(), SOON).toContain('Building');
     await expect.poll(() => rows(page).first().innerText()).toContain('Building');
@@ -102,7 +104,7 @@ describe.concurrent('examples/browser', () => {
   it('stops watching a build, which continues, and watches it again', async ({ onTestFinished, expect }) => {
     const { page, errors, signIn, calls } = await example.visit(onTestFinished);
     await signIn();
-    const release = await holdReadsFrom(page, 'Watched in two parts', 'Queued');
+    const release = await keepStatus(page, { 'Watched in two parts': QUEUED });
     const card = await build(page, 'Watched in two parts');
     await card.getByText('Queued').first().waitFor();
     await card.getByRole('button', { name: 'Stop watching' }).click();

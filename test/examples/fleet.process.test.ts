@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/run-program.ts';
 import { failureOf } from '../support/server.ts';
+import { withoutRedisNotices } from './support/redis-notices.ts';
 
 const start = (env: NodeJS.ProcessEnv) => runProgram(['examples/fleet.ts'], env);
 
@@ -16,7 +17,7 @@ describe('examples/fleet.ts', () => {
       // On a busy machine, requests arrive late and meet those of the next interval. Each of them is repeated.
       expect.stringMatching(/^Refused with 429: \d+\.$/),
     ]);
-    expect(stderr).toBe('');
+    expect(withoutRedisNotices(stderr)).toBe('');
   });
 
   it('reports a missing Redis server', async () => {

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/directory.ts';
 import { consent, startOAuthBench } from '../support/oauth.ts';
 
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 180_000 };
 
 const PROGRAM = fileURLToPath(new URL('./sign-in-process.ts', import.meta.url));
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BUN, DENO, NODES, PEERS, TYPESCRIPTS, WORKERD } from '../../scripts/package/versions.ts';
+import { BROWSERS } from '../../tsup.config.ts';
 import {
   allBlocks,
   anchorsOf,
@@ -51,7 +52,7 @@ describe('code blocks of the README and the guides', () => {
     const codes = runnable.map(({ code }) => code);
     // Hundreds of blocks, one after the other.
     [problems, problemsOfBroken] = await Promise.all([run(codes, 60_000), run([...BROKEN, ENDLESS], 5_000)]);
-  });
+  }, 600_000);
 
   it.each(runnable.map(({ file, heading }, at) => [at, file, heading] as const))(
     'run without an error: %i, %s › %s',
@@ -139,6 +140,12 @@ describe('the table of supported versions', () => {
   it.each(tested)('has the versions that are tested: %s', (name, versions) => {
     expect(rows.find(([first = '']) => first.startsWith(name))?.[2]).toBe(versions);
   });
+});
+
+it('the guides name the oldest browsers that the build targets', () => {
+  const { chrome, firefox, safari } = BROWSERS;
+  const versions = `Chrome and Edge ${chrome}, Firefox ${firefox}, Safari ${safari}`;
+  for (const file of ['docs/support.md', 'docs/browsers.md']) expect(readFileSync(file, 'utf8')).toContain(versions);
 });
 
 describe('the comparison with other SDKs', () => {

@@ -25,7 +25,7 @@ describe.each(KINDS)('a script on a client of %s', (kind) => {
       await end();
       await server.restart();
       // A call on the connection that has ended may fail.
-      const again = await vi.waitFor(() => run(count, 'n', []), { timeout: 60_000 });
+      const again = await vi.waitFor(() => run(count, 'n', []), { timeout: 180_000 });
       expect(again).toBe(1);
     }
   });

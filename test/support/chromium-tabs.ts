@@ -10,7 +10,7 @@ export async function launch(): Promise<EngineBrowser> {
   return {
     async newTab() {
       const page = await context.newPage();
-      page.setDefaultTimeout(60_000);
+      page.setDefaultTimeout(180_000);
       return {
         goto: async (url) => void (await page.goto(url)),
         run: (work, ...args) => page.evaluate(callOf(work, args)),

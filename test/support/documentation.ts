@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import { START } from '../../scripts/llms.ts';
 
 /** Documents that are shipped with the package, the README first. */
 export const SHIPPED: readonly string[] = [
@@ -8,6 +7,7 @@ export const SHIPPED: readonly string[] = [
   'examples/README.md',
   'CHANGELOG.md',
   'SECURITY.md',
+  'llms.txt',
 ];
 
 /** A code block of a document. */
@@ -70,9 +70,9 @@ export function withExpectations(code: string): { readonly code: string; readonl
   return { code: changed, texts };
 }
 
-/** Returns every code block of the shipped documents, and of the text with which `llms.txt` begins. */
+/** Returns every code block of the shipped documents. */
 export function allBlocks(): Block[] {
-  return [...SHIPPED, START].flatMap((file) => blocksOf(file, readFileSync(file, 'utf8')));
+  return SHIPPED.flatMap((file) => blocksOf(file, readFileSync(file, 'utf8')));
 }
 
 /** Returns the anchor of a heading, as on GitHub and npm. */

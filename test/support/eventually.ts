@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 
 /** Time for a condition that holds within a second on a quiet machine. */
-const CONDITION_MS = 60_000;
+const CONDITION_MS = 180_000;
 
 /** Retries a check until it passes. If it never does, the error begins with the check. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {

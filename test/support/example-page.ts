@@ -143,7 +143,7 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
 }
 
 /** Options to wait until a job has ended. */
-export const SOON = { timeout: 60_000 };
+export const SOON = { timeout: 180_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
 export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
@@ -159,29 +159,33 @@ export async function build(page: Page, name: string, from = day(20)): Promise<L
   return jobCard(page, name);
 }
 
+/** Statuses that the service shows while a job runs. */
+export const QUEUED = { id: 100, name: 'Queued' };
+export const BUILDING = { id: 102, name: 'Building' };
+export const IMPORTING = { id: 2, name: 'Importing' };
+
 /**
- * Once a read of audiences has shown an audience in a status, holds the later ones until the returned function is
- * called: a page of a busy machine would see the status too late.
+ * Lets reads show jobs, by name, in one status until the returned function is called: the page of a busy machine may
+ * read a job for the first time when it has ended.
  */
-export async function holdReadsFrom(page: Page, name: string, status: string): Promise<() => void> {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  let isShown = false;
+export async function keepStatus(page: Page, jobs: Readonly<Record<string, typeof QUEUED>>): Promise<() => void> {
+  let isKept = true;
   const forward = async (route: Route): Promise<void> => {
-    if (isShown) await released;
     const response = await route.fetch();
-    const { data } = (await response.json()) as { data?: object | readonly object[] };
-    isShown ||= [data ?? []].flat().some((audience) => shows(audience, name, status));
-    await route.fulfill({ response });
+    const json: { data?: object } = await response.json();
+    for (const resource of [json.data ?? []].flat() as { name?: string; status?: object | undefined }[]) {
+      if (isKept) resource.status = jobs[resource.name ?? ''] ?? resource.status;
+    }
+    await route.fulfill({ response, json });
   };
-  await page.route(/\/api\/v2\/audiences\b/, (route) =>
+  await page.route(/\/api\/v2\/(audiences|cohorts)\b/, (route) =>
     // A page that was left in the meantime has no use for the response.
     route.request().method() === 'GET' ? forward(route).catch(() => {}) : route.continue(),
   );
-  return release;
+  return () => {
+    isKept = false;
+  };
 }
-
-const shows = (audience: { name?: string; status?: { name?: string } }, name: string, status: string): boolean =>
-  audience.name === name && audience.status?.name === status;
 
 /** Selects a file for a cohort and submits the form. */
 export async function upload(page: Page, megabytes: number): Promise<Locator> {

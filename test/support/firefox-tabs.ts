@@ -10,7 +10,7 @@ export async function launch(): Promise<EngineBrowser> {
     async newTab() {
       // A window: the timers of a tab in the background would be slow.
       const page = await browser.newPage({ type: 'window' });
-      page.setDefaultTimeout(60_000);
+      page.setDefaultTimeout(180_000);
       page.setDefaultNavigationTimeout(60_000);
       return {
         goto: async (url) => void (await page.goto(url)),

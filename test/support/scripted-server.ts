@@ -38,7 +38,11 @@ function read(request: IncomingMessage, upload: Step['upload']): Promise<Buffer>
       left -= chunk.length;
       if (left > 0) return;
       left = Number.POSITIVE_INFINITY;
-      if (upload === 'cut') request.socket.destroy();
+      if (upload === 'cut') {
+        request.socket.destroy();
+        // Now: the client may learn of it earlier than this server.
+        resolve(Buffer.concat(chunks));
+      }
       request.pause();
       // Read on later: a socket that is not read does not notice that the client has closed it.
       setTimeout(() => request.resume(), STALL);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENTRIES } from '../../scripts/package/nodes.ts';
+import { ENTRIES } from '../../scripts/package/runtimes.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { propertiesWithoutUndefined } from './optional-inputs.ts';
 

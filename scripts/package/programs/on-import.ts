@@ -23,6 +23,6 @@ const alive = process.getActiveResourcesInfo().filter((name) => !/^(?:PipeWrap|T
 if (alive.length > 0) effects.push(`handles that keep the process alive: ${alive.join()}`);
 // Print on exit, because the import may also cause a request later.
 process.once('exit', () => {
-  for (const line of effects) console.log(line);
+  console.log(effects.length === 0 ? 'nothing' : effects.join('\n'));
 });
 if (alive.length > 0) process.exit();

@@ -3,16 +3,14 @@ import { Client as ClientOfSdk } from '@modelcontextprotocol/sdk/client/index.js
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { AudienceClient, apiToken } from 'audience-activation';
 import { connectMcp, type McpClient } from 'audience-activation/mcp';
-import { fileTokenStore, signInWithBrowser } from 'audience-activation/node';
-import { createOAuthClient } from 'audience-activation/oauth';
+import { signInWithBrowser } from 'audience-activation/node';
 import { openTelemetry } from 'audience-activation/otel';
 import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore } from 'audience-activation/redis';
 import { createSandbox } from 'audience-activation/sandbox';
 import IoRedis from 'ioredis';
 import { setupServer } from 'msw/node';
 import { createClient } from 'redis';
-import { check } from './check.ts';
-import { exerciseClient, exerciseWebhooks } from './exercise.ts';
+import { check } from './smoke.ts';
 
 const baseUrl = 'https://api.example.com';
 const credentials = { email: 'a@example.com', password: 'x' };
@@ -20,7 +18,7 @@ const sandbox = createSandbox({ jobs: { duration: 100 } });
 const account = sandbox.accounts.create(credentials);
 
 /** Shares limits, a token and events through Redis. */
-async function exerciseRedis(redis: RedisClient, prefix: string): Promise<void> {
+async function useRedis(redis: RedisClient, prefix: string): Promise<void> {
   const client = new AudienceClient({
     baseUrl,
     fetch: sandbox.fetch,
@@ -36,7 +34,7 @@ async function exerciseRedis(redis: RedisClient, prefix: string): Promise<void> 
 }
 
 /** Has msw pass the requests of a client to the sandbox. */
-async function exerciseMsw(): Promise<void> {
+async function useMsw(): Promise<void> {
   const server = setupServer(...sandbox.handlers);
   server.listen();
   const client = new AudienceClient({ baseUrl, token: account.token('api'), maxRetries: 0 });
@@ -55,7 +53,7 @@ interface Agent extends McpClient {
 }
 
 /** Calls a tool by an official client. */
-async function exerciseMcp(client: Agent): Promise<void> {
+async function useMcp(client: Agent): Promise<void> {
   const connected = await connectMcp({ baseUrl, token: account.token('mcp'), fetch: sandbox.fetch, client });
   const result = await connected.callTool({ name: 'audiences_create', arguments: { name: 'By an agent' } });
   check(JSON.stringify(result).includes('By an agent'), 'MCP: the tool has created an audience');
@@ -63,7 +61,7 @@ async function exerciseMcp(client: Agent): Promise<void> {
 }
 
 /** Records the spans of a call with the SDK of OpenTelemetry. */
-async function exerciseTelemetry(): Promise<void> {
+async function useTelemetry(): Promise<void> {
   const names: string[] = [];
   const done = async (): Promise<void> => {};
   const processor = {
@@ -80,18 +78,8 @@ async function exerciseTelemetry(): Promise<void> {
   check(names.includes('audiences.create'), `OpenTelemetry: the spans are ${names.join()}`);
 }
 
-/** Uses the entries that have no peer. */
-async function exerciseOthers(): Promise<void> {
-  await exerciseWebhooks(await exerciseClient({ baseUrl, token: account.token('api'), fetch: sandbox.fetch }));
-  const store = fileTokenStore(`oauth-${process.pid}.json`);
-  const redirectUri = 'http://127.0.0.1:8080/callback';
-  const oauth = createOAuthClient({ baseUrl, redirectUri, store, clientName: 'Agent', fetch: sandbox.fetch });
-  const { url } = await oauth.authorize();
-  check(url.startsWith(baseUrl), `OAuth: the user is sent to ${url}`);
-}
-
 /** Signs in with a program in place of the browser, which `open` starts with the address. */
-async function exerciseSignIn(): Promise<void> {
+async function useSignIn(): Promise<void> {
   process.env.BROWSER = 'curl';
   const received: string[] = [];
   const oauth = {
@@ -106,17 +94,16 @@ async function exerciseSignIn(): Promise<void> {
 async function main(url = ''): Promise<void> {
   const redis = createClient({ url });
   await redis.connect();
-  await exerciseRedis(redis, 'redis');
+  await useRedis(redis, 'redis');
   await redis.quit();
   const ioredis = new IoRedis.default(url);
-  await exerciseRedis(ioredis, 'ioredis');
+  await useRedis(ioredis, 'ioredis');
   await ioredis.quit();
-  await exerciseMsw();
-  await exerciseMcp(new Client({ name: 'agent', version: '1.0.0' }));
-  await exerciseMcp(new ClientOfSdk({ name: 'agent', version: '1.0.0' }));
-  await exerciseTelemetry();
-  await exerciseSignIn();
-  await exerciseOthers();
+  await useMsw();
+  await useMcp(new Client({ name: 'agent', version: '1.0.0' }));
+  await useMcp(new ClientOfSdk({ name: 'agent', version: '1.0.0' }));
+  await useTelemetry();
+  await useSignIn();
   await sandbox.close();
   console.log('done');
 }

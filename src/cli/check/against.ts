@@ -1,8 +1,8 @@
 import type { ServiceContract } from '../../spec/contract.ts';
 import { operations } from '../../spec/operations.ts';
 import type { CheckReport } from './check.ts';
-import { includes, JUDGED, levelOf } from './findings.ts';
-import { ASSUMED_PAGING } from './paging-steps.ts';
+import { ASSUMED_PAGING } from './check-paging.ts';
+import { isCheckedAt, JUDGED } from './findings.ts';
 
 /** Something that is not as an earlier check has found it. */
 export interface Change {
@@ -31,7 +31,7 @@ export function compare({ findings, contract, level }: CheckReport, earlier: Ser
     const was = before[id] ?? 'as assumed';
     const wasFound = confirmed.includes(id) || (before[id] !== assumed[id] && !likely.includes(id));
     if (state === 'not-checked' || state === 'likely') {
-      if (wasFound && includes(level, levelOf(id))) unchecked.push(id);
+      if (wasFound && isCheckedAt(level, id)) unchecked.push(id);
     } else if (state === 'differs' && !setting) {
       // What has never worked may still be refused.
       if (wasFound) changes.push({ id, was, is: id.startsWith('path:') ? 'refused' : evidence });

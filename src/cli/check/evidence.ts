@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../spec/wire-values.ts';
-import { isObject, parseJson, stringsOf } from '../../util/json.ts';
+import { isObject, parseJson, stringsOf, valueAt } from '../../util/json.ts';
+import { KINDS, type Kind } from './findings.ts';
 
 /** Id of a resource. The client has integers; another one is found, and reported. */
 export type Id = number | string;
@@ -17,11 +18,6 @@ export interface Reply {
   /** Milliseconds since 1970, by the `Date` of the response or the clock of this machine. */
   readonly at: number;
 }
-
-/** Namespaces with lists, whose rows are the only ids that the check learns. */
-export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
-
-export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
 
 /** Documented fields that several kinds have. */
 const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
@@ -57,19 +53,27 @@ export interface Found<T> {
 }
 
 /** Returns the values below some keys of an envelope, outer ones first. */
-export function* valuesIn(envelope: unknown, keys: readonly string[] = PLACES): Generator<Found<unknown>> {
-  const children = (value: unknown, place: string): Found<unknown>[] =>
-    isObject(value)
-      ? keys
-          .filter((key) => Object.hasOwn(value, key))
-          .map((key) => ({ place: place ? `${place}.${key}` : key, value: value[key] }))
-      : [];
-  let level = children(envelope, '');
-  for (let depth = 0; depth < 3; depth++) {
-    yield* level;
-    level = level.flatMap(({ place, value }) => children(value, place));
+export function valuesIn(envelope: unknown, keys: readonly string[] = PLACES, depth = 3): Found<unknown>[] {
+  const found: Found<unknown>[] = [];
+  let level: readonly Found<unknown>[] = [{ place: '', value: envelope }];
+  while (depth-- > 0) {
+    level = level.flatMap(({ place, value }) =>
+      keys.flatMap((key) =>
+        isObject(value) && Object.hasOwn(value, key)
+          ? [{ place: place ? `${place}.${key}` : key, value: value[key] }]
+          : [],
+      ),
+    );
+    found.push(...level);
   }
+  return found;
 }
+
+/** Returns the values of an envelope, the one at a place first. */
+const foundIn = (envelope: JsonObject | undefined, at: string): readonly Found<unknown>[] => [
+  { place: at, value: valueAt(envelope, at.split('.')) },
+  ...valuesIn(envelope).filter(({ place }) => place !== at),
+];
 
 /** An object with an id. */
 export type Row = JsonObject & { readonly id: Id };
@@ -81,22 +85,22 @@ export const isRow = (value: unknown): value is Row =>
 export const isSameId = (one: Id | undefined, other: Id | undefined): boolean => String(one) === String(other);
 
 /** Returns the rows of a list and their place; of several arrays, the first one with rows. Of two empty ones none counts. */
-export function rowsIn(envelope: JsonObject | undefined): Found<readonly Row[]> | undefined {
-  const empty: Found<readonly Row[]>[] = [];
-  for (const { place, value } of valuesIn(envelope)) {
-    if (!Array.isArray(value) || !value.every(isRow)) continue;
-    if (value.length > 0) return { place, value };
-    empty.push({ place, value });
-  }
-  return empty.length === 1 ? empty[0] : undefined;
+export function rowsIn(envelope: JsonObject | undefined, at = 'data'): Found<readonly Row[]> | undefined {
+  const lists = foundIn(envelope, at).filter(
+    (found): found is Found<readonly Row[]> => Array.isArray(found.value) && found.value.every(isRow),
+  );
+  const filled = lists.find(({ value }) => value.length > 0);
+  const list = filled ?? (lists.length === 1 ? lists[0] : undefined);
+  return list && { ...list, value: list.value.map((row) => snakeCased(row) as Row) }; // it has an id still
 }
 
 /** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
-export function objectIn<T extends JsonObject>(
+export function objectIn(
   envelope: JsonObject | undefined,
-  test: (value: JsonObject) => value is T,
-): Found<T> | undefined {
-  for (const { place, value } of valuesIn(envelope)) {
+  test: (value: JsonObject) => boolean,
+  at = 'data',
+): Found<JsonObject> | undefined {
+  for (const { place, value } of foundIn(envelope, at)) {
     const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
     if (isObject(only) && test(only)) return { place, value: only };
   }
@@ -104,15 +108,15 @@ export function objectIn<T extends JsonObject>(
 }
 
 /** Returns the resource of an envelope and its place. */
-export const resourceIn = (envelope: JsonObject | undefined, id?: Id): Found<Row> | undefined =>
-  objectIn(envelope, (value): value is Row => isRow(value) && (id === undefined || isSameId(value.id, id)));
+export function resourceIn(envelope: JsonObject | undefined, id: Id, at?: string): Found<Row> | undefined {
+  const found = objectIn(envelope, (value) => isRow(value) && isSameId(value.id, id), at);
+  return found && { place: found.place, value: snakeCased(found.value) as Row }; // the test has seen its id
+}
 
 /** Returns the usage report of an envelope and its place. Without a build budget, it is the object that `data` is. */
-export function reportIn(envelope: JsonObject | undefined): Found<JsonObject> | undefined {
-  const isReport = (value: JsonObject): value is JsonObject => Object.hasOwn(value, 'build_budget');
-  const { data } = envelope ?? {};
-  return objectIn(envelope, isReport) ?? (isObject(data) ? { place: 'data', value: data } : undefined);
-}
+export const reportIn = (envelope: JsonObject | undefined): Found<JsonObject> | undefined =>
+  objectIn(envelope, (value) => Object.hasOwn(value, 'build_budget')) ??
+  (isObject(envelope?.data) ? { place: 'data', value: envelope.data } : undefined);
 
 /** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
 export function fits(kind: Kind, row: Row): boolean {
@@ -172,11 +176,30 @@ export function zoneOffset(createdAt: unknown, at: number): number | undefined {
 /** Returns the name of a time zone with a fixed offset. */
 export function zoneName(minutes: number): string {
   if (minutes === 0) return 'UTC';
-  // The signs of `Etc` are those of POSIX: west of Greenwich is positive.
+  // `Etc` has the signs of POSIX: west of Greenwich is positive.
   if (minutes % 60 === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${Math.abs(minutes / 60)}`;
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
   return `${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }
+
+const snakeName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Returns a value whose fields are named in snake_case, as the package reads them. */
+export function snakeCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCased);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeName(key), snakeCased(inner)]));
+}
+
+/** Returns whether a row has documented fields in camelCase. */
+export const isCamelCased = (envelope: JsonObject | undefined): boolean =>
+  valuesIn(envelope).some(({ value }) =>
+    [value]
+      .flat()
+      .some((row) => isRow(row) && Object.keys(row).some((key) => /[A-Z]/.test(key) && isField(snakeName(key)))),
+  );
+
+const isField = (name: string): boolean => [SHARED, ...Object.values(OWN)].flat().includes(name);
 
 /** Reads a body: its format, and its value if it is JSON. */
 export function readBody(text: string): Pick<Reply, 'body' | 'format'> {

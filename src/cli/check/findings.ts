@@ -4,83 +4,71 @@ import { isOperationName, type OperationName, operations } from '../../spec/oper
 /** State of an assumption. */
 export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
 
-/** How much a check may do: read, also create and delete a project, also build an audience. */
-export type CheckLevel = 'read' | 'write' | 'build';
-
-/** Code that adapts the client where data cannot: members of an override of an operation, to complete. */
-interface Code {
-  readonly operation: OperationName;
-  readonly members: string;
-}
-
-/** How the package is adapted to a difference. */
-interface Adaptation {
-  /** The service's own way, as the part of a contract that adapts the package. */
-  readonly setting?: ServiceContract;
-  /** Code that adapts the package, if data cannot. */
-  readonly codes?: readonly Code[];
-  /** True if calls of the client fail because of it, and no setting adapts them. */
-  readonly breaks?: true;
-}
+/** How much a check may do: only read, or also create and delete a project. */
+export type CheckLevel = 'read' | 'write';
 
 /** Result of checking one assumption. */
-export interface Finding extends Adaptation {
+export interface Finding {
   /** Such as `path:audiences.get`. */
   readonly id: string;
   readonly state: FindingState;
   /** Why, in the words of the check; holds nothing of the account. */
   readonly evidence: string;
-  /** Lowest level that can check it, if this one cannot. */
-  readonly needs?: CheckLevel;
+  /** The service's own way, as the part of a contract that adapts the package. */
+  readonly setting?: ServiceContract;
+  /** Members of overrides, to complete, that adapt the package where data cannot. */
+  readonly codes?: readonly { readonly operation: OperationName; readonly members: string }[];
+  /** True if calls of the client fail because of it, and no setting adapts them. */
+  readonly breaks?: true;
+  /** Level that can check it, if this one cannot. */
+  readonly needs?: 'write';
 }
 
-/** Operations whose paths are judged: not the credential exchange, and not MCP. */
+/** Namespaces with lists, whose rows are the only ids that the check learns. */
+export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+
+export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
+
+/** Operations that a check with `--write` sends. */
+const WRITES = ['projects.create', 'projects.delete', 'uploads.reserve'] as const satisfies OperationName[];
+const OF_WRITES: readonly string[] = [
+  ...WRITES.map((name) => `path:${name}`),
+  ...['idempotency:projects.create', 'time-zone', 'uploads.reservation'],
+];
+
+/** Operations of the account's own token, so neither the credential exchange nor MCP. */
 export const JUDGED: readonly OperationName[] = Object.keys(operations)
   .filter(isOperationName)
   .filter((name) => operations[name].token === 'general');
 
-/** Namespaces whose resources are decoded as the client does. */
-export const NAMESPACES = ['audiences', 'activations', 'cohorts', 'projects', 'schedules', 'webhooks'] as const;
+const isRead = (name: OperationName): boolean => operations[name].method === 'GET';
 
-const pathIds = (isWrite: boolean): string[] =>
-  JUDGED.filter((name) => (operations[name].method !== 'GET') === isWrite).map((name) => `path:${name}`);
+const OF_READS: readonly string[] = [
+  'service',
+  ...JUDGED.filter(isRead).map((name) => `path:${name}`),
+  ...[...KINDS, 'webhooks'].map((namespace) => `shape:${namespace.replace(/s$/, '')}`),
+  ...['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'],
+  ...['errors.422', 'request-id-header'],
+];
 
-/** Assumptions by the lowest level that can confirm them. */
-const CHECKED_AT: Readonly<Record<CheckLevel, readonly string[]>> = {
-  read: [
-    'service',
-    ...pathIds(false),
-    ...NAMESPACES.map((namespace) => `shape:${namespace.replace(/s$/, '')}`),
-    ...['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'],
-    ...['errors.422', 'request-id-header'],
-  ],
-  write: [
-    ...pathIds(true),
-    ...['body:projects.create', 'body:audiences.create', 'body:lookalikes.create', 'body:activations.create'],
-    ...['idempotency:projects.create', 'time-zone', 'uploads.reservation', 'uploads.put'],
-  ],
-  build: ['idempotency:audiences.create'],
-};
+const NEVER_SENT =
+  'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
 
-const RANK: readonly CheckLevel[] = ['read', 'write', 'build'];
-
-/** Returns whether a level includes another one. */
-export const includes = (level: CheckLevel, other: CheckLevel): boolean => RANK.indexOf(level) >= RANK.indexOf(other);
-
-/** Returns the lowest level that can check an assumption. */
-export const levelOf = (id: string): CheckLevel => RANK.find((level) => CHECKED_AT[level].includes(id)) ?? 'read';
+/** Returns whether a check of a level can check an assumption. */
+export const isCheckedAt = (level: CheckLevel, id: string): boolean =>
+  OF_READS.includes(id) || id.startsWith('data:') || (level === 'write' && OF_WRITES.includes(id));
 
 /** Collects what a check finds out: at first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
 
   constructor(level: CheckLevel) {
-    for (const needs of RANK) {
-      for (const id of CHECKED_AT[needs]) {
-        if (includes(level, needs)) this.set(id, 'not-checked', 'Nothing in the account shows it.');
-        else this.#byId.set(id, { id, state: 'not-checked', evidence: `Needs --${needs}.`, needs });
-      }
+    for (const id of OF_READS) this.set(id, 'not-checked', 'Nothing in the account shows it.');
+    for (const id of OF_WRITES) {
+      if (level === 'write') this.set(id, 'not-checked', 'The project was not created.');
+      else this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });
     }
+    for (const name of JUDGED) if (!this.#byId.has(`path:${name}`)) this.set(`path:${name}`, 'not-checked', NEVER_SENT);
   }
 
   get all(): readonly Finding[] {
@@ -91,8 +79,8 @@ export class Findings {
     return this.#byId.get(id)?.state ?? 'not-checked';
   }
 
-  set(id: string, state: FindingState, evidence: string, adaptation: Adaptation = {}): void {
-    this.#byId.set(id, { id, state, evidence, ...adaptation });
+  set(id: string, state: FindingState, evidence: string, more: Omit<Finding, 'id' | 'state' | 'evidence'> = {}): void {
+    this.#byId.set(id, { id, state, evidence, ...more });
   }
 
   /** Notes why an assumption could not be checked, unless more is known. */
@@ -102,7 +90,8 @@ export class Findings {
 
   /** Notes that the check has ended early. */
   stop(reason: string): void {
-    for (const { id, state, needs } of this.all)
-      if (state === 'not-checked' && !needs) this.set(id, state, `The check ended early: ${reason}`);
+    for (const { id, state, needs, evidence } of this.all)
+      if (state === 'not-checked' && !needs && evidence !== NEVER_SENT)
+        this.set(id, state, `The check ended early: ${reason}`);
   }
 }

@@ -1,7 +1,6 @@
 export { type Change, type Comparison, compare } from './against.ts';
-export { type CheckOptions, type CheckReport, checkService, REQUEST_LIMITS } from './check.ts';
+export { type CheckOptions, type CheckReport, checkService } from './check.ts';
 export type { CheckLevel, Finding, FindingState } from './findings.ts';
-export { type Journal, type JournalEntry, memoryJournal, parseEntry } from './journal.ts';
 export type { CheckEvent } from './probe.ts';
 export { linesOf, rowsOf } from './report.ts';
 export { mergeFindings } from './settings.ts';

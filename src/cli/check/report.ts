@@ -68,9 +68,7 @@ function nextSteps({ findings, stopped, level }: CheckReport, file: string | und
     ...(hasCode
       ? [`complete the code in ${overridesPath(file ?? 'service.json')}, and pass it as \`operations\`.`]
       : []),
-    ...(findings.some(({ needs }) => needs)
-      ? [level === 'read' ? '--write checks what reading cannot show.' : '--build checks what --write cannot show.']
-      : []),
+    ...(level === 'read' ? ['--write checks what reading cannot show.'] : []),
   ];
 }
 

@@ -10,10 +10,10 @@ import {
   webhookEndpointResource,
 } from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
-import type { Findings, NAMESPACES } from './findings.ts';
+import type { Findings, Kind } from './findings.ts';
 
 /** Schemas by which the client reads resources, by namespace. */
-const SCHEMAS: Readonly<Record<(typeof NAMESPACES)[number], ResourceSchema<unknown>>> = {
+const SCHEMAS: Readonly<Record<Kind | 'webhooks', ResourceSchema<unknown>>> = {
   audiences: audienceResource,
   activations: activationResource,
   cohorts: cohortResource,

@@ -1,6 +1,7 @@
 import { isOperationName } from '../../spec/operations.ts';
 import type { CheckReport } from './check.ts';
 import type { Finding } from './findings.ts';
+import { SNAKE_CASED } from './reads.ts';
 
 /** Subjects of sentences about operations, by their verbs. */
 const SUBJECTS: Readonly<Record<string, string>> = {
@@ -29,10 +30,8 @@ function firstOf(texts: readonly string[]): string {
 
 /** Returns the number of assumptions that only a higher level checks, as a sentence; empty if there are none. */
 function openText({ findings }: CheckReport): string {
-  const count = (needs: string): number => findings.filter((finding) => finding.needs === needs).length;
-  const [write, build] = [count('write'), count('build')];
-  if (write > 0) return ` ${write} assumptions need --write, creates among them.`;
-  return build > 0 ? ` ${build === 1 ? '1 assumption needs' : `${build} assumptions need`} --build.` : '';
+  const write = findings.filter(({ needs }) => needs === 'write').length;
+  return write > 0 ? ` ${write} assumptions need --write.` : '';
 }
 
 /** Returns in one sentence or two what a report means for whoever uses the client. */
@@ -68,6 +67,18 @@ const COMPLETE = [
   '',
 ];
 
+/** Function of the code for fields in camelCase. */
+const SNAKE_CASE = [
+  '/** Renames fields such as `createdAt` to `created_at`. */',
+  'function snakeCased(value: unknown): unknown {',
+  '  if (Array.isArray(value)) return value.map(snakeCased);',
+  "  if (typeof value !== 'object' || value === null) return value;",
+  "  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => '_'.concat(letter.toLowerCase()));",
+  '  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [snake(name), snakeCased(inner)]));',
+  '}',
+  '',
+];
+
 /** Returns the code that differences need, as a module to complete; `undefined` if they need none. */
 export function overridesOf({ findings }: CheckReport): string | undefined {
   const codes = findings.flatMap(({ codes = [], evidence }) => codes.map((code) => ({ ...code, evidence })));
@@ -84,6 +95,7 @@ export function overridesOf({ findings }: CheckReport): string | undefined {
     "import type { OperationOverrides } from 'audience-activation';",
     '',
     ...(codes.some(({ members }) => members.includes('complete(')) ? COMPLETE : []),
+    ...(codes.some(({ members }) => members === SNAKE_CASED) ? SNAKE_CASE : []),
     '/** Overrides for what data cannot adapt. Pass them beside the contract: `new AudienceClient({ contract, operations })`. */',
     'export const operations: OperationOverrides = {',
     ...overrides,

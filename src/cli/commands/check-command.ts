@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { ServiceContract } from '../../spec/contract.ts';
-import type { CheckEvent, CheckLevel, CheckReport, Finding } from '../check/index.ts';
+import type { CheckEvent, CheckReport, Finding } from '../check/index.ts';
 import {
   checkService,
   compare,
   linesOf,
-  memoryJournal,
   mergeFindings,
   overridesOf,
   overridesPath,
-  REQUEST_LIMITS,
   rowsOf,
   verdictOf,
 } from '../check/index.ts';
-import { fileJournal, journalPath, reserveJournal } from '../check-journal.ts';
-import { plannedRequests } from '../check-plan.ts';
-import { NAME } from '../command-name.ts';
 import type { Account, Context } from '../context.ts';
 import { readContract } from '../contract-file.ts';
 import { messageOf } from '../error-texts.ts';
@@ -27,56 +22,39 @@ import { widthOf } from '../terminal.ts';
 
 interface CheckFlags {
   readonly write?: boolean;
-  readonly build?: boolean;
-  readonly plan?: boolean;
   readonly out?: string;
   readonly against?: string;
   readonly yes?: boolean;
   readonly all?: boolean;
-  readonly maxMisses?: number;
 }
 
-const WRITES =
-  'creates and deletes one project, reserves an upload of 4 bytes that nothing uses, and sends creates that break rules, which a service refuses';
+/** Effects of `--write` on the account. */
+const EFFECTS = 'creates and deletes one project, and reserves an upload that nothing uses';
 
-/** Effects of each level on the account. */
-const EFFECTS: Readonly<Record<CheckLevel, string>> = {
-  read: '',
-  write: WRITES,
-  build: `${WRITES}; and builds one audience, which is deleted after its build`,
-};
-
-/** `check`: finds out which assumptions about the service hold, and writes the differences to a file. */
+/** `check`: finds out which assumptions about the service hold, and merges the differences into a file. */
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
   const { output } = context;
-  const level = flags.build ? 'build' : flags.write ? 'write' : 'read';
   const earlier = flags.against === undefined ? undefined : await readEarlier(context, flags.against);
-  if (flags.plan) return printPlan(output, level);
-  if (level !== 'read' && !flags.yes) await confirmWrites(context, level);
+  const account = await context.account();
+  if (flags.write && !flags.yes) await confirmWrites(context);
   const out = flags.out === undefined ? undefined : await openSettings(context, flags.out);
+  const expected = earlier ?? out?.existing ?? account.contract;
   let report: CheckReport | undefined;
   let notes: readonly string[] = [];
   try {
-    report = await runCheck(context, flags, level, earlier ?? out?.existing);
+    report = await runCheck(context, flags, account, expected);
   } finally {
     // Before anything is printed, because the reader of the output may be gone.
-    notes = (await out?.write(report?.stopped ? undefined : report)) ?? [];
+    notes = (await out?.write(report?.stopped ? undefined : report, expected ?? {})) ?? [];
   }
   const comparison = earlier && compare(report, earlier);
-  const { stopped, left } = report;
-  if (output.isJson)
-    await output.json({
-      verdict: verdictOf(report, flags.out),
-      ...report,
-      findings: rowsOf(report),
-      ...comparison,
-      notes,
-    });
+  const { stopped } = report;
+  const verdict = verdictOf(report, flags.out);
+  if (output.isJson) await output.json({ verdict, ...report, findings: rowsOf(report), ...comparison, notes });
   else await printReport(output, report, flags);
-  for (const note of notes) output.note(note);
+  for (const note of output.isJson ? [] : notes) output.note(note);
   if (stopped && flags.out !== undefined) output.log('warning', `${flags.out} was not written: the check ended early.`);
-  if (left !== undefined) output.log('warning', left);
-  if (stopped) return knownExitCode(stopped.exitCode);
+  if (stopped) return Object.values(EXIT).find((code) => code === stopped.exitCode) ?? EXIT.unexpected;
   const { changes, unchecked } = comparison ?? { changes: [], unchecked: [] };
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of unchecked) output.log('warning', `${id} was confirmed earlier, and could not be checked.`);
@@ -88,59 +66,34 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-/** Checks the service. A check that writes reserves the journal, and says if it was interrupted and something is left. */
 async function runCheck(
   context: Context,
   flags: CheckFlags,
-  level: CheckLevel,
-  earlier: ServiceContract | undefined,
+  { baseUrl, token, fetch, allowInsecure = context.flags.allowInsecure }: Account,
+  expected: ServiceContract | undefined,
 ): Promise<CheckReport> {
   const { output, signal } = context;
-  const account = await context.account();
-  const { baseUrl, fetch, allowInsecure = context.flags.allowInsecure } = account;
-  const token = await tokenOf(account, signal);
-  // A sandbox in this process ends with it.
-  const path = fetch ? undefined : journalPath(context.env, baseUrl, token);
-  const journal = path === undefined ? memoryJournal() : fileJournal(path);
-  const release = path === undefined || level === 'read' ? undefined : await reserveJournal(path);
-  try {
-    return await checkService({
-      baseUrl,
-      token,
-      level,
-      fetch,
-      allowInsecure,
-      journal,
-      requestTimeout: context.flags.requestTimeout,
-      maxMisses: flags.maxMisses,
-      expected: earlier ?? account.contract,
-      signal,
-      onProgress: progressOf(output, context.flags.verbose === true),
-    });
-  } catch (error) {
-    if (signal.aborted && (await journal.load()))
-      output.log('warning', `Something named \`audience-check …\` is left: \`${NAME} check --write\` deletes it.`);
-    throw error;
-  } finally {
-    await release?.();
-  }
+  return checkService({
+    baseUrl,
+    token: typeof token === 'string' ? token : await (typeof token === 'function' ? token() : token.get({ signal })),
+    level: flags.write ? 'write' : 'read',
+    fetch,
+    allowInsecure,
+    requestTimeout: context.flags.requestTimeout,
+    expected,
+    signal,
+    onProgress: progressOf(output, context.flags.verbose === true),
+    async confirmDelete(names) {
+      return flags.yes || askConfirmation(context, `Delete what earlier checks have left: ${names.join(', ')}?`);
+    },
+  });
 }
-
-const knownExitCode = (code: number): ExitCode =>
-  Object.values(EXIT).find((value) => value === code) ?? EXIT.unexpected;
 
 /** Asks before a check that writes. */
-async function confirmWrites(context: Context, level: CheckLevel): Promise<void> {
-  const message = `The check ${EFFECTS[level]}. Continue?`;
-  if (!context.stdin().isTTY || !context.output.stderr.isTTY)
-    throw usageError(`Pass --yes: the check ${EFFECTS[level]}.`);
-  if (!(await askConfirmation(context, message)))
+async function confirmWrites(context: Context): Promise<void> {
+  if (!context.stdin().isTTY || !context.output.stderr.isTTY) throw usageError(`Pass --yes: the check ${EFFECTS}.`);
+  if (!(await askConfirmation(context, `The check ${EFFECTS}. Continue?`)))
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
-}
-
-async function tokenOf({ token }: Account, signal: AbortSignal): Promise<string> {
-  if (typeof token === 'string') return token;
-  return typeof token === 'function' ? token() : token.get({ signal });
 }
 
 /** Returns what shows the progress: steps in a terminal, each request with --verbose. */
@@ -148,6 +101,8 @@ function progressOf(output: Output, isVerbose: boolean): (event: CheckEvent) => 
   const isShown = output.stderr.isTTY === true;
   return (event) => {
     if (event.type === 'step' && (isShown || isVerbose)) output.note(event.text);
+    else if (event.type === 'left')
+      output.log('warning', `The project \`${event.name}\` may be left. The next --write offers to delete it.`);
     else if (event.type === 'pause')
       output.log('info', `The service limits the rate: continuing in ${Math.ceil(event.ms / 1_000)} s.`);
     else if (event.type === 'request' && isVerbose)
@@ -165,17 +120,6 @@ async function printReport(output: Output, report: CheckReport, { all, out }: Ch
   for (const line of linesOf(report, style)) await output.line(line);
 }
 
-/** Prints the requests of a check of a service that follows the assumptions; sends none. */
-async function printPlan(output: Output, level: CheckLevel): Promise<ExitCode> {
-  const requests = await plannedRequests(level);
-  await output.list(requests, ['method', 'path', 'why']);
-  const { read, write } = REQUEST_LIMITS[level];
-  output.note(
-    `These requests go to a service that follows the assumptions. Where one differs, other paths are tried: at most ${read} reads and ${write} writes in all. Nothing was sent.`,
-  );
-  return EXIT.done;
-}
-
 /** Reads the file that an earlier check has written. */
 async function readEarlier({ flags, env }: Context, path: string): Promise<ServiceContract> {
   const contract = await readContract({ ...flags, contract: path }, env);
@@ -188,7 +132,7 @@ interface SettingsFile {
   /** The contract that it has. */
   readonly existing: ServiceContract | undefined;
   /** Merges a report into the file. Returns what became of its settings; without a report, it stays as it was. */
-  write(report: CheckReport | undefined): Promise<readonly string[]>;
+  write(report: CheckReport | undefined, inEffect: ServiceContract): Promise<readonly string[]>;
 }
 
 /**
@@ -216,14 +160,19 @@ async function openSettings({ flags, env }: Context, path: string): Promise<Sett
   const existing = text?.trim() ? await read() : undefined;
   return {
     existing,
-    write: (report) =>
+    write: (report, inEffect) =>
       safely(async () => {
         if (!report) {
           await rm(part, { force: true });
           return [];
         }
         const { findings, level, contract } = report;
-        const { contract: merged, notes } = mergeFindings(existing ?? {}, findings, level, contract.checked?.at ?? '');
+        const { contract: merged, notes } = mergeFindings(
+          existing ?? inEffect,
+          findings,
+          level,
+          contract.checked?.at ?? '',
+        );
         const code = overridesOf(report);
         const lines = code === undefined ? [] : await writeOnce(overridesPath(path), code);
         const indent = /^\{\r?\n([ \t]+)"/.exec(text ?? '')?.[1] ?? 2;

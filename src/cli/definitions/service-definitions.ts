@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { idempotencyKey, integerFrom, keyValue } from '../flag-values.ts';
+import { idempotencyKey, keyValue } from '../flag-values.ts';
 import { DATASETS } from '../resource-table.ts';
 import { type Action, addDryRun, addListFlags } from './shared-flags.ts';
 
@@ -10,13 +10,10 @@ export function addServiceCommands(program: Command, action: Action): void {
     .command('check')
     .description('find out which assumptions about the service hold, and write what differs to a file; reads only')
     .option('--write', 'also create and delete one project, and reserve one upload')
-    .option('--build', 'also build one audience, and delete it; includes --write')
-    .option('--plan', 'print the requests instead of sending them')
-    .option('--out <file>', 'write the settings for client, command, OpenAPI document and sandbox')
+    .option('--out <file>', 'merge what was found into a contract, which keeps all other settings')
     .option('--against <file>', 'say whether the service has changed since the check that wrote this file')
-    .option('--yes', 'do not ask before --write and --build')
+    .option('--yes', 'do not ask before --write')
     .option('--all', 'print each assumption, not only those that differ')
-    .option('--max-misses <n>', 'refused paths after which no more are guessed (default: 12)', integerFrom(0))
     .action(action(async () => (await import('../commands/check-command.ts')).check));
   const reference = program
     .command('reference')

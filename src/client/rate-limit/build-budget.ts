@@ -2,7 +2,7 @@ import { LONGEST_RATE_INTERVAL } from '../../spec/limits.ts';
 import type { BuildBudget } from '../../spec/usage-report.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
 import { abortable, sleep } from '../../util/abort.ts';
-import { createMutex, singleFlight } from '../../util/concurrency.ts';
+import { singleFlight } from '../../util/concurrency.ts';
 import { isObject } from '../../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
@@ -17,23 +17,19 @@ interface BudgetRefusal {
   readonly budget?: BuildBudget;
 }
 
-/** A usage report about the budget: it is used up, some of it is left, or the report does not say. */
-type BudgetReading = BudgetRefusal | 'left' | 'unknown';
+/** What a usage report says about the budget. */
+type BudgetReading =
+  | { readonly isLeft: true }
+  | { readonly isLeft: false; readonly wait?: number; readonly budget?: BuildBudget };
 
-/** Holds the creates of one token back after a refusal. Times of `performance.now()`. */
+/** Holds the creates of one token back after a refusal. */
 interface Hold {
-  /** The time that the service named. */
+  /** The time that the service named, of `performance.now()`. */
   until: number;
-  /** When one create request is let through earlier, because the budget may have been raised. */
-  probeAt: number;
-  /** Creates in the queue, the one that is sent included. */
-  readonly queue: Set<QueuedCreate>;
-}
-
-/** A create that is sent when those before it have settled. */
-interface QueuedCreate {
-  readonly maxWait: number;
-  reject(reason: unknown): void;
+  /** Number of creates that this hold keeps back. */
+  waiting: number;
+  /** Resolves when the create that is being sent has settled. */
+  sending?: Promise<void> | undefined;
 }
 
 /** A create that may be sent. */
@@ -44,19 +40,14 @@ export interface BuildPermit {
   release(): void;
 }
 
-/** How often during a hold one create is let through, because the budget may have been raised. Milliseconds. */
-export const PROBE_INTERVAL_MS = 1_200_000;
-
 /**
- * Holds job-starting creates back while the organization's build budget is used up. After a refusal, the creates of a
- * token follow one another: one is sent when the hold ends, and each success releases the next. Every 20 minutes of a
- * hold, one create request of each token is let through, because the budget may have been raised.
+ * Holds job-starting creates back while the organization's build budget is used up. When the hold of a token ends, its
+ * creates that have waited are sent one after the other, so that only the first of them is refused again.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
-  readonly #mutex = createMutex();
-  readonly #share = singleFlight<BudgetReading>();
+  readonly #share = singleFlight<BudgetReading | undefined>();
   #classifying: Promise<unknown> | undefined;
   #refusals = 0;
 
@@ -73,7 +64,7 @@ export class BuildBudgetGate {
   /** Returns a permit if nothing holds the creates of a token back. */
   tryAcquire(scope: string): BuildPermit | undefined {
     if (this.#classifying || this.#holds.has(scope)) return undefined;
-    return this.#permit(scope, undefined);
+    return this.#permit(scope);
   }
 
   /** Returns the milliseconds until the end of a token's hold as it is known, 0 without one. */
@@ -81,21 +72,23 @@ export class BuildBudgetGate {
     return Math.max(0, (this.#holds.get(scope)?.until ?? 0) - performance.now());
   }
 
-  /** Waits while creates are held back, and for those before it in the queue; rejects if a hold exceeds `maxWait`. */
+  /** Waits until a create may be sent; rejects if a hold exceeds `maxWait`. */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#classifying) await abortable(this.#classifying, signal);
     const hold = this.#holds.get(scope);
-    if (!hold) return this.#permit(scope, undefined);
-    // Only the first of the queue may be let through before the end of the hold.
-    const left = hold.until - performance.now();
-    if (hold.queue.size > 0 && left > maxWait) throw new PauseTooLongError(left);
-    const leave = await this.#enterQueue(scope, hold, maxWait, signal);
+    if (!hold) return this.#permit(scope);
+    hold.waiting++;
     try {
-      await this.#endOf(hold, maxWait, signal);
-      return this.#permit(scope, leave);
-    } catch (error) {
-      leave();
-      throw error;
+      for (;;) {
+        const left = hold.until - performance.now();
+        if (left > maxWait) throw new PauseTooLongError(left);
+        // Timers drop fractions of milliseconds.
+        if (left > 0) await sleep(Math.ceil(left), signal);
+        else if (hold.sending) await abortable(hold.sending, signal);
+        else return this.#permit(scope, hold);
+      }
+    } finally {
+      hold.waiting--;
     }
   }
 
@@ -106,13 +99,44 @@ export class BuildBudgetGate {
   async classify(
     retryAfter: number | undefined,
     signal: AbortSignal,
-    mayRead = true,
+    mayRead: boolean,
   ): Promise<BudgetRefusal | undefined> {
-    const isLong = retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL;
-    const probable = isLong ? { wait: retryAfter } : undefined;
-    if (!mayRead) return probable;
+    const reading = mayRead ? await this.#readOnce(signal) : undefined;
+    if (reading?.isLeft) return undefined;
+    if (reading) return { wait: retryAfter ?? LONGEST_RATE_INTERVAL, ...reading, isConfirmed: true };
+    return retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL ? { wait: retryAfter } : undefined;
+  }
+
+  /** Holds creates of a token back for `ms`. */
+  hold(scope: string, ms: number): void {
+    this.#refusals++;
+    const now = performance.now();
+    for (const [name, hold] of this.#holds) if (isOver(hold)) this.#holds.delete(name);
+    const hold = this.#holds.get(scope) ?? { until: 0, waiting: 0 };
+    hold.until = now + ms;
+    this.#holds.set(scope, hold);
+  }
+
+  #permit(scope: string, hold?: Hold): BuildPermit {
+    const settled = Promise.withResolvers<void>();
+    if (hold) hold.sending = settled.promise;
+    return {
+      onSuccess: () => {
+        const current = this.#holds.get(scope);
+        if (current) current.until = Number.NEGATIVE_INFINITY;
+      },
+      release: () => {
+        if (!hold) return;
+        hold.sending = undefined;
+        settled.resolve();
+        if (isOver(hold)) this.#holds.delete(scope);
+      },
+    };
+  }
+
+  /** Reads the usage report once for all refusals; creates that start meanwhile wait, and are not refused as well. */
+  async #readOnce(signal: AbortSignal): Promise<BudgetReading | undefined> {
     const reading = this.#share(() => this.#readBudget(), signal);
-    // Creates that start meanwhile wait for the result, instead of being sent and refused as well.
     const settled = reading.then(
       () => {},
       () => {},
@@ -121,84 +145,24 @@ export class BuildBudgetGate {
     void settled.then(() => {
       if (this.#classifying === settled) this.#classifying = undefined;
     });
-    const read = await reading;
-    if (read === 'unknown') return probable;
-    return read === 'left' ? undefined : read;
+    return reading;
   }
 
-  /** Holds creates of a token back for `ms`. */
-  hold(scope: string, ms: number): void {
-    this.#refusals++;
-    const now = performance.now();
-    for (const [name, { until, queue }] of this.#holds) if (queue.size === 0 && now >= until) this.#holds.delete(name);
-    const hold = this.#holds.get(scope) ?? { until: 0, probeAt: 0, queue: new Set<QueuedCreate>() };
-    hold.until = now + ms;
-    hold.probeAt = now + PROBE_INTERVAL_MS;
-    this.#holds.set(scope, hold);
-    for (const create of hold.queue) if (ms > create.maxWait) create.reject(new PauseTooLongError(ms));
-  }
-
-  /** Resolves when a hold ends, or when a create may be let through earlier; rejects if that exceeds `maxWait`. */
-  async #endOf(hold: Hold, maxWait: number, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      const now = performance.now();
-      const left = hold.until - now;
-      if (left <= 0) return;
-      if (now >= hold.probeAt) {
-        hold.probeAt = now + PROBE_INTERVAL_MS;
-        return;
-      }
-      if (left > maxWait) throw new PauseTooLongError(left);
-      await sleep(Math.min(left, hold.probeAt - now), signal);
-    }
-  }
-
-  /** Resolves when this create is first in the queue, with the function that leaves it. */
-  async #enterQueue(scope: string, hold: Hold, maxWait: number, signal: AbortSignal): Promise<() => void> {
-    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const create: QueuedCreate = { maxWait, reject };
-    hold.queue.add(create);
-    const leave = (): void => {
-      hold.queue.delete(create);
-      end();
-      if (hold.queue.size === 0 && performance.now() >= hold.until) this.#holds.delete(scope);
-    };
-    void this.#mutex(scope, () => {
-      begin();
-      return ended;
-    });
-    try {
-      await abortable(begun, signal);
-      return leave;
-    } catch (error) {
-      leave();
-      throw error;
-    }
-  }
-
-  #permit(scope: string, leave: (() => void) | undefined): BuildPermit {
-    return {
-      onSuccess: () => {
-        const hold = this.#holds.get(scope);
-        if (hold) hold.until = Number.NEGATIVE_INFINITY;
-      },
-      release: () => leave?.(),
-    };
-  }
-
-  async #readBudget(): Promise<BudgetReading> {
+  async #readBudget(): Promise<BudgetReading | undefined> {
     const usage = await this.#readUsage().catch(() => undefined);
-    const budget = isObject(usage) ? usage.build_budget : undefined;
-    if (!isObject(budget)) return 'unknown';
-    const { hour, day, retry_after_seconds: seconds } = budget;
-    if (typeof seconds === 'number' && seconds > 0) {
-      const wait = Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
-      return { wait, isConfirmed: true, ...(isBuildBudget(budget) && { budget }) };
-    }
-    return hasLeft(hour) && hasLeft(day) ? 'left' : 'unknown';
+    const report = isObject(usage) ? usage.build_budget : undefined;
+    if (!isObject(report)) return undefined;
+    const { hour, day, retry_after_seconds: seconds } = report;
+    const budget = isBuildBudget(report) ? { budget: report } : undefined;
+    if (typeof seconds === 'number' && seconds > 0)
+      return { isLeft: false, wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), ...budget };
+    if (hasLeft(hour) && hasLeft(day)) return { isLeft: true };
+    return budget && { isLeft: false, ...budget };
   }
 }
+
+/** Returns whether a hold keeps no create back, now or when its time has come. */
+const isOver = ({ until, waiting, sending }: Hold): boolean => waiting === 0 && !sending && performance.now() >= until;
 
 const isBuildBudget = (budget: JsonObject): budget is BuildBudget & JsonObject =>
   [budget.hour, budget.day].every((window) => {

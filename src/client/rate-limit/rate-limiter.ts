@@ -109,10 +109,10 @@ const MAX_BACKGROUND_DELAY_MS = 15_000;
 
 /** The permits of a rate bucket within its interval. */
 export interface PermitLog {
-  /** Returns the milliseconds until a permit may be free for a request with `ahead` requests before it. @default 0 */
-  wait(ahead?: number): number;
+  /** Returns the milliseconds until a permit may be free for a request with `ahead` requests before it. */
+  wait(ahead: number, priority: Priority): number;
   /** Takes permits for at most `waiting` requests; returns their number, 0 if none is free. Never rejects. */
-  take(waiting: number): number | Promise<number>;
+  take(waiting: number, priority: Priority): number | Promise<number>;
   /** Takes a permit immediately and returns true, if one is free; for logs of one process. */
   takeFree?(): boolean;
   /** Returns whether no permit counts any more. */
@@ -171,7 +171,10 @@ export class RateLimitBucket {
       onQueued?.(() => this.#expectedWait(priority, position));
       queue.add(request);
       this.#waiting++;
-      if (!this.#isTaking && !this.#stopTimer) void this.#grantAll();
+      // The first of a queue may have a permit before the other queue has one.
+      if (this.#isTaking || (this.#stopTimer && queue.size > 1)) return;
+      this.#stopTimer?.();
+      void this.#grantAll();
     });
   }
 
@@ -194,23 +197,39 @@ export class RateLimitBucket {
   #expectedWait(priority: Priority, position: number): number {
     const before = Math.max(0, position - this.#departed[priority]);
     const ahead = priority === 'background' ? before + this.#queues.foreground.size : before;
-    return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead) ?? 0);
+    return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead, priority) ?? 0);
   }
 
   /** Grants permits until the queues are empty. When no permit is free, returns and sets a timer that continues. */
   async #grantAll(): Promise<void> {
     while (this.#waiting > 0) {
-      const wait = Math.max(this.#pausedUntil - performance.now(), this.#log?.wait() ?? 0);
+      const { priority, wait } = this.#next();
       if (wait > 0) {
         this.#setTimer(wait);
         return;
       }
+      const { size } = this.#queues[priority];
       this.#isTaking = true;
-      const permits = this.#log ? await this.#log.take(this.#waiting) : this.#waiting;
+      const permits = this.#log ? await this.#log.take(size, priority) : size;
       this.#isTaking = false;
       // Discard permits acquired before a pause: using them afterwards could exceed the limit.
-      if (this.#pausedUntil <= performance.now()) for (let n = 0; n < permits; n++) this.#grantNext();
+      if (this.#pausedUntil <= performance.now()) for (let n = 0; n < permits; n++) this.#grant(priority);
     }
+  }
+
+  /** Returns the queue to serve next, and the milliseconds until a permit may be free for it. */
+  #next(): { readonly priority: Priority; readonly wait: number } {
+    const now = performance.now();
+    const pause = this.#pausedUntil - now;
+    const waitOf = (priority: Priority): number =>
+      this.#queues[priority].size === 0 ? Number.POSITIVE_INFINITY : Math.max(pause, this.#log?.wait(0, priority) ?? 0);
+    const wait = { foreground: waitOf('foreground'), background: waitOf('background') };
+    const [background] = this.#queues.background;
+    const waitingSince = background && Math.max(background.since, this.#backgroundGrantedAt);
+    const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
+    const isBackground = isOverdue ? wait.background <= wait.foreground : wait.background < wait.foreground;
+    const priority = isBackground ? 'background' : 'foreground';
+    return { priority, wait: wait[priority] };
   }
 
   /** Continues after `ms`, unless all requests leave before. */
@@ -225,14 +244,9 @@ export class RateLimitBucket {
     };
   }
 
-  #grantNext(): void {
-    const now = performance.now();
-    const [foreground] = this.#queues.foreground;
-    const [background] = this.#queues.background;
-    const waitingSince = background && Math.max(background.since, this.#backgroundGrantedAt);
-    const isOverdue = waitingSince !== undefined && now - waitingSince >= MAX_BACKGROUND_DELAY_MS;
-    const next = isOverdue ? background : (foreground ?? background);
-    if (next !== undefined && next === background) this.#backgroundGrantedAt = now;
+  #grant(priority: Priority): void {
+    const [next] = this.#queues[priority];
+    if (next && priority === 'background') this.#backgroundGrantedAt = performance.now();
     next?.leave();
     next?.resolve();
   }

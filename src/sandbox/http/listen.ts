@@ -52,6 +52,9 @@ interface PortServer {
 /** Connections that wait to be accepted: a client may make a thousand calls at the same time. The default is 511. */
 const BACKLOG = 4_096;
 
+/** Keeps idle connections open: with the default of five seconds, a request of a busy client may meet their end. */
+const KEEP_ALIVE_MS = 600_000;
+
 const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 
 /** The origins that a sandbox serves; `console` creates the handler of the console for the token of this run. */
@@ -114,7 +117,8 @@ async function serve(
       return RESPONSE_ALREADY_SENT;
     }
   };
-  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false });
+  const serverOptions = { keepAliveTimeout: KEEP_ALIVE_MS };
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false, serverOptions });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, backlog: BACKLOG }, resolve);

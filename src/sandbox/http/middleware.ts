@@ -36,6 +36,9 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
 /** Returns the encoded path, which cannot break a line of the log, cut to the maximum length there. */
 const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, MAX_LOGGED_PATH);
 
+/** Milliseconds by which the sandbox's clock may differ from the machine's before responses have the sandbox's time. */
+const MAX_CLOCK_DRIFT_MS = 1_000;
+
 /** Logs each request except preflights, which browsers send automatically. */
 const logRequests =
   (service: Service): Middleware =>
@@ -67,6 +70,8 @@ const logRequests =
       const outcome = { status, ...(status === 0 && served !== undefined && { served }) };
       const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), outcome, why);
       response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
+      const isOwnTime = Math.abs(clock.now() - Date.now()) > MAX_CLOCK_DRIFT_MS;
+      if (isOwnTime) response?.headers.set('x-sandbox-time', new Date(clock.now()).toISOString());
       // The requests of an MCP tool follow from the message that calls it.
       const isRoot = env.token === undefined;
       service.logRequest(entry, {

@@ -1,87 +1,92 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkService, compare } from '../../../src/cli/check/index.ts';
-import { AudienceClient } from '../../../src/index.ts';
-import { createSandbox } from '../../../src/sandbox/index.ts';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import { checkService, compare, linesOf, overridesOf } from '../../../src/cli/check/index.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
 import { someOf } from '../../support/volume.ts';
-import { blindVariants } from './blind-variants.ts';
-import { checkWithVerdict } from './support/check-with-verdict.ts';
-import type { Variant } from './support/expectations.ts';
-import { AUDIENCES, accountState, NO_LIMITS, ORIGIN, OWNER } from './support/filled-account.ts';
-import { tryVariant } from './support/try-variant.ts';
-import { startVariant } from './support/variant-service.ts';
-import { unseenVariants } from './unseen-variants.ts';
+import { problemsOf, type Variant } from './support/judge.ts';
+import { Service } from './support/service.ts';
 import { variants } from './variants.ts';
 
-test.each(someOf(variants))('$level: the check reports what is true of $name, and leaves no trace', async (variant) => {
-  const { problems } = await tryVariant(variant, checkWithVerdict);
-  expect(problems).toEqual([]);
+async function check({ service: definition, writes }: Variant, expected?: ServiceContract) {
+  const service = new Service(definition);
+  const before = { ...service.lists };
+  const { baseUrl, token, fetch, clock } = service;
+  const report = await checkService({ baseUrl, token, level: writes ? 'write' : 'read', fetch, clock, expected });
+  return { service, before, report };
+}
+
+test('each variant has a name of its own', () => {
+  expect(new Set(variants.map(({ name }) => name)).size).toBe(variants.length);
 });
 
-/** Checks a service, with the settings of an earlier check if there was one. */
-async function check({ service, level, prepare }: Variant, expected?: ServiceContract) {
-  const running = await startVariant(service);
-  onTestFinished(() => running.close());
-  prepare?.(running.sandbox);
-  const { baseUrl, token, fetch, clock } = running;
-  return checkService({ baseUrl, token, level, fetch, clock, expected });
-}
+test.each(variants)('the check reports what is true of $name, and harms nothing', async (variant) => {
+  const { service, before, report } = await check(variant);
+  expect(problemsOf(variant, report, service, before)).toEqual([]);
+  const lines = linesOf(report, { width: 80, file: 'service.json', emphasize: (text) => text });
+  // A path, or a part of code, is not broken.
+  expect(lines.filter((line) => line.length > 80 && line.trim().includes(' '))).toEqual([]);
+});
 
-/** Checks a sandbox that has the settings of another service. */
-async function checkSandbox({ level }: Variant, settings: ServiceContract) {
-  const contract = { ...settings, checked: undefined };
-  const sandbox = createSandbox({
-    clock: 'manual',
-    origin: ORIGIN,
-    state: await accountState(true),
-    limits: NO_LIMITS,
-    contract,
-  });
-  onTestFinished(() => sandbox.close());
-  return checkService({
-    baseUrl: ORIGIN,
-    token: sandbox.accounts.get(OWNER.email).token('api'),
-    level,
-    fetch: sandbox.fetch,
-    // On this clock, a timeout would end before its request does.
-    requestTimeout: Number.POSITIVE_INFINITY,
-    clock: { now: () => sandbox.now(), sleep: (ms) => sandbox.advance(ms) },
-    expected: settings,
-  });
-}
+const complete = variants.filter(({ stopped, mayStop }) => stopped === undefined && mayStop === undefined);
 
-const complete = [...variants, ...blindVariants, ...unseenVariants].filter(({ stopped }) => stopped === undefined);
-
-describe('a second check with the settings of the first one', () => {
-  test.each(someOf(complete))('finds no change of $name, and needs no more requests', async (variant) => {
-    const first = await check(variant);
+test.each(someOf(complete))(
+  'a second check with the settings of the first one finds no change of $name',
+  async (variant) => {
+    const { report: first } = await check(variant);
     const settings: ServiceContract = JSON.parse(JSON.stringify(first.contract));
-    const second = await check(variant, settings);
+    const { report: second } = await check(variant, settings);
     expect(compare(second, settings)).toEqual({ changes: [], unchecked: [] });
-    expect(second.contract.operations).toEqual(first.contract.operations);
+    expect({ ...second.contract, checked: undefined }).toEqual({ ...settings, checked: undefined });
     expect(second.requests.read).toBeLessThanOrEqual(first.requests.read);
-    expect(second.requests.write).toBeLessThanOrEqual(first.requests.write);
+  },
+);
+
+describe('the code beside the file', () => {
+  test('compiles with the types of the package, for every difference that data cannot adapt', async () => {
+    const needsCode = /^(?:usage\.|uploads\.|fields|shape:|path:projects\.create)/;
+    const codes = new Set<string>();
+    for (const variant of variants.filter(({ expected = {} }) =>
+      Object.keys(expected).some((id) => needsCode.test(id)),
+    ))
+      codes.add(overridesOf((await check(variant)).report) ?? '');
+    codes.delete('');
+    expect(codes.size).toBeGreaterThanOrEqual(6);
+    expect([...codes].some((code) => code.includes('data: snakeCased'))).toBe(true);
+    expect(
+      compilerProblems(
+        Object.fromEntries([...codes].map((code, index) => [`${process.cwd()}/code-${index}.ts`, code])),
+      ),
+    ).toEqual([]);
   });
 });
 
-describe('the settings that a check has found', () => {
-  const filled = complete.filter(({ service }) => service?.isFilled !== false);
-
-  test.each(someOf(filled))('are those of a sandbox and of a client for $name', async (variant) => {
-    const { contract: settings, findings } = await check(variant);
-    // The sandbox always knows keys.
-    const repeats = Object.values(settings.operations ?? {}).every((operation) => operation?.retry !== 'never');
-    if (repeats) expect(compare(await checkSandbox(variant, settings), settings).changes).toEqual([]);
-    const isFound = ['path:audiences.list', 'paging'].every((id) =>
-      findings.some((finding) => finding.id === id && (finding.state === 'confirmed' || finding.setting !== undefined)),
-    );
-    if (!isFound) return;
-    const running = await startVariant(variant.service);
-    onTestFinished(() => running.close());
-    const { baseUrl, token, fetch } = running;
-    const rateLimits = { read: { limit: 1_000, interval: 60_000 } };
-    await using client = new AudienceClient({ baseUrl, token, fetch, contract: settings, rateLimits, logLevel: 'off' });
-    const rows = variant.service?.traits ? undefined : await client.audiences.list().toArray();
-    if (rows) expect(rows).toHaveLength(AUDIENCES);
-  });
-});
+/** Returns what the compiler says of files that import the package by its name. */
+function compilerProblems(files: Readonly<Record<string, string>>): string[] {
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ESNext,
+    module: ts.ModuleKind.NodeNext,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    types: [],
+    lib: ['lib.es2022.d.ts'],
+    // The type of overrides needs nothing else of the package.
+    paths: { 'audience-activation': [`${process.cwd()}/src/client/operation-overrides.ts`] },
+  };
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.fileExists = (path) => path in files || fileExists(path);
+  host.readFile = (path) => files[path] ?? readFile(path);
+  host.getSourceFile = (path, ...rest) => {
+    const text = files[path];
+    return text === undefined ? getSourceFile(path, ...rest) : ts.createSourceFile(path, text, ts.ScriptTarget.ESNext);
+  };
+  const program = ts.createProgram(Object.keys(files), options, host);
+  return Object.keys(files).flatMap((path) =>
+    [
+      ...program.getSyntacticDiagnostics(program.getSourceFile(path)),
+      ...program.getSemanticDiagnostics(program.getSourceFile(path)),
+    ].map(({ messageText }) => `${path}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`),
+  );
+}

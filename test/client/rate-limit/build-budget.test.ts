@@ -112,6 +112,19 @@ describe('a create that is refused with a long `Retry-After`', () => {
     expect(error).toMatchObject({ ...expected, retryAfter: 900, outcome: 'refused', attempts: 1 });
   });
 
+  it('is a rate limit if the usage report cannot be read, and `Retry-After` is as long as a rate bucket can ask for', async () => {
+    const minute = { status: 429, headers: { 'retry-after': '60' } };
+    const server = await startServer({ [create]: [minute], [usage]: [{ status: 503 }] });
+    const error = await failureOf(clientOf(server).audiences.create({}, { maxRetries: 0 }));
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 60 });
+  });
+
+  it('is told from a rate limit by a report of a budget that is used up, also if the report names no time', async () => {
+    const server = await startServer({ [create]: [{ status: 429 }], [usage]: [report(60, null)] });
+    const error = await failureOf(clientOf(server).audiences.create({}, { maxRetries: 0 }));
+    expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 60, budget: { hour: { used: 60 } } });
+  });
+
   it('carries the budget as `BuildBudget`, or none if the report has another shape', async () => {
     const budgetAfter = async (usageReport: Step) => {
       const server = await startServer({ [create]: [limited], [usage]: [usageReport] });

@@ -32,6 +32,13 @@ describe('an upload that the service would refuse', () => {
     expect(await api.seen()).toHaveLength(1);
   });
 
+  it.each([undefined, '9', 1.5, -1])('a reservation of the size %s is not sent', async (size) => {
+    const { client, api } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.reserve({ kind: 'cohort', size: size as number }));
+    expect(error).toMatchObject({ local: true, errors: { size: ['must be the length of the file in bytes.'] } });
+    expect(await api.seen()).toEqual([]);
+  });
+
   it.each([
     ['a stream without size', { data: new ReadableStream<Uint8Array>() }, 'size'],
     ['a size that differs from that of the data', { data, size: 1 }, 'size'],

@@ -20,8 +20,10 @@ describe('an upload', () => {
     ['a stream', () => ({ data: streamOf(data).stream, size: SIZE })],
   ])('sends all of %s with its length, and no headers of the client', async (_, input) => {
     const { client, storage, api } = await startStorage([{}]);
+    const startedAt = Date.now();
     const upload = await client.uploads.upload({ kind: 'cohort', ...input() });
     expect(upload.reference).toBe('upl_1');
+    expect(upload.claimBefore.getTime()).toBeGreaterThanOrEqual(startedAt + CLAIM_WINDOW);
     expect(upload.claimBefore.getTime() - Date.now()).toBeLessThanOrEqual(CLAIM_WINDOW);
     const [put] = await storage.seen();
     expect(put?.method).toBe('PUT');

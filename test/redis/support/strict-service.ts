@@ -21,7 +21,7 @@ export interface StrictService {
 }
 
 /** Returns the maximum number of times that are less than `interval` apart. */
-function mostInWindow(times: readonly number[], interval: number): number {
+export function mostInWindow(times: readonly number[], interval: number): number {
   let from = 0;
   let most = 0;
   for (const [at, time] of times.entries()) {

@@ -1,80 +1,48 @@
 import type { ContractOperation, ServiceContract } from '../../../../src/spec/contract.ts';
-import type { Method, OperationName } from '../../../../src/spec/operations.ts';
-import { LISTED } from './emulation.ts';
+import type { Method } from '../../../../src/spec/operations.ts';
+import { LISTED } from './service.ts';
 
-/** Methods of namespaces whose paths follow from the name of the resource. */
+/** Paths of the verbs of a namespace, or method and path; `*` stands for `audiences`, `?` for `audience`, `%` for `Audiences`. */
 type Verb = 'list' | 'get' | 'create' | 'delete';
+type Templates = { readonly [Name in Verb]?: string };
 
-/** Path, or method and path, with `*` for the name of the resource. */
-type Convention = { readonly [Name in Verb]?: string };
+const fill = (template: string, resource: string): string =>
+  template
+    .replaceAll('*', resource)
+    .replaceAll('?', resource.replace(/s$/, ''))
+    .replaceAll(
+      '%',
+      resource.replace(/^./, (letter) => letter.toUpperCase()),
+    );
 
-const API = '/api/v2';
-const singular = (resource: string): string => resource.replace(/s$/, '');
-
-const isOperation = (name: string, all: readonly string[]): name is OperationName => all.includes(name);
-
-/**
- * Returns the contract of a service whose paths follow a convention. `*` stands for `audiences`, `?` for `audience`;
- * a method before the path is sent instead. Lookalikes are read where audiences are.
- */
-export function following(convention: Convention, names: readonly string[] = LISTED): ServiceContract {
-  const operations: Partial<Record<OperationName, ContractOperation>> = {};
-  const set = (name: string, resource: string, template: string | undefined): void => {
-    if (template === undefined || !isOperation(name, ALL)) return;
-    const [path = '', method] = template.split(' ').reverse();
-    const full = `${API}${path.replaceAll('*', resource).replaceAll('?', singular(resource))}`;
-    operations[name] = { ...(method !== undefined && { method: method as Method }), path: full }; // as written below
+/** Returns the contract of a service whose paths follow a convention. Lookalikes are read where audiences are. */
+export function following(convention: Templates, names: readonly string[] = LISTED): ServiceContract {
+  const operations: Record<string, ContractOperation> = {};
+  const set = (name: string, resource: string, template = ''): void => {
+    const [path = '', method] = fill(template, resource).split(' ').reverse();
+    // The method is written below.
+    if (path !== '') operations[name] = { ...(method && { method: method as Method }), path: `/api/v2${path}` };
   };
   for (const resource of names) {
-    for (const verb of ['list', 'get', 'create', 'delete'] as const)
-      set(`${resource}.${verb}`, resource, convention[verb]);
-    if (resource !== 'audiences') continue;
-    set('lookalikes.get', 'audiences', convention.get);
-    for (const other of ['lookalikes', 'estimates', 'uploads'])
-      set(other === 'uploads' ? 'uploads.reserve' : `${other}.create`, other, convention.create);
-    set('estimates.get', 'estimates', convention.get);
+    for (const [verb, template] of Object.entries(convention)) set(`${resource}.${verb}`, resource, template);
+    if (resource === 'audiences') {
+      set('lookalikes.get', 'audiences', convention.get);
+      set('estimates.get', 'estimates', convention.get);
+      set('uploads.reserve', 'uploads', convention.create);
+    }
   }
   return { operations };
 }
 
-const ALL = [
-  ...LISTED.flatMap((kind) => [`${kind}.list`, `${kind}.get`, `${kind}.create`, `${kind}.delete`]),
-  'lookalikes.get',
-  'lookalikes.create',
-  'estimates.create',
-  'estimates.get',
-  'uploads.reserve',
-];
-
-/** Resources are addressed by nouns, and deleted by DELETE. */
-export const REST = following({ list: '/*', create: '/*', delete: 'DELETE /*/{id}' });
-
-/** The same, in the singular. */
-export const SINGULAR = following({ list: '/?', get: '/?/{id}', create: '/?', delete: 'DELETE /?/{id}' });
-
-/** Verbs before the id, as frameworks of controllers and actions have them. */
-export const ACTIONS = following({ get: '/*/show/{id}', delete: '/*/delete/{id}' });
-
-/** Paths that nobody can guess. */
-export const OWN_NAMES = following({
-  list: '/library/my-*/overview',
-  get: '/library/my-*/{id}/card',
-  create: '/library/my-*/begin',
-  delete: '/library/my-*/{id}/forget',
+/** Returns the contract of a service that has the payload of these verbs elsewhere. */
+export const placing = (places: Templates): ServiceContract => ({
+  operations: Object.fromEntries([
+    ...LISTED.flatMap((kind) =>
+      Object.entries(places).map(([verb, place]) => [`${kind}.${verb}`, { data: fill(place, kind) }]),
+    ),
+    ...(places.get === undefined ? [] : [['lookalikes.get', { data: fill(places.get, 'audiences') }]]),
+  ]),
 });
-
-/** Returns the contract of a service that has the payload of these methods elsewhere. `?` stands for the resource. */
-export function placing(places: { readonly [Name in Verb]?: string }): ServiceContract {
-  const entries = LISTED.flatMap((kind) =>
-    Object.entries(places).map(([verb, place]) => [
-      `${kind}.${verb}`,
-      { data: place.replace('*', kind).replace('?', singular(kind)) },
-    ]),
-  );
-  const ofLookalikes =
-    places.get === undefined ? [] : [['lookalikes.get', { data: places.get.replace('?', 'audience') }]];
-  return { operations: Object.fromEntries([...entries, ...ofLookalikes]) };
-}
 
 /** Merges contracts, operation by operation. */
 export function merge(...contracts: readonly ServiceContract[]): ServiceContract {

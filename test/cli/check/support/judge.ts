@@ -1,220 +1,186 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { CheckReport, Finding, FindingState } from '../../../../src/cli/check/index.ts';
+import { verdictOf } from '../../../../src/cli/check/index.ts';
 import type { ServiceContract } from '../../../../src/spec/contract.ts';
+import { operations } from '../../../../src/spec/operations.ts';
 import type { JsonObject } from '../../../../src/spec/wire-values.ts';
 import { isObject } from '../../../../src/util/json.ts';
-import {
-  EXPECTED,
-  type Expectation,
-  type FindingState,
-  type Level,
-  OPTIONAL,
-  truthOf,
-  type Variant,
-} from './expectations.ts';
-import { CANARIES } from './filled-account.ts';
-import type { LoggedRequest, RunningVariant } from './variant-service.ts';
+import { CANARY, LISTED, ORIGIN, type Service, type ServiceDefinition } from './service.ts';
 
-/** A finding, as far as it is judged. */
-interface JudgedFinding {
-  readonly id: string;
-  readonly state: FindingState;
-  readonly evidence: string;
-  readonly setting?: object;
+/**
+ * Expected state of a finding. A list has the states that are right. Where a state implies a value, such as the path of an
+ * operation, it must be the request of the service; `unfound` differs without a value, or is not checked.
+ */
+export type Expectation = FindingState | 'unfound' | readonly FindingState[];
+type Expectations = Readonly<Record<string, Expectation>>;
+
+/** A service, and what a check of it must report. */
+export interface Variant {
+  readonly name: string;
+  /** True if the check may write. @default false */
+  readonly writes?: boolean;
+  readonly service?: ServiceDefinition;
+  /** Where findings differ from the findings at a service that is as assumed. */
+  readonly expected?: Expectations;
+  /** Exit code of a check that ends early. What it has not reached, it has not checked. */
+  readonly stopped?: number;
+  /** Exit code with which the check may also end early. */
+  readonly mayStop?: number;
+  /** `false` if data cannot adapt the client, so that the verdict must say what does not work. @default true */
+  readonly works?: boolean;
+  /** Resources that the check cannot remove, at most. @default 0 */
+  readonly leaves?: number;
 }
 
-/** A report, as far as it is judged. */
-export interface JudgedReport {
-  readonly findings: readonly JudgedFinding[];
-  readonly contract: ServiceContract;
-  readonly verdict?: string;
-  readonly stopped?: { readonly exitCode: number } | undefined;
-}
+/** Published by the service or by analogy, or not known at all. */
+export const OPEN: readonly FindingState[] = ['likely', 'not-checked'];
 
-const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+/** Returns the same expectation for several findings. */
+export const expectAll = (expectation: Expectation, ...ids: readonly string[]): Expectations =>
+  Object.fromEntries(ids.map((id) => [id, expectation]));
 
-/** Returns what is wrong with a report about a variant; every finding is judged. */
-export function judgeReport(variant: Variant, report: JudgedReport): string[] {
-  const { service = {}, stopped, mayStop, maySkip = [] } = variant;
-  const truth = service.contract ?? {};
-  const expected: Readonly<Record<string, Expectation>> = { ...EXPECTED[variant.level], ...variant.expected };
+const ofEach = (what: string, verb: string): string[] => LISTED.map((kind) => `${what}:${kind}.${verb}`);
+export const LISTS = ofEach('path', 'list');
+export const GETS = [...ofEach('path', 'get'), 'path:lookalikes.get'];
+export const LIST_PLACES = ofEach('data', 'list');
+export const GET_PLACES = ofEach('data', 'get');
+export const SHAPES = LISTED.map((kind) => `shape:${kind.replace(/s$/, '')}`);
+export const OF_PROJECT = ['path:projects.create', 'path:projects.delete', 'time-zone', 'idempotency:projects.create'];
+const OF_UPLOAD = ['path:uploads.reserve', 'uploads.reservation'];
+
+const READ: Expectations = {
+  ...expectAll('not-checked', ...Object.keys(operations).map((name) => `path:${name}`), ...OF_PROJECT, ...OF_UPLOAD),
+  ...expectAll('confirmed', 'service', ...LISTS, ...GETS, 'path:webhooks.list', 'path:usage.get', ...SHAPES),
+  ...expectAll('confirmed', 'shape:webhook', 'paging', 'page-size', 'waits.via', 'usage.yearmonth'),
+  ...expectAll('confirmed', 'usage.build_budget', 'errors.422', 'request-id-header'),
+  'path:estimates.get': OPEN,
+  statuses: OPEN,
+};
+const WRITE: Expectations = { ...READ, ...expectAll('confirmed', ...OF_PROJECT, ...OF_UPLOAD) };
+
+/** Returns everything that is wrong with a check: its report, its requests, and what it has left. */
+export function problemsOf(
+  variant: Variant,
+  report: CheckReport,
+  service: Service,
+  before: Service['lists'],
+): string[] {
+  const { service: { contract: truth = {} } = {}, stopped, mayStop, works = true, leaves = 0 } = variant;
+  const expected = { ...(variant.writes ? WRITE : READ), ...variant.expected };
   const exitCode = report.stopped?.exitCode;
+  const { contract } = report;
+  const verdict = verdictOf(report, 'service.json');
+  const { checked, $schema, ...settings } = contract;
   const isStopped = exitCode !== undefined;
-  const ids = report.findings.map(({ id }) => id);
+  const gone = LISTED.flatMap((kind) => before[kind]?.filter((row) => !service.lists[kind]?.includes(row)) ?? []);
+  const left = LISTED.flatMap((kind) => service.lists[kind]?.filter((row) => !before[kind]?.includes(row)) ?? []);
+  const differing = report.findings.filter(({ state }) => state === 'differs');
   return [
     ...(exitCode === stopped || (isStopped && exitCode === mayStop)
       ? []
-      : [`The check must end with ${show(stopped)}, not with ${show(exitCode)}.`]),
-    ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id} is reported twice.`),
-    ...Object.keys(expected)
-      .filter((id) => !ids.includes(id) && !isStopped && !maySkip.includes(id))
-      .map((id) => `${id} is missing, expected ${show(expected[id])}.`),
+      : [`It ended with ${exitCode}, not ${stopped}.`]),
     ...report.findings.flatMap((finding) => {
-      const expectation = expected[finding.id] ?? OPTIONAL[finding.id];
+      const expectation = expected[finding.id];
       if (expectation === undefined) return [`${finding.id} is ${finding.state}, and nobody expects it.`];
-      return judgeFinding(finding, isStopped ? orOpen(expectation) : expectation, truth);
+      return judge(finding, isStopped ? orOpen(expectation) : expectation, truthOf(finding.id, truth));
     }),
-    ...judgeContract(report, truth),
-    ...(isStopped ? [] : judgeVerdict(variant, report)),
-  ];
-}
-
-/** The verdict says that something does not work if data cannot adapt the client, and only then. */
-function judgeVerdict({ works = true }: Variant, { verdict, findings }: JudgedReport): string[] {
-  if (verdict === undefined) return [];
-  const saysSo = /\bnot work here\b/.test(verdict);
-  const hasDifference = findings.some(({ state }) => state === 'differs');
-  return [
-    ...(saysSo === works ? [`The verdict is wrong: ${verdict}`] : []),
-    ...(works || hasDifference ? [] : ['The exit code must be 11, and nothing differs.']),
+    ...missing(settings, truth, 'settings').map((path) => `${path} is not what the service does.`),
+    ...differing.flatMap(({ id, setting }) =>
+      setting
+        ? missing(truthOf(id, truth) ?? {}, settings, id).map((path) => `${path} was found, and is no setting.`)
+        : [],
+    ),
+    ...(isStopped || / not work here: /.test(verdict) !== works ? [] : [`The verdict is wrong: ${verdict}`]),
+    ...(works || differing.length > 0 || isStopped ? [] : ['Nothing differs, although the client does not work.']),
+    ...judgeRequests(variant, service, before),
+    ...gone.map((row) => `${JSON.stringify(row)} is gone.`),
+    ...(left.length > leaves ? left.map((row) => `${JSON.stringify(row)} is left.`) : []),
+    ...(CANARY.test(JSON.stringify(report)) || JSON.stringify(report).includes(ORIGIN)
+      ? ['It shows the account.']
+      : []),
   ];
 }
 
 /** A check that has ended early may not have reached the assumption. */
 const orOpen = (expectation: Expectation): Expectation =>
-  expectation === 'unfound' ? expectation : ([...[expectation].flat(), 'not-checked'] as readonly FindingState[]); // of one or several states
+  expectation === 'unfound' ? expectation : ([...[expectation].flat(), 'not-checked'] as readonly FindingState[]); // of one or several
 
-function judgeFinding(
-  { id, state, evidence, setting }: JudgedFinding,
+function judge(
+  { id, state, evidence, setting }: Finding,
   expectation: Expectation,
-  contract: ServiceContract,
+  truth: object | undefined,
 ): string[] {
-  const truth = truthOf(id, contract);
-  const problems: string[] = [];
-  const states: readonly FindingState[] =
-    expectation === 'unfound'
-      ? ['differs', 'not-checked']
-      : typeof expectation === 'string'
-        ? [expectation]
-        : expectation;
-  if (!states.includes(state))
-    problems.push(`${id} is ${state}, expected ${show(expectation)}: ${evidence} ${show(setting)}`);
-  if (typeof evidence !== 'string' || evidence.trim() === '') problems.push(`${id} has no evidence.`);
-  if (state === 'confirmed' && truth) problems.push(`${id} is confirmed, but is ${show(truth)}.`);
+  const states = expectation === 'unfound' ? ['differs', 'not-checked'] : [expectation].flat();
   // Ids are found, and names guessed: the settings are judged.
   const isRight = truth === undefined || id === 'statuses' || isDeepStrictEqual(truth, setting);
-  if (expectation === 'unfound' && setting && !isRight)
-    problems.push(`${id} cannot be known, and is said to be ${show(setting)}.`);
-  if (expectation !== 'unfound' && truth && (state === 'differs' || state === 'likely') && !isRight)
-    problems.push(`${id} is said to be ${show(setting)}, but is ${show(truth)}.`);
-  return problems;
-}
-
-/** Settings must be true, and hold each difference that was found. */
-function judgeContract({ contract, findings }: JudgedReport, truth: ServiceContract): string[] {
-  const { checked, $schema, ...settings } = contract;
-  const expected = findings.flatMap(({ id, state, setting }) =>
-    state === 'differs' && setting ? [truthOf(id, truth) ?? {}] : [],
-  );
+  const said = `${id} is ${state} (${evidence} ${JSON.stringify(setting)})`;
   return [
-    ...differences(settings, truth, 'settings').map((path) => `${path} is not what the service does.`),
-    ...expected.flatMap((setting) =>
-      differences(setting, settings, 'settings').map((path) => `${path} is missing, although it was found.`),
-    ),
+    ...(states.includes(state) ? [] : [`${said}, expected ${JSON.stringify(expectation)}.`]),
+    ...(state === 'confirmed' && truth ? [`${said}, but is ${JSON.stringify(truth)}.`] : []),
+    ...(!isRight && state !== 'not-checked' && (expectation !== 'unfound' || setting) && !id.match(WRITE_PATH)
+      ? [`${said}, but is ${JSON.stringify(truth)}.`]
+      : []),
   ];
 }
 
+/** Paths that a check never searches. */
+const WRITE_PATH = /^path:.*\.(?:create|delete|reserve)$/;
+
 /** Returns the paths of values in one object that another one does not have. */
-function differences(part: JsonObject, all: unknown, path: string): string[] {
+function missing(part: JsonObject, all: unknown, path: string): string[] {
   return Object.entries(part).flatMap(([key, value]) => {
     const other = isObject(all) ? all[key] : undefined;
-    const inner = `${path}.${key}`;
-    if (isObject(value)) return differences(value, other, inner);
-    return value === undefined || isDeepStrictEqual(value, other) ? [] : [`${inner} ${show(value)}`];
+    if (isObject(value)) return missing(value, other, `${path}.${key}`);
+    return value === undefined || isDeepStrictEqual(value, other) ? [] : [`${path}.${key} ${JSON.stringify(value)}`];
   });
 }
 
-const MAX_READS: Readonly<Record<Level, number>> = { read: 90, write: 110, build: 170 };
-const MAX_WRITES: Readonly<Record<Level, number>> = { read: 0, write: 30, build: 40 };
-/** Half of the service's limits, in any minute. */
-const PER_MINUTE = { read: 60, write: 15, mcp: 60 } as const;
-const MINUTE = 60_000;
-
-type Bucket = keyof typeof PER_MINUTE;
-
-function bucketOf({ method, path }: LoggedRequest): Bucket {
-  if (method === 'POST' && path.endsWith('/mcp')) return 'mcp';
-  return ['GET', 'HEAD', 'OPTIONS'].includes(method) ? 'read' : 'write';
+/** Returns the part of a contract that a finding about a difference has. */
+function truthOf(id: string, contract: ServiceContract): JsonObject | undefined {
+  const { paging, statuses, serverTimeZone, requestIdHeader, waits } = contract;
+  const [what = '', name = ''] = id.split(':');
+  const operation = Object.entries(contract.operations ?? {}).find(([key]) => key === name)?.[1];
+  const { path, data, retry } = operation ?? {};
+  if (what === 'path' && path !== undefined) return { operations: { [name]: { path } } };
+  if (what === 'data' && data !== undefined) return { operations: { [name]: { data } } };
+  if (what === 'idempotency' && retry !== undefined) return { operations: { [name]: { retry } } };
+  const { maxSize, ...ways } = paging ?? {};
+  const isAssumed = isDeepStrictEqual(ways, { style: 'page', param: 'page', size: 'per_page' });
+  if (id === 'paging' && paging && !isAssumed) return { paging: ways };
+  if (id === 'page-size' && maxSize !== undefined) return { paging };
+  const others = { statuses: { statuses }, 'waits.via': { waits }, 'time-zone': { serverTimeZone } }[id];
+  const more = others ?? { 'request-id-header': { requestIdHeader } }[id];
+  return more && Object.values(more).some((value) => value !== undefined) ? more : undefined;
 }
 
-/** Numbers of requests that count in a bucket. */
-export function countRequests(requests: readonly LoggedRequest[]): Record<Bucket, number> {
-  const ofApi = requests.filter(({ to }) => to === 'api');
-  const count = (bucket: Bucket): number => ofApi.filter((request) => bucketOf(request) === bucket).length;
-  return { read: count('read'), write: count('write'), mcp: count('mcp') };
-}
-
-/** Returns the largest number of requests in any 60 seconds. */
-export function mostPerMinute(requests: readonly LoggedRequest[], bucket: Bucket): number {
-  const times = requests
-    .filter((request) => request.to === 'api' && bucketOf(request) === bucket)
-    .map(({ time }) => time);
-  return Math.max(0, ...times.map((start) => times.filter((time) => time >= start && time < start + MINUTE).length));
-}
-
-/** Operations that a check must not have the service do. */
-const FORBIDDEN =
-  /^(?:auth\.|lookalikes\.(?:create|cancel)|estimates\.create|activations\.create|cohorts\.create|schedules\.create)/;
-/** Paths of writes, whatever the service is. */
 const WRITE_WORDS = /\/(?:create|store|add|new|delete|destroy|remove|cancel|reserve)(?:\/|$)/;
+/** Half of the service's limits, in any minute. */
+const PER_MINUTE = { read: 60, write: 15 } as const;
+const MAX_REQUESTS = { read: 110, write: 20 } as const;
 
-/** Returns what is wrong with the requests that a check has sent. */
-export function judgeRequests(
-  { level, builds = level === 'build' ? 1 : 0 }: Variant,
-  { requests }: Pick<RunningVariant, 'requests'>,
-  ids: ReadonlySet<number>,
-): string[] {
-  const counts = countRequests(requests);
-  const limit = (name: string, count: number, max: number): string[] =>
-    count > max ? [`The check sent ${count} ${name}, at most ${max} are allowed.`] : [];
-  const built = requests.filter(
-    ({ operation, status }) => operation === 'audiences.create' && status < 300 && status > 0,
-  );
+function judgeRequests({ writes = false }: Variant, { requests }: Service, before: Service['lists']): string[] {
+  const times = Map.groupBy(requests, ({ method }) => (method === 'GET' ? 'read' : 'write'));
+  const foreign = new Set(LISTED.flatMap((kind) => before[kind]?.map(({ id }) => String(id)) ?? []));
   return [
-    ...limit('reads', counts.read, MAX_READS[level]),
-    ...limit('writes', counts.write, MAX_WRITES[level]),
-    // Each build may be repeated with its key.
-    ...limit('creates of audiences that succeeded', built.length, builds * 2),
-    ...(['read', 'write', 'mcp'] as const).flatMap((bucket) =>
-      limit(`requests of ${bucket} in a minute`, mostPerMinute(requests, bucket), PER_MINUTE[bucket]),
-    ),
-    ...requests.flatMap((request) => judgeRequest(request, ids)),
+    ...(['read', 'write'] as const).flatMap((bucket) => {
+      const at = (times.get(bucket) ?? []).map(({ time }) => time);
+      const most = Math.max(
+        0,
+        ...at.map((start) => at.filter((time) => time >= start && time < start + 60_000).length),
+      );
+      const isTooMany = at.length > (bucket === 'write' && !writes ? 0 : MAX_REQUESTS[bucket]);
+      return most > PER_MINUTE[bucket] || isTooMany ? [`It sent ${at.length} of ${bucket}, ${most} in a minute.`] : [];
+    }),
+    ...requests.flatMap(({ method, path, body, isElsewhere, operation = 'projects.list' }) => {
+      const line = `${method} ${path}`;
+      const parts = [...path.split('/'), ...Object.values(Object(body)).map(String)];
+      const isForbidden = method !== 'GET' && !/^(?:projects|uploads)\./.test(operation);
+      return [
+        ...(isElsewhere ? [`${line} was sent to another host.`] : []),
+        ...(method !== 'GET' && parts.some((part) => foreign.has(part)) ? [`${line} names a resource.`] : []),
+        ...(method === 'GET' && WRITE_WORDS.test(path) ? [`${line} is the path of a write.`] : []),
+        ...(isForbidden ? [`${line} must not be done: ${operation}.`] : []),
+      ];
+    }),
   ];
-}
-
-function judgeRequest(request: LoggedRequest, ids: ReadonlySet<number>): string[] {
-  const { to, method, path, operation, status, hadToken } = request;
-  const line = `${method} ${path}`;
-  const isForbidden = operation !== undefined && FORBIDDEN.test(operation);
-  return [
-    ...(to === 'elsewhere' ? [`${line} was sent to another host.`] : []),
-    ...(to !== 'api' && hadToken ? [`${line} had the token, which is for the API only.`] : []),
-    ...(to === 'api' && method !== 'GET' && foreignIds(request, ids).length > 0
-      ? [`${line} names a resource of the account: ${foreignIds(request, ids)}.`]
-      : []),
-    ...(method === 'GET' && WRITE_WORDS.test(path) ? [`${line} is the path of a write.`] : []),
-    ...(isForbidden && method !== 'OPTIONS' && (operation.startsWith('auth.') || (status >= 200 && status < 300))
-      ? [`${line} must not be done: ${operation}.`]
-      : []),
-  ];
-}
-
-/** Returns the ids of the account in a request that is not a read: in its path, its query, and in fields of ids. */
-function foreignIds({ path, query, body }: LoggedRequest, ids: ReadonlySet<number>): number[] {
-  const inPath = [...path.split('/'), ...new URLSearchParams(query).values()].filter((part) => /^\d+$/.test(part));
-  return [...inPath, ...idFields(body)].map(Number).filter((id) => ids.has(id));
-}
-
-function idFields(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value.flatMap(idFields);
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, field]) => (/(?:^|_)ids?$/.test(key) ? [field].flat() : idFields(field)));
-}
-
-/** Returns which secrets and texts of the account a report contains. */
-export function findCanaries(
-  report: unknown,
-  { token, mcpToken, baseUrl }: Pick<RunningVariant, 'token' | 'mcpToken' | 'baseUrl'>,
-): string[] {
-  const text = JSON.stringify(report);
-  return [...CANARIES, token, mcpToken, baseUrl].filter((secret) => text.includes(secret));
 }

@@ -1,0 +1,202 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type CheckOptions, checkService, compare } from '../../../src/cli/check/index.ts';
+import type { ServiceContract } from '../../../src/spec/contract.ts';
+import { following } from './support/contracts.ts';
+import { failure, Service, type ServiceDefinition } from './support/service.ts';
+import { answers } from './support/traits.ts';
+
+const optionsFor = ({ baseUrl, token, fetch, clock }: Service) => ({ baseUrl, token, fetch, clock });
+
+async function check(definition: ServiceDefinition, options: Partial<CheckOptions> = {}) {
+  const service = new Service(definition);
+  const report = await checkService({ ...optionsFor(service), level: 'read', ...options });
+  const findings = Object.fromEntries(report.findings.map((finding) => [finding.id, finding]));
+  return { service, report, findings };
+}
+
+const writesOf = ({ requests }: Service): string[] =>
+  requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+
+describe('a check with a contract', () => {
+  it('tries its paths first, and keeps those that work', async () => {
+    const contract = following({ list: '/segments/*', get: '/segments/*/{id}' });
+    const { report, findings } = await check({ contract }, { expected: contract });
+    expect(report.contract.operations).toEqual(contract.operations);
+    expect(findings['path:audiences.list']?.setting).toEqual({
+      operations: { 'audiences.list': { path: '/api/v2/segments/audiences' } },
+    });
+  });
+
+  it('replaces a path that the service refuses by the one that works', async () => {
+    const operations = { 'cohorts.list': { path: '/api/v2/gone', retry: 'never' } } as const;
+    const { report } = await check({}, { expected: { operations } });
+    expect(report.contract.operations).toEqual({
+      'cohorts.list': { path: '/api/v2/cohorts/index', retry: 'never' },
+    });
+  });
+
+  it('keeps a smaller page, a preferred kind of polling, and a zone that has the same offset', async () => {
+    const expected: ServiceContract = {
+      paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 20 },
+      waits: { via: 'get' },
+      serverTimeZone: 'Africa/Abidjan',
+    };
+    const { report } = await check({}, { expected, level: 'write' });
+    expect(report.contract).toMatchObject(expected);
+  });
+
+  it.each([
+    ['projects.delete', 'POST', '/api/v2/projects/70/delete'],
+    ['projects.delete', 'POST', '/api/v2/audiences/{id}/delete'],
+    ['projects.create', 'POST', '/api/v2/audiences/create'],
+    ['projects.create', 'POST', '/api/v2/projects/delete'],
+    ['uploads.reserve', 'POST', '/api/v2/audiences/create'],
+  ] as const)('never sends %s as %s %s', async (name, method, path) => {
+    const { service, findings } = await check(
+      {},
+      { level: 'write', expected: { operations: { [name]: { method, path } } } },
+    );
+    expect(findings[`path:${name}`]).toMatchObject({
+      state: 'not-checked',
+      evidence: expect.stringMatching(/must not/),
+    });
+    expect(writesOf(service).filter((line) => line.includes(name === 'uploads.reserve' ? path : 'projects'))).toEqual(
+      [],
+    );
+  });
+
+  it('never reads the path of a write', async () => {
+    const { service } = await check(
+      {},
+      { expected: { operations: { 'audiences.list': { path: '/api/v2/audiences/70/delete' } } } },
+    );
+    expect(service.requests.filter(({ path }) => path.endsWith('/delete'))).toEqual([]);
+  });
+});
+
+describe('a check that writes', () => {
+  it('sends one project, its key twice more, one delete and one reservation', async () => {
+    const { service } = await check({}, { level: 'write' });
+    expect(writesOf(service)).toEqual([
+      'POST /api/v2/uploads/create',
+      ...Array.from({ length: 3 }, () => 'POST /api/v2/projects/create'),
+      'POST /api/v2/projects/1001/delete',
+    ]);
+  });
+
+  const left = (name: string): ServiceDefinition => ({
+    traits: [() => ({ resource: (row) => (row.id === 60 ? { ...row, name } : row) })],
+  });
+  const OLD = `audience-check 2026-11-01T10:00:00Z ${'0f'.repeat(16)}`;
+
+  it.each([true, false])('deletes what an earlier check has left only if you agree: %s', async (isConfirmed) => {
+    const names: string[][] = [];
+    const confirmDelete = async (some: readonly string[]): Promise<boolean> => {
+      names.push([...some]);
+      return isConfirmed;
+    };
+    const { service } = await check(left(OLD), { level: 'write', confirmDelete });
+    expect(names).toEqual([[OLD]]);
+    expect(service.lists.projects?.some(({ id }) => id === 60)).toBe(!isConfirmed);
+  });
+
+  it('does not offer to delete the project of a check that may still run', async () => {
+    const young = OLD.replace('2026-11-01T10:00:00Z', '2026-11-09T12:00:00Z');
+    const { service } = await check(left(young), {
+      level: 'write',
+      confirmDelete: () => Promise.reject(new Error('asked')),
+    });
+    expect(service.lists.projects).toHaveLength(4);
+  });
+
+  it('deletes its project if it is interrupted', async () => {
+    const interruption = new AbortController();
+    const service = new Service({
+      traits: [
+        answers(({ operation, headers }, running) => {
+          const isRepeat = operation === 'projects.create' && running.lists.projects?.length === 5;
+          if (isRepeat && headers.has('idempotency-key')) interruption.abort(new Error('Interrupted.'));
+          return undefined;
+        }),
+      ],
+    });
+    const checking = checkService({ ...optionsFor(service), level: 'write', signal: interruption.signal });
+    await expect(checking).rejects.toThrow('Interrupted.');
+    expect(service.lists.projects).toHaveLength(4);
+  });
+
+  it('has left nothing if the create is refused', async () => {
+    const readOnly = answers(({ method }) => (method === 'GET' ? undefined : failure(403, 'Read only.')));
+    const onProgress = vi.fn();
+    await check({ traits: [readOnly] }, { level: 'write', onProgress });
+    expect(onProgress).not.toHaveBeenCalledWith(expect.objectContaining({ type: 'left' }));
+  });
+
+  it('says what is left if the delete is refused', async () => {
+    const onProgress = vi.fn();
+    await check(
+      { traits: [answers(({ operation }) => (operation === 'projects.delete' ? failure(403, 'No.') : undefined))] },
+      { level: 'write', onProgress },
+    );
+    const name = expect.stringMatching(/^audience-check 2026-11-09T12:12:\d\dZ [0-9a-f]{32}$/);
+    expect(onProgress).toHaveBeenCalledWith({ type: 'left', name });
+  });
+
+  it.each([
+    ['says that its clock is not real', () => ({ 'x-sandbox-time': '2026-11-09T12:42:44Z' })],
+    [
+      'has a `Date` that is faster than the clock of the machine',
+      (count: number) => ({ date: new Date(1_794_000_000_000 + count * 60_000).toUTCString() }),
+    ],
+  ])('finds no time zone if the service %s', async (_, headers) => {
+    let count = 0;
+    const { findings, report } = await check(
+      { traits: [() => ({ write: (answer) => ({ ...answer, headers: { ...answer.headers, ...headers(++count) } }) })] },
+      { level: 'write' },
+    );
+    expect(findings['time-zone']?.state).toBe('not-checked');
+    expect(report.contract.serverTimeZone).toBeUndefined();
+  });
+});
+
+describe('compare', () => {
+  const compared = async (before: ServiceDefinition, after: ServiceDefinition, level: 'read' | 'write' = 'read') => {
+    const { report } = await check(before, { level: 'write' });
+    return compare((await check(after, { level, expected: report.contract })).report, report.contract);
+  };
+
+  it('has the old and the new request of a path that has moved, and of one that is as assumed now', async () => {
+    const { changes } = await compared(
+      { contract: following({ list: '/*' }, ['projects']) },
+      { contract: following({ list: '/?' }, ['cohorts']) },
+    );
+    expect(changes).toEqual([
+      { id: 'path:cohorts.list', was: 'GET /api/v2/cohorts/index', is: 'GET /api/v2/cohort' },
+      { id: 'path:projects.list', was: 'GET /api/v2/projects', is: 'GET /api/v2/projects/index' },
+    ]);
+  });
+
+  it('has other settings, and a path that is refused now', async () => {
+    const contract: ServiceContract = {
+      serverTimeZone: 'Etc/GMT-1',
+      requestIdHeader: 'x-correlation-id',
+      waits: { via: 'get' },
+      paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 50 },
+    };
+    expect((await compared({}, { contract, missing: ['schedules.list'] }, 'write')).changes).toEqual([
+      { id: 'path:schedules.list', was: 'GET /api/v2/schedules/index', is: 'refused' },
+      { id: 'page-size', was: 'as documented', is: '50' },
+      { id: 'waits.via', was: 'list', is: 'get' },
+      { id: 'request-id-header', was: 'x-request-id', is: 'x-correlation-id' },
+      { id: 'time-zone', was: 'UTC', is: 'Etc/GMT-1' },
+    ]);
+  });
+
+  it('has what was confirmed and could not be checked, but not what only --write checks', async () => {
+    const broken = answers(({ path }) => (path.includes('/cohorts/') ? failure(500, 'Error.') : undefined));
+    expect(await compared({}, { traits: [broken] })).toEqual({
+      changes: [],
+      unchecked: ['path:cohorts.get', 'path:cohorts.list', 'shape:cohort'],
+    });
+  });
+});
