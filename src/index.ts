@@ -36,8 +36,8 @@ export {
 } from './client/index.ts';
 export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './client/openapi-document.ts';
 export type { UpdateSource } from './client/polling/job.ts';
-export type { UpdateInfo, WaitOptions, WatchOptions } from './client/polling/poller.ts';
 export type { Hooks, WaitEnd, WaitEvent, WaitInfo, WaitStep } from './client/polling/wait-events.ts';
+export type { UpdateInfo, WaitOptions, WatchOptions } from './client/polling/wait-options.ts';
 export type { Priority } from './client/rate-limit/rate-limiter.ts';
 export { type AcquireOptions, memoryLimiter, type RateLimiter } from './client/rate-limit/rate-limiter.ts';
 export { explainActivation } from './client/resources/explain-activation.ts';

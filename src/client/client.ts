@@ -16,7 +16,7 @@ import type { CreateOptions } from './http/request-options.ts';
 import type { ApiPromise } from './http/transport.ts';
 import { Transport } from './http/transport.ts';
 import { mergeOverrides } from './operation-overrides.ts';
-import { Scheduler } from './polling/scheduler.ts';
+import { SharedPolls } from './polling/shared-polls.ts';
 import { audienceJobs } from './resources/audiences.ts';
 import {
   Activations,
@@ -94,7 +94,7 @@ export class AudienceClient {
   readonly #reservations: Reservations;
   readonly #options: ClientOptions;
   readonly #transport: Transport;
-  readonly #scheduler: Scheduler;
+  readonly #polls: SharedPolls;
 
   /** @throws {ConfigurationError} naming the option that is wrong. */
   constructor(options?: ClientOptions);
@@ -103,17 +103,17 @@ export class AudienceClient {
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
     this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
-    const scheduler = base ? base.#scheduler : createScheduler(options, this.#transport);
-    this.#scheduler = scheduler;
-    const jobs = audienceJobs(this.#transport, scheduler);
+    const polls = base ? base.#polls : createSharedPolls(options, this.#transport);
+    this.#polls = polls;
+    const jobs = audienceJobs(this.#transport, polls);
     this.auth = new Auth(this.#transport);
-    this.audiences = new Audiences(this.#transport, scheduler, jobs);
-    this.lookalikes = new Lookalikes(this.#transport, scheduler, jobs);
-    this.estimates = new Estimates(this.#transport, scheduler);
+    this.audiences = new Audiences(this.#transport, polls, jobs);
+    this.lookalikes = new Lookalikes(this.#transport, polls, jobs);
+    this.estimates = new Estimates(this.#transport, polls);
     this.#reservations = base ? base.#reservations : new Reservations();
     this.uploads = new Uploads(this.#transport, this.#reservations);
-    this.activations = new Activations(this.#transport, scheduler);
-    this.cohorts = new Cohorts(this.#transport, scheduler, this.uploads, this.#reservations);
+    this.activations = new Activations(this.#transport, polls);
+    this.cohorts = new Cohorts(this.#transport, polls, this.uploads, this.#reservations);
     this.projects = new Projects(this.#transport);
     this.schedules = new Schedules(this.#transport);
     this.reference = new Reference(this.#transport);
@@ -122,7 +122,7 @@ export class AudienceClient {
     this.webhooks = new Webhooks(this.#transport);
     // Not a method of the class, which would be named "undefined" without the symbol.
     if (Symbol.asyncDispose) this[Symbol.asyncDispose] = () => this.close();
-    this.waits = new Waits(scheduler, {
+    this.waits = new Waits(polls, {
       audience: this.audiences,
       lookalike: this.lookalikes,
       estimate: this.estimates,
@@ -212,9 +212,9 @@ function deriveTransport(options: ClientOptions, { state }: Transport): Transpor
   return new Transport(state, resolveOptions(options, state.redactor));
 }
 
-function createScheduler({ waits = {}, contract }: ClientOptions, { settings, state }: Transport): Scheduler {
+function createSharedPolls({ waits = {}, contract }: ClientOptions, { settings }: Transport): SharedPolls {
   const { via = contract?.waits?.via } = waits;
-  return new Scheduler({ rate: settings.rateLimits.read, via, closing: state.closing.signal });
+  return new SharedPolls(settings.rateLimits.read, via);
 }
 
 function newTransport(options: ClientOptions): Transport {

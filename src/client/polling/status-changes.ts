@@ -1,22 +1,22 @@
 import type { JobResource } from '../../spec/job-status.ts';
-import type { JobUpdate, Subscriber } from './job.ts';
-import type { Subscription } from './subscription.ts';
 
-type Stoppable = Pick<Subscription<JobResource>, 'stop'>;
+/** Follows a job: passes on its states until the job ends; rejects when `left` aborts, or when the wait fails. */
+export type Follow<T> = (onState: (resource: T) => void, left: AbortSignal) => Promise<unknown>;
 
 /** Iterates the changes of status of one job until the job has ended; buffers changes that are not consumed yet. */
-export class StatusChanges<T extends JobResource> implements AsyncIterableIterator<T>, Subscriber<T> {
-  readonly #begin: (subscriber: Subscriber<T>) => Stoppable | undefined;
+export class StatusChanges<T extends JobResource> implements AsyncIterableIterator<T> {
+  readonly #follow: Follow<T>;
   readonly #changes: T[] = [];
   #status: number | undefined;
-  #subscription: Stoppable | undefined;
+  #left: AbortController | undefined;
+  #following: Promise<void> | undefined;
   #end: { readonly error?: unknown } | undefined;
   /** Resolves when a change or the end has arrived for the pending calls of `next`. */
   #next = Promise.withResolvers<void>();
 
-  /** @param begin Starts a subscription; returns `undefined` if that fails. Called by the first `next`. */
-  constructor(begin: (subscriber: Subscriber<T>) => Stoppable | undefined) {
-    this.#begin = begin;
+  /** @param follow Called by the first `next`. */
+  constructor(follow: Follow<T>) {
+    this.#follow = follow;
   }
 
   [Symbol.asyncIterator](): this {
@@ -24,7 +24,7 @@ export class StatusChanges<T extends JobResource> implements AsyncIterableIterat
   }
 
   async next(): Promise<IteratorResult<T, undefined>> {
-    if (!this.#end) this.#subscription ??= this.#begin(this);
+    if (!this.#end) this.#following ??= this.#run();
     while (this.#changes.length === 0 && !this.#end) await this.#next.promise;
     const value = this.#changes.shift();
     if (value) return { done: false, value };
@@ -38,21 +38,26 @@ export class StatusChanges<T extends JobResource> implements AsyncIterableIterat
   async return(): Promise<IteratorResult<T, undefined>> {
     this.#end = {};
     this.#changes.length = 0;
-    this.#subscription?.stop();
+    this.#left?.abort();
     this.#wake();
+    await this.#following;
     return { done: true, value: undefined };
   }
 
-  onUpdate({ resource, progress }: JobUpdate<T>): void {
-    if (this.#end) return;
-    if (resource.status.id !== this.#status) this.#changes.push(resource);
-    this.#status = resource.status.id;
-    if (progress !== 'running') this.#end = {};
+  async #run(): Promise<void> {
+    this.#left = new AbortController();
+    try {
+      await this.#follow((resource) => this.#onState(resource), this.#left.signal);
+      this.#end ??= {};
+    } catch (error) {
+      this.#end ??= { error };
+    }
     this.#wake();
   }
 
-  onFailure(error: unknown): void {
-    this.#end ??= { error };
+  #onState(resource: T): void {
+    if (resource.status.id !== this.#status) this.#changes.push(resource);
+    this.#status = resource.status.id;
     this.#wake();
   }
 

@@ -6,7 +6,7 @@ import { checkOptionNames } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
 import { REQUEST_OPTIONS, type RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
 import { activationCreateSchema, activationResource } from '../schemas/activation-schema.ts';
 import { checkTransferOptions } from '../storage/transfer.ts';
 import {
@@ -23,7 +23,7 @@ export class Activations extends ListedJobNamespace<Activation, ActivationCreate
   readonly #transport: Transport;
 
   /** @internal */
-  constructor(transport: Transport, scheduler: Scheduler) {
+  constructor(transport: Transport, polls: SharedPolls) {
     const plan = {
       name: 'activations',
       kind: 'activation',
@@ -31,7 +31,7 @@ export class Activations extends ListedJobNamespace<Activation, ActivationCreate
       body: activationCreateSchema,
       check: forbiddenFieldErrors,
     } as const;
-    super(transport, plan, scheduler);
+    super(transport, plan, polls);
     this.#transport = transport;
   }
 

@@ -2,8 +2,8 @@ import type { FieldErrors } from '../../errors/error-details.ts';
 import type { Audience, AudienceCreate } from '../../spec/audience.ts';
 import { WEB_VISITATION_LOOKBACK_DAYS } from '../../spec/limits.ts';
 import type { Transport } from '../http/transport.ts';
-import type { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { JobTable } from '../polling/job-table.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
 import { audienceCreateSchema, audienceResource } from '../schemas/audience-schema.ts';
 import { ListedJobNamespace } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
@@ -36,7 +36,7 @@ export function datasetErrors(body: unknown): FieldErrors {
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
 export class Audiences extends ListedJobNamespace<Audience, AudienceCreate, 'audiences'> {
   /** @internal */
-  constructor(transport: Transport, scheduler: Scheduler, jobs: JobGroup<Audience>) {
+  constructor(transport: Transport, polls: SharedPolls, jobs: JobTable<Audience>) {
     const plan = {
       name: 'audiences',
       kind: 'audience',
@@ -45,11 +45,11 @@ export class Audiences extends ListedJobNamespace<Audience, AudienceCreate, 'aud
       check: datasetErrors,
       jobs,
     } as const;
-    super(transport, plan, scheduler);
+    super(transport, plan, polls);
   }
 }
 
 /** Returns the group of the jobs that the list of audiences shows, lookalikes among them. */
-export function audienceJobs(transport: Transport, scheduler: Scheduler): JobGroup<Audience> {
-  return listedJobs(transport, scheduler, { name: 'audiences', schema: audienceResource });
+export function audienceJobs(transport: Transport, polls: SharedPolls): JobTable<Audience> {
+  return listedJobs(transport, polls, { name: 'audiences', schema: audienceResource });
 }

@@ -10,8 +10,8 @@ import { promiseProblem } from '../../util/input-checks.ts';
 import { keyProblem } from '../http/request.ts';
 import { CONFLICT_ADVICE, type CreateOptions, type RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
-import { checkWaitOptions, type WaitOptions } from '../polling/poller.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
+import { checkWaitOptions, type WaitOptions } from '../polling/wait-options.ts';
 import { cohortCreateSchema, cohortResource } from '../schemas/cohort-schema.ts';
 import { checkTransferOptions } from '../storage/transfer.ts';
 import type { UploadOptions } from '../storage/upload.ts';
@@ -46,7 +46,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
   readonly #closing: AbortSignal;
 
   /** @internal */
-  constructor(transport: Transport, scheduler: Scheduler, uploads: Uploads, reservations: Reservations) {
+  constructor(transport: Transport, polls: SharedPolls, uploads: Uploads, reservations: Reservations) {
     const check = (body: unknown) => reservations.claimErrors(body);
     const plan = {
       name: 'cohorts',
@@ -55,7 +55,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
       body: cohortCreateSchema,
       check,
     } as const;
-    super(transport, plan, scheduler);
+    super(transport, plan, polls);
     this.#uploads = uploads;
     this.#closing = transport.state.closing.signal;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);

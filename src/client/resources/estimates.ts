@@ -1,7 +1,7 @@
 import type { AudienceCreate } from '../../spec/audience.ts';
 import type { Estimate } from '../../spec/open-resources.ts';
 import type { Transport } from '../http/transport.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
 import { audienceCreateSchema } from '../schemas/audience-schema.ts';
 import { estimateResource } from '../schemas/open-resource-schemas.ts';
 import { datasetErrors } from './audiences.ts';
@@ -10,7 +10,7 @@ import { JobNamespace } from './resource.ts';
 /** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
 export class Estimates extends JobNamespace<Estimate, AudienceCreate, 'estimates'> {
   /** @internal */
-  constructor(transport: Transport, scheduler: Scheduler) {
+  constructor(transport: Transport, polls: SharedPolls) {
     const plan = {
       name: 'estimates',
       kind: 'estimate',
@@ -18,6 +18,6 @@ export class Estimates extends JobNamespace<Estimate, AudienceCreate, 'estimates
       body: audienceCreateSchema,
       check: datasetErrors,
     } as const;
-    super(transport, plan, scheduler);
+    super(transport, plan, polls);
   }
 }

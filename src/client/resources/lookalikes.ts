@@ -4,8 +4,8 @@ import { LOOKALIKE_TARGET_SIZE } from '../../spec/limits.ts';
 import type { LookalikeCreate } from '../../spec/open-resources.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
-import type { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { JobTable } from '../polling/job-table.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
 import { audienceResource } from '../schemas/audience-schema.ts';
 import { decodeNothing } from '../schemas/decode.ts';
 import { lookalikeCreateSchema } from '../schemas/open-resource-schemas.ts';
@@ -25,7 +25,7 @@ export class Lookalikes extends JobNamespace<Audience, LookalikeCreate, 'lookali
   readonly #transport: Transport;
 
   /** @internal */
-  constructor(transport: Transport, scheduler: Scheduler, audiences: JobGroup<Audience>) {
+  constructor(transport: Transport, polls: SharedPolls, audiences: JobTable<Audience>) {
     const { 'lookalikes.get': get, 'audiences.get': audienceGet } = transport.settings.operations;
     // If an override reads lookalikes by another path or query, their ids may not be those in the list of audiences.
     const isReadAlike = get.path === audienceGet.path && get.override?.query === audienceGet.override?.query;
@@ -38,7 +38,7 @@ export class Lookalikes extends JobNamespace<Audience, LookalikeCreate, 'lookali
       check: targetSizeErrors,
       jobs,
     } as const;
-    super(transport, plan, scheduler);
+    super(transport, plan, polls);
     this.#transport = transport;
   }
 

@@ -10,15 +10,10 @@ import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { JobSource } from '../polling/job.ts';
-import { JobGroup } from '../polling/job-group.ts';
-import {
-  checkWaitOptions,
-  DEFAULT_WAIT_TIMEOUT_MS,
-  Poller,
-  type WaitOptions,
-  type WatchOptions,
-} from '../polling/poller.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import { JobTable } from '../polling/job-table.ts';
+import { DEFAULT_WAIT_TIMEOUT_MS, Poller } from '../polling/poller.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
+import { checkWaitOptions, type WaitOptions, type WatchOptions } from '../polling/wait-options.ts';
 import { decodeNothing, decodeOne } from '../schemas/decode.ts';
 import type { LazySchema, ResourceSchema } from '../schemas/shared-schemas.ts';
 import { extraBodyErrors, withExtraBody } from './extra-body.ts';
@@ -47,7 +42,7 @@ export interface JobPlan<T extends JobResource, Name extends ResourceName = Reso
   extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
   /** Group that polls its jobs. @default a new group that uses no list */
-  readonly jobs?: JobGroup<T> | undefined;
+  readonly jobs?: JobTable<T> | undefined;
 }
 
 /** Options of `createAndWait`. `deadline` covers the create and the wait. */
@@ -152,10 +147,10 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   readonly #logError: (message: string) => void;
 
   /** @internal */
-  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
+  constructor(transport: Transport, plan: JobPlan<T, Name>, polls: SharedPolls) {
     super(transport, plan);
     const { state, settings } = transport;
-    const { kind, name, schema, jobs = new JobGroup<T>({ scheduler, name }) } = plan;
+    const { kind, name, schema, jobs = new JobTable<T>({ polls, name }) } = plan;
     this.#kind = kind;
     this.#logError = (message) => settings.logger.error(message);
     const source: JobSource<T> = {
@@ -280,8 +275,8 @@ export class ListedJobNamespace<
   readonly #lists: Lists<T>;
 
   /** @internal */
-  constructor(transport: Transport, plan: JobPlan<T, Name>, scheduler: Scheduler) {
-    super(transport, { jobs: listedJobs(transport, scheduler, plan), ...plan }, scheduler);
+  constructor(transport: Transport, plan: JobPlan<T, Name>, polls: SharedPolls) {
+    super(transport, { jobs: listedJobs(transport, polls, plan), ...plan }, polls);
     this.#lists = createLists(transport, plan);
   }
 

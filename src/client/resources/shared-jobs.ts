@@ -3,8 +3,8 @@ import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JobRow } from '../polling/job.ts';
-import { JobGroup } from '../polling/job-group.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import { JobTable } from '../polling/job-table.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
 import type { DecodeContext } from '../schemas/decode.ts';
 import { decodeComplete } from '../schemas/decode.ts';
 import type { ResourceSchema } from '../schemas/shared-schemas.ts';
@@ -16,17 +16,17 @@ export type JobListName = 'audiences' | 'activations' | 'cohorts';
 /** Creates a group of jobs that are polled via the pages of a list. */
 export function listedJobs<T extends JobResource>(
   transport: Transport,
-  scheduler: Scheduler,
+  polls: SharedPolls,
   { name, schema }: { readonly name: JobListName; readonly schema: ResourceSchema<T> },
-): JobGroup<T> {
+): JobTable<T> {
   const { paging, logger } = transport.settings;
   const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
   /** Rows of a page, by which an offset grows: the service may reduce pages. */
   let rowsPerPage = pageSize;
   /** Where each page begins, if only the page before it shows that. */
   const starts: PromiseLike<PageStart>[] = [];
-  return new JobGroup<T>({
-    scheduler,
+  return new JobTable<T>({
+    polls,
     name,
     warn: (message) => logger.warn(message),
     readPage: async (page, options) => {

@@ -2,8 +2,8 @@ import { ConfigurationError } from '../../errors/audience-error.ts';
 import type { JobResources } from '../../errors/error-details.ts';
 import type { JobKind } from '../../spec/job-status.ts';
 import { isObject } from '../../util/json.ts';
-import type { WaitOptions } from '../polling/poller.ts';
-import type { Scheduler } from '../polling/scheduler.ts';
+import type { SharedPolls } from '../polling/shared-polls.ts';
+import type { WaitOptions } from '../polling/wait-options.ts';
 
 /** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
 export interface WaitTarget<K extends JobKind = JobKind> {
@@ -43,18 +43,18 @@ const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
 
 /** All waits of a client and of the clients made from it by `withOptions`. */
 export class Waits {
-  readonly #scheduler: Scheduler;
+  readonly #polls: SharedPolls;
   readonly #namespaces: Namespaces;
 
   /** @internal */
-  constructor(scheduler: Scheduler, namespaces: Namespaces) {
-    this.#scheduler = scheduler;
+  constructor(polls: SharedPolls, namespaces: Namespaces) {
+    this.#polls = polls;
     this.#namespaces = namespaces;
   }
 
   /** Number of waits and watches under way. */
   get size(): number {
-    return this.#scheduler.size;
+    return this.#polls.size;
   }
 
   /**
@@ -85,7 +85,7 @@ export class Waits {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};
     const kinds = typeof type === 'string' ? KINDS.get(type.split('.')[0] ?? '') : undefined;
     if (!kinds || !isObject(data) || typeof data.id !== 'number') return false;
-    return this.#scheduler.notify(kinds, data.id, data);
+    return this.#polls.notify(kinds, data.id, data);
   }
 
   #checkKind(target: unknown): void {

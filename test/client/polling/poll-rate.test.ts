@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  evenSpacing,
-  type PollLoad,
-  PollRate,
-  type Urgency,
-  youngPeriod,
-} from '../../../src/client/polling/poll-rate.ts';
+import { PollRate } from '../../../src/client/polling/poll-rate.ts';
 import { RATE_LIMITS } from '../../../src/spec/limits.ts';
 import { runs } from '../../support/volume.ts';
 
@@ -14,14 +8,12 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const MINUTE = 60_000;
-const OLD: PollLoad = { pollsPerRound: 10, recentTargets: 0, newestAge: Number.POSITIVE_INFINITY };
-const NEW: PollLoad = { pollsPerRound: 10, recentTargets: 1, newestAge: 0 };
 
 /** Sends every poll that the rate allows for a while; returns their times. */
-function polls(rate: PollRate, ms: number, urgency: Urgency = 'regular', load = OLD): number[] {
+function polls(rate: PollRate, ms: number, isUrgent = false): number[] {
   const sentAt: number[] = [];
-  const wait = (): number => rate.plan(load).wait[urgency];
-  for (const end = performance.now() + ms; performance.now() < end; vi.advanceTimersByTime(Math.ceil(wait()) || 1)) {
+  const wait = (): number => Math.ceil(rate.wait(isUrgent));
+  for (const end = performance.now() + ms; performance.now() < end; vi.advanceTimersByTime(wait() || 1)) {
     if (wait() > 0) continue;
     rate.consume();
     sentAt.push(performance.now());
@@ -32,25 +24,23 @@ function polls(rate: PollRate, ms: number, urgency: Urgency = 'regular', load = 
 const mostIn = (times: readonly number[], ms: number): number =>
   Math.max(...times.map((at) => times.filter((other) => other >= at && other < at + ms).length));
 
+const longestGap = (times: readonly number[]): number =>
+  Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
+
 describe('the rate of polls', () => {
-  it('stays within half of the bucket in any interval, whatever the limit, the urgency and what polls show', () => {
-    const urgency = fc.constantFrom<Urgency>('now', 'soon', 'regular');
-    const phases = fc.array(fc.tuple(urgency, fc.constantFrom(OLD, NEW), fc.nat(20)), { minLength: 1, maxLength: 5 });
+  it('stays within half of the bucket in any interval, whatever the limit and the urgency', () => {
+    const phases = fc.array(fc.boolean(), { minLength: 1, maxLength: 5 });
+    const limits = fc.record({
+      limit: fc.integer({ min: 1, max: 500 }),
+      interval: fc.integer({ min: 1_000, max: 120_000 }),
+    });
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 500 }),
-        fc.integer({ min: 1_000, max: 120_000 }),
-        phases,
-        (limit, interval, each) => {
-          const rate = new PollRate({ limit, interval });
-          const times: number[] = [];
-          for (const [kind, load, ends] of each) {
-            rate.onShown(ends, 100_000);
-            times.push(...polls(rate, (interval * 3) / each.length, kind, load));
-          }
-          expect(mostIn(times, interval)).toBeLessThanOrEqual(Math.max(1, limit / 2));
-        },
-      ),
+      fc.property(limits, phases, (limit, urgencies) => {
+        const rate = new PollRate(limit);
+        const ms = (limit.interval * 3) / urgencies.length;
+        const times = urgencies.flatMap((isUrgent) => polls(rate, ms, isUrgent));
+        expect(mostIn(times, limit.interval)).toBeLessThanOrEqual(Math.max(1, limit.limit / 2));
+      }),
       { numRuns: runs(3, 30) },
     );
   });
@@ -58,46 +48,21 @@ describe('the rate of polls', () => {
   it('uses nearly all of that half of the bucket, evenly', () => {
     const times = polls(new PollRate(RATE_LIMITS.read), 10 * MINUTE);
     expect(times.length).toBeGreaterThan(590);
-    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
-    expect(Math.max(...gaps)).toBeLessThan(1_100);
+    expect(longestGap(times)).toBeLessThan(1_100);
   });
 
-  it('sends what is urgent immediately, down to a reserve', () => {
-    expect(polls(new PollRate(RATE_LIMITS.read), 1_000, 'now')).toHaveLength(50);
-    expect(polls(new PollRate(RATE_LIMITS.read), 1_000, 'soon')).toHaveLength(30);
-  });
-
-  it('spreads what a burst has left over the rest of the interval', () => {
+  it('sends half of it immediately if that is urgent, and spreads the rest so that no poll waits for long', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    polls(rate, 100, 'now');
-    const times = polls(rate, MINUTE - 10_000);
-    expect(times.length).toBeGreaterThan(8);
-    expect(mostIn(times, 10_000)).toBeLessThanOrEqual(2);
+    expect(polls(rate, 1_000, true)).toHaveLength(30);
+    expect(longestGap(polls(rate, 5 * MINUTE))).toBeLessThan(2_100);
   });
 
-  it('is slower while the newest wait is young and nothing has ended', () => {
-    const [young, old] = [NEW, OLD].map(
-      (load) => polls(new PollRate(RATE_LIMITS.read), 30_000, 'regular', load).length,
-    );
-    expect(young).toBeLessThan(22);
-    expect(old).toBeGreaterThan(28);
-  });
-
-  it('spreads its credit over the time in which jobs are expected to end', () => {
+  it('never runs out of credit after a quiet time that ends with a burst', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    // 900 of 1,000 jobs run on; a hundred have ended within a second each.
-    rate.onShown(100, 1_000_000);
-    expect(rate.plan(OLD).period).toBe(500);
-    const times = polls(rate, 15_000);
-    expect(times.length).toBeGreaterThan(30);
-    expect(mostIn([...times, ...polls(rate, MINUTE)], MINUTE)).toBeLessThanOrEqual(60);
-  });
-
-  it('forgets what earlier rounds have shown', () => {
-    const rate = new PollRate(RATE_LIMITS.read);
-    rate.onShown(100, 1_000_000);
-    for (let poll = 0; poll < 10; poll++) rate.onShown(0, 100_000);
-    expect(rate.plan(OLD).period).toBe(6_000);
+    rate.consume();
+    vi.advanceTimersByTime(50_000);
+    polls(rate, 1_000, true);
+    expect(longestGap(polls(rate, 5 * MINUTE))).toBeLessThan(2_100);
   });
 
   it.each([
@@ -107,44 +72,25 @@ describe('the rate of polls', () => {
     [3, 6_000],
     [5, 6_000],
     [100, 6_000],
-  ])('spreads a round of %i polls over %i ms', (pollsPerRound, ms) => {
-    expect(new PollRate(RATE_LIMITS.read).plan({ ...OLD, pollsPerRound }).period).toBeCloseTo(ms, -1);
-  });
-
-  it('follows a few new targets closely, and many not at all', () => {
-    const rate = new PollRate(RATE_LIMITS.read);
-    const factor = (recentTargets: number): number => rate.plan({ ...NEW, recentTargets }).youngFactor;
-    expect([1, 2, 3].map(factor)).toEqual([1, 1, 1]);
-    expect(factor(5)).toBeGreaterThan(3);
-    expect(factor(10)).toBeGreaterThan(30);
-    expect([0, 1_000, 10_000, 19_999, 20_000].map(youngPeriod)).toEqual([
-      500,
-      500,
-      3_000,
-      5_999.7,
-      Number.POSITIVE_INFINITY,
-    ]);
+  ])('polls each of %i targets every %i ms', (targets, ms) => {
+    expect(new PollRate(RATE_LIMITS.read).period(targets)).toBeCloseTo(ms, -1);
   });
 
   it('is halved once for simultaneous 429s, down to a quarter, and recovers by successful polls', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    const period = (): number => rate.plan({ ...OLD, pollsPerRound: 1 }).period;
-    const full = period();
+    const full = rate.evenSpacing;
     const before = performance.now();
     vi.advanceTimersByTime(1_000);
     rate.onThrottled(before);
     rate.onThrottled(before);
-    expect(period()).toBeCloseTo(2 * full);
+    expect(rate.evenSpacing).toBeCloseTo(2 * full);
     for (let refusals = 0; refusals < 5; refusals++) {
       vi.advanceTimersByTime(1);
       rate.onThrottled(performance.now());
     }
-    expect(period()).toBe(6_000);
     expect(polls(rate, 2 * MINUTE).length).toBeLessThanOrEqual(32);
-    for (let well = 0; well < 30; well++) rate.onSuccess();
-    expect(period()).toBeCloseTo(full);
-    for (let well = 0; well < 30; well++) rate.onSuccess();
-    expect(period()).toBeCloseTo(full);
+    for (let well = 0; well < 60; well++) rate.onSuccess();
+    expect(rate.evenSpacing).toBeCloseTo(full);
   });
 
   it('is kept in every minute in which it is throttled, too', () => {
@@ -159,19 +105,8 @@ describe('the rate of polls', () => {
     const rate = new PollRate(RATE_LIMITS.read);
     rate.pause(20_000);
     rate.pause(5_000);
-    expect(rate.plan(OLD).wait).toEqual({ now: 20_000, soon: 20_000, regular: 20_000 });
+    expect([rate.wait(true), rate.wait(false)]).toEqual([20_000, 20_000]);
     vi.advanceTimersByTime(20_000);
-    expect(rate.plan(OLD).wait).toEqual({ now: 0, soon: 0, regular: 0 });
-  });
-});
-
-describe('even spacing', () => {
-  it.each([
-    ['all credit over the horizon', { left: 59, returns: [] }, 60_000, 1_000],
-    ['until credit returns', { left: 9, returns: [20_000, 20_000] }, 30_000, 30_000 / 12],
-    ['without counting what returns later', { left: 9, returns: [20_000] }, 10_000, 1_000],
-    ['no credit: only when some returns', { left: 0, returns: [5_000, 6_000] }, 6_000, 5_000],
-  ])('uses %s', (_, credit, horizon, spacing) => {
-    expect(evenSpacing(credit, horizon)).toBe(spacing);
+    expect([rate.wait(true), rate.wait(false)]).toEqual([0, 0]);
   });
 });

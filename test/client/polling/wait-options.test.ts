@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkWaitOptions } from '../../../src/client/polling/poller.ts';
+import { checkWaitOptions } from '../../../src/client/polling/wait-options.ts';
 import type { WaitOptions } from '../../../src/index.ts';
 import { type IdLike, idOf } from '../../../src/spec/job-status.ts';
 import { startJobService } from '../../support/job-service.ts';

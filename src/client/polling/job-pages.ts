@@ -1,0 +1,158 @@
+import type { JobResource } from '../../spec/job-status.ts';
+import type { Job } from './job.ts';
+import { PollTarget } from './poll-target.ts';
+import type { SharedPolls } from './shared-polls.ts';
+
+/** Pages with too few awaited jobs that one search may read: one for each job to find, within these limits. */
+const MAX_PAGES_WITHOUT_MATCH = { min: 2, max: 25 } as const;
+/** Minimum time between the starts of two searches. */
+const MIN_SEARCH_GAP_MS = 1_000;
+/** How long a job that a search has not found is polled separately before the list is searched for it again. */
+const SEARCH_AGAIN_MS = 300_000;
+/** The same after a search that failed. */
+const SEARCH_AGAIN_AFTER_FAILURE_MS = 30_000;
+/** How long a list that cannot be used is not read. */
+const DISABLED_MS = 600_000;
+
+/** A search of a list, from its first page on, for jobs whose pages are unknown. */
+interface Search {
+  readonly startedAt: number;
+  /** The page that it reads next. */
+  page: number;
+  /** How many more pages with too few awaited jobs it may read. */
+  budget: number;
+}
+
+/** What {@link JobPages} read, and where. */
+interface JobPagesOptions<T extends JobResource> {
+  readonly polls: SharedPolls;
+  /** Minimum jobs on a page to read it instead of each job separately. */
+  readonly minJobs: number;
+  /** Reads a page, records it with `onPage`, and resolves with whether another poll has to replace it. */
+  read(page: number, target: PollTarget<Job<T>>, signal: AbortSignal, onPermit: () => void): Promise<boolean>;
+}
+
+/** Which page of a list shows each of its awaited jobs, as far as is known, and the search for the others. */
+export class JobPages<T extends JobResource> {
+  readonly #options: JobPagesOptions<T>;
+  readonly #pages = new Map<number, PollTarget<Job<T>>>();
+  /** Jobs that the list is searched for, and the target that reads the next page of the search. */
+  readonly #sought = new Set<Job<T>>();
+  readonly #searching = new PollTarget<Job<T>>(this.#sought, (...poll) => this.#continueSearch(...poll));
+  #search: Search | undefined;
+  #disabledUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: JobPagesOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Plans the poll of the page that shows the job, or else of the search for it; `undefined` if the list is not read for it. */
+  plan(job: Job<T>, period: number): PollTarget<Job<T>> | undefined {
+    if (job.page) return job.page.plan('page', period);
+    if (performance.now() < Math.max(job.soughtAt, this.#disabledUntil)) return undefined;
+    this.seek(job);
+    if (this.#sought.size < this.#options.minJobs) return undefined;
+    const search = this.#searching.plan('page', 0);
+    // A job whose state is known is polled separately until a search finds it.
+    search.isUrgent = !job.last;
+    return search;
+  }
+
+  /** Searches the list for a job, once there are enough. */
+  seek(job: Job<T>): void {
+    if (this.#sought.has(job)) return;
+    this.#sought.add(job);
+    // The jobs that were too few for a search until now sleep until their own polls.
+    if (this.#sought.size === this.#options.minJobs) this.#searching.wake();
+  }
+
+  /** Records which jobs a page shows; `isLast` if it has no rows. */
+  onPage(number: number, shown: ReadonlySet<Job<T>>, isLast: boolean, startedAt: number): void {
+    const { polls, minJobs } = this.#options;
+    const isShared = shown.size >= minJobs;
+    const { round } = polls;
+    for (const job of this.#pages.get(number)?.jobs ?? []) {
+      if (isShared && shown.has(job)) continue;
+      this.#place(job, undefined);
+      // It may have moved to another page, which is read within a round; or else to one that a search finds.
+      job.soughtAt = startedAt + round;
+      job.single.pausedUntil = startedAt + 2 * round;
+    }
+    if (isShared) {
+      const page = this.#pages.get(number) ?? this.#addPage(number);
+      page.shownBy(startedAt);
+      for (const job of shown) this.#place(job, page);
+    }
+    const search = this.#search;
+    if (search?.page !== number || startedAt < search.startedAt) return;
+    search.page++;
+    if (!isShared) search.budget = isLast ? 0 : search.budget - 1;
+    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= search.startedAt);
+    if (search.budget <= 0 || missing.length < minJobs) this.#endSearch(search, SEARCH_AGAIN_MS);
+  }
+
+  /** Forgets a job that nobody awaits any longer. */
+  remove(job: Job<T>): void {
+    this.#place(job, undefined);
+    this.#sought.delete(job);
+    if (this.#sought.size === 0) this.#stopSearch();
+  }
+
+  /** Stops reading a list that cannot be used, for ten minutes; returns whether this is the first time. */
+  disable(): boolean {
+    const isFirst = this.#disabledUntil === Number.NEGATIVE_INFINITY;
+    this.#disabledUntil = performance.now() + DISABLED_MS;
+    for (const { jobs } of this.#pages.values()) for (const job of jobs) this.#place(job, undefined);
+    this.#stopSearch();
+    this.#searching.wake();
+    return isFirst;
+  }
+
+  #addPage(number: number): PollTarget<Job<T>> {
+    const read: PollTarget['read'] = async (signal, onPermit) => {
+      await this.#options.read(number, page, signal, onPermit);
+    };
+    const page = new PollTarget<Job<T>>(new Set(), read);
+    this.#pages.set(number, page);
+    return page;
+  }
+
+  #place(job: Job<T>, page: PollTarget<Job<T>> | undefined): void {
+    const { polls } = this.#options;
+    if (page) this.#sought.delete(job);
+    if (job.page === page) return;
+    job.page?.jobs.delete(job);
+    if (job.page?.jobs.size === 0) polls.remove(job.page);
+    job.page = page;
+    page?.jobs.add(job);
+    // Its own polls are no longer needed, or needed again.
+    polls.remove(job.single);
+    job.wake();
+  }
+
+  async #continueSearch(signal: AbortSignal, onPermit: () => void): Promise<void> {
+    const { min, max } = MAX_PAGES_WITHOUT_MATCH;
+    const budget = Math.max(min, Math.min(max, this.#sought.size));
+    this.#search ??= { startedAt: performance.now(), page: 1, budget };
+    const search = this.#search;
+    const hasFailed = await this.#options.read(search.page, this.#searching, signal, onPermit);
+    if (hasFailed) this.#endSearch(search, SEARCH_AGAIN_AFTER_FAILURE_MS);
+  }
+
+  /** Ends a search; the jobs that it has not found are sought again after `ms`. */
+  #endSearch({ startedAt }: Search, ms: number): void {
+    this.#searching.pausedUntil = Math.max(this.#searching.pausedUntil, startedAt + MIN_SEARCH_GAP_MS);
+    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
+    for (const job of missing) {
+      this.#sought.delete(job);
+      job.soughtAt = performance.now() + ms;
+      job.wake();
+    }
+    this.#stopSearch();
+  }
+
+  #stopSearch(): void {
+    this.#search = undefined;
+    this.#options.polls.remove(this.#searching);
+  }
+}

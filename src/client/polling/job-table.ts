@@ -1,0 +1,268 @@
+import { RateLimitError } from '../../errors/api-errors.ts';
+import type { JobKind, JobResource } from '../../spec/job-status.ts';
+import { isOlder } from '../../util/timestamps.ts';
+import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
+import { Job, type JobRow, type JobSource, type UpdateOrigin } from './job.ts';
+import { JobPages } from './job-pages.ts';
+import type { PollTarget } from './poll-target.ts';
+import { POLL_DEADLINE_MS, type SharedPolls } from './shared-polls.ts';
+import {
+  isBeyondLastPage,
+  isTransient,
+  isUnlistable,
+  isUnsendable,
+  requestedPause,
+  TokenOutage,
+} from './wait-errors.ts';
+import { WebhookHealth } from './webhook-health.ts';
+
+/** Period between polls while webhooks are healthy: polls then only find job ends that no webhook reported. */
+const FALLBACK_PERIOD_MS = 60_000;
+/** If a job's last poll is older than this, a wait that joins others for the job has it read again. */
+const STALE_AFTER_MS = 10_000;
+/** While pages fail, a job whose state is older than this is polled separately. */
+const MAX_DELAY_MS = 30_000;
+/** Options of a {@link JobTable}. */
+export interface JobTableOptions<T> {
+  readonly polls: SharedPolls;
+  readonly name: string;
+  /** Reads a page of the list, with as many rows as the service allows. Without it, each job is polled separately. */
+  readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
+  /** Request options of the polls. */
+  readonly request?: Omit<RequestOptions, 'signal'> | undefined;
+  /** Logs that the list cannot be used. */
+  readonly warn?: (message: string) => void;
+}
+
+/** The awaited jobs that are in one list: what to poll for each of them, and what the polls have returned. */
+export class JobTable<T extends JobResource> {
+  readonly #options: JobTableOptions<T>;
+  readonly #jobs = new Map<number, Job<T>>();
+  /** The pages of the list that show them; not set if the list is not used. */
+  readonly #pages: JobPages<T> | undefined;
+  #webhooks: WebhookHealth | undefined;
+  #outage: TokenOutage | undefined;
+
+  constructor(options: JobTableOptions<T>) {
+    const { readPage, polls } = options;
+    this.#options = options;
+    if (!readPage || polls.via === 'get') return;
+    const minJobs = polls.via === 'list' ? 1 : 2;
+    this.#pages = new JobPages({ polls, minJobs, read: (...poll) => this.#pollPage(...poll) });
+  }
+
+  /** Returns a new table for a wait with request options. It does not use the list, whose requests lack them. */
+  withRequest(request: Omit<RequestOptions, 'signal'>): JobTable<T> {
+    const { polls, name } = this.#options;
+    return new JobTable({ polls, name, request });
+  }
+
+  /** Adds a wait or watch for a job. */
+  join(source: JobSource<T>, id: number): Job<T> {
+    const { polls } = this.#options;
+    const job = this.#jobs.get(id) ?? this.#add(id, source);
+    polls.size++;
+    polls.tables.add(this);
+    job.waits++;
+    if (job.last && performance.now() - job.single.shownAt > STALE_AFTER_MS) job.single.request('refresh');
+    return job;
+  }
+
+  /** Removes a wait or watch; without any, the job is forgotten. */
+  leave(job: Job<T>): void {
+    const { polls } = this.#options;
+    polls.size--;
+    if (--job.waits === 0) this.#remove(job);
+  }
+
+  /**
+   * Polls what the job needs, as far as it is due and its turn has come; returns the milliseconds until there may be
+   * something to poll again. The polls end with the signal.
+   */
+  look(job: Job<T>, signal: AbortSignal): number {
+    const { polls } = this.#options;
+    const targets = this.#targetsOf(job);
+    let sleep = POLL_DEADLINE_MS;
+    for (const target of targets) {
+      const wait = polls.wait(target);
+      if (wait > 0) sleep = Math.min(sleep, wait);
+      else void polls.poll(target, signal);
+    }
+    for (const target of targets) polls.attend(target, sleep);
+    return sleep;
+  }
+
+  /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
+  notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
+    const job = this.#jobs.get(id);
+    if (!job || !kinds.includes(job.source.kind)) return false;
+    const resource = job.source.decode(data)?.resource;
+    if (resource && isOlder(resource, job.last?.resource)) return false;
+    if (!resource) job.single.request('refresh');
+    else if (job.update(resource, { source: 'webhook', startedAt: performance.now() })) {
+      this.#webhooks ??= new WebhookHealth();
+      this.#webhooks.received();
+    }
+    return resource !== undefined;
+  }
+
+  /** Returns what to poll for a job: its page or a search of the list; otherwise, or in addition, its resource. */
+  #targetsOf(job: Job<T>): PollTarget[] {
+    const { polls } = this.#options;
+    const period = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, polls.period) : polls.period;
+    const single = job.single.plan('single', period);
+    const page = this.#pages?.plan(job, period);
+    if (!page) return [single];
+    // A page or a search suffices, unless the resource was requested, or the search may not find a job that was known before.
+    const isSufficient = job.page ? !single.isRequested : !job.last;
+    return isSufficient ? [page] : [page, single];
+  }
+
+  async #pollJob(job: Job<T>, signal: AbortSignal, onPermit: () => void): Promise<void> {
+    const origin = startPoll('poll');
+    try {
+      const resource = await job.source.read(job.id, this.#callOptions(signal, origin, onPermit));
+      this.#onSuccess();
+      this.#update(job, resource, origin);
+    } catch (error) {
+      if (signal.aborted) return;
+      job.single.pausedUntil = performance.now() + requestedPause(error);
+      this.#onError(error, origin.startedAt, [job]);
+    }
+  }
+
+  /** Reads a page; resolves with whether another poll has to replace it. */
+  async #pollPage(
+    number: number,
+    target: PollTarget<Job<T>>,
+    signal: AbortSignal,
+    onPermit: () => void,
+  ): Promise<boolean> {
+    const origin = startPoll('list');
+    try {
+      const rows = await this.#options.readPage?.(number, this.#callOptions(signal, origin, onPermit));
+      this.#onRows(number, rows ?? [], origin);
+    } catch (error) {
+      if (signal.aborted) return false;
+      if (number > 1 && isBeyondLastPage(error)) this.#onRows(number, [], origin);
+      else if (isUnlistable(error)) this.#disableList(String(error));
+      else {
+        target.pausedUntil = performance.now() + requestedPause(error);
+        this.#onError(error, origin.startedAt, this.#jobs.values());
+        this.#requestDelayed(target.jobs, error);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Requests separate polls of the jobs whose state is too old because a page fails. */
+  #requestDelayed(jobs: Iterable<Job<T>>, error: unknown): void {
+    const oldest = performance.now() - MAX_DELAY_MS;
+    for (const { last, single, page } of jobs) {
+      if (!page) continue;
+      // A 429 would refuse separate polls, too, so they are only worth it for a first state.
+      if (!last || (last.startedAt < oldest && !RateLimitError.isInstance(error))) single.request('single');
+    }
+  }
+
+  #onRows(number: number, rows: readonly JobRow<T>[], origin: UpdateOrigin): void {
+    const { startedAt } = origin;
+    const listed = rows.filter(({ id }) => this.#jobs.has(id));
+    if (listed.some(({ status }) => status === undefined)) {
+      this.#disableList('its rows carry no `status`');
+      return;
+    }
+    this.#onSuccess();
+    const jobs = new Set(listed.flatMap(({ id }) => this.#jobs.get(id) ?? []));
+    this.#pages?.onPage(number, jobs, rows.length === 0, startedAt);
+    for (const { id, status = 0, resource } of listed) {
+      const job = this.#jobs.get(id);
+      if (!job) continue;
+      job.single.shownBy(startedAt);
+      if (resource) this.#update(job, resource, origin);
+      else if (status !== job.last?.resource.status.id) {
+        // A row that leaves fields out shows only that something has changed.
+        const isRunning = job.source.progressOf({ id, status: { id: status, name: '' } }) === 'running';
+        job.single.request(isRunning ? 'single' : 'refresh');
+      }
+    }
+  }
+
+  #disableList(reason: string): void {
+    const { name, warn } = this.#options;
+    const advice = 'Each resource is read on its own; the list is tried again every ten minutes.';
+    if (this.#pages?.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
+  }
+
+  #add(id: number, source: JobSource<T>): Job<T> {
+    const job: Job<T> = new Job(id, source, (signal, onPermit) => this.#pollJob(job, signal, onPermit));
+    this.#jobs.set(id, job);
+    this.#pages?.seek(job);
+    return job;
+  }
+
+  #remove(job: Job<T>): void {
+    const { polls } = this.#options;
+    if (this.#jobs.get(job.id) === job) this.#jobs.delete(job.id);
+    this.#pages?.remove(job);
+    polls.remove(job.single);
+    if (this.#jobs.size === 0) polls.tables.delete(this);
+  }
+
+  /** Returns the options of a poll's request, without retries: the next poll is the retry. */
+  #callOptions(signal: AbortSignal, origin: PollOrigin, onPermit: () => void): CallOptions {
+    const { request = {} } = this.#options;
+    const deadline = Math.min(POLL_DEADLINE_MS, request.deadline ?? POLL_DEADLINE_MS);
+    const onCallPermit = (callId: string): void => {
+      origin.callId = callId;
+      onPermit();
+    };
+    return { ...request, maxRetries: 0, deadline, signal, [BACKGROUND]: { isPoll: true, onPermit: onCallPermit } };
+  }
+
+  #onSuccess(): void {
+    this.#options.polls.rate.onSuccess();
+    this.#outage = undefined;
+  }
+
+  /** Records a state. An end that a poll shows, of a job that was known to run, is one that no webhook has reported. */
+  #update(job: Job<T>, resource: T, origin: UpdateOrigin): void {
+    const wasKnown = job.last !== undefined;
+    if (job.update(resource, origin) && wasKnown) this.#webhooks?.missedCompletion();
+  }
+
+  /**
+   * Handles a failed poll of `jobs`. Their waits continue after a transient error and, once the job's state is known,
+   * after a failure of the token source (up to ten minutes), the limiter or an override. Other errors end the waits.
+   */
+  #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
+    const { rate } = this.#options.polls;
+    if (RateLimitError.isInstance(error)) {
+      rate.onThrottled(startedAt);
+      rate.pause(requestedPause(error));
+    }
+    // A request that was sent had a token.
+    if (!isUnsendable(error)) this.#outage = undefined;
+    this.#outage ??= new TokenOutage();
+    const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
+    for (const job of jobs) {
+      if (isTransient(error) || (isUnsent && job.last)) job.pollError = error;
+      else {
+        // Later waits begin anew.
+        this.#jobs.delete(job.id);
+        job.fail(error);
+      }
+    }
+  }
+}
+
+interface PollOrigin extends UpdateOrigin {
+  callId: string | undefined;
+}
+
+const startPoll = (source: 'poll' | 'list'): PollOrigin => ({
+  source,
+  startedAt: performance.now(),
+  callId: undefined,
+});

@@ -1,0 +1,88 @@
+import { checkHeaders, checkSendable } from '../../util/input-checks.ts';
+import { isObject } from '../../util/json.ts';
+import {
+  functionOption,
+  nestedOptions,
+  nonNegative,
+  optionChecker,
+  optionOf,
+  signalOption,
+  stringOption,
+} from '../../util/options.ts';
+import type { RequestOptions } from '../http/request-options.ts';
+import type { UpdateSource } from './job.ts';
+
+/** How and when an update arrived. */
+export interface UpdateInfo {
+  /** Milliseconds since the wait began. */
+  readonly elapsed: number;
+  /** Origin of the state: a request for the resource, a page of a list, or a webhook event. */
+  readonly source: UpdateSource;
+}
+
+/** Options of a wait. */
+export interface WaitOptions<T> {
+  /**
+   * Milliseconds until the wait fails; of a sleep of the machine, at most one minute counts. The job keeps running.
+   * `Infinity` waits indefinitely.
+   *
+   * @default 3600000
+   */
+  readonly timeout?: number | undefined;
+  /** Ends the wait immediately; it rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called with the first known state, and whenever the resource has changed: by its status, or by a later `updated_at`.
+   * If it throws, the error is logged and the wait continues. The hook `onWait` observes each poll.
+   */
+  readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
+  /**
+   * Options of the requests. A wait with any of them polls its job separately and shares no polls with other waits.
+   * `maxRetries` has no effect, because the next poll is the retry; `deadline` is 2 minutes at most.
+   */
+  readonly request?: Omit<RequestOptions, 'signal'> | undefined;
+}
+
+/** Options of a watch. */
+export type WatchOptions<T> = Omit<WaitOptions<T>, 'onUpdate'>;
+
+const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
+  timeout: nonNegative,
+  maxRetries: nonNegative,
+  maxRetryWait: nonNegative,
+  deadline: nonNegative,
+  token: stringOption,
+  query: optionOf(isObject, 'must be an object'),
+  fetchOptions: optionOf(isObject, 'must be an object'),
+  headers: optionOf(
+    isSendable,
+    'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',
+  ),
+});
+/** Checks the options of a watch. */
+export const checkWatchOptions = optionChecker<WatchOptions<never>>('a watch', {
+  timeout: nonNegative,
+  signal: signalOption,
+  request: requestOption,
+});
+const check = optionChecker<WaitOptions<never>>('a wait', {
+  timeout: nonNegative,
+  signal: signalOption,
+  onUpdate: functionOption,
+  request: requestOption,
+});
+
+/** Checks the options of a wait, if any: a typo in `timeout` would go unnoticed for an hour. */
+export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): void {
+  if (options !== undefined) check(options);
+}
+
+function isSendable(headers: unknown): boolean {
+  try {
+    checkHeaders(Object(headers));
+    checkSendable(Object(headers));
+    return typeof headers === 'object';
+  } catch {
+    return false;
+  }
+}
