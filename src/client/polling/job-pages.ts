@@ -1,6 +1,6 @@
 import type { JobResource } from '../../spec/job-status.ts';
-import type { Job } from './job.ts';
-import { PollTarget } from './poll-target.ts';
+
+import { type Job, PollTarget } from './job.ts';
 import type { SharedPolls } from './shared-polls.ts';
 
 /** Pages with too few awaited jobs that one search may read: one for each job to find, within these limits. */

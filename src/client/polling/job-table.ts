@@ -2,9 +2,9 @@ import { RateLimitError } from '../../errors/api-errors.ts';
 import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
 import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
-import { Job, type JobRow, type JobSource, type UpdateOrigin } from './job.ts';
+import { Job, type JobRow, type JobSource, type PollTarget, type UpdateOrigin } from './job.ts';
 import { JobPages } from './job-pages.ts';
-import type { PollTarget } from './poll-target.ts';
+import { WebhookHealth } from './poll-rate.ts';
 import { POLL_DEADLINE_MS, type SharedPolls } from './shared-polls.ts';
 import {
   isBeyondLastPage,
@@ -14,7 +14,6 @@ import {
   requestedPause,
   TokenOutage,
 } from './wait-errors.ts';
-import { WebhookHealth } from './webhook-health.ts';
 
 /** Period between polls while webhooks are healthy: polls then only find job ends that no webhook reported. */
 const FALLBACK_PERIOD_MS = 60_000;

@@ -14,6 +14,10 @@ const MODEST_SHARE = 0.45;
 const MIN_SHARE = 1 / 4;
 /** Share of the rate that each successful poll gives back after a 429. */
 const RECOVERY_SHARE = 1 / 40;
+/** Number of job ends in a row that polls found before a webhook did; webhooks then count as stopped. */
+const MAX_MISSED_COMPLETIONS = 2;
+/** How long webhooks count as healthy after the last one that ended a job. */
+const HEALTHY_FOR_MS = 3_600_000;
 
 /**
  * The rate of polls: at most half of the read bucket in any interval, so that the other half is always the user's, and
@@ -90,5 +94,27 @@ export class PollRate {
     const left = Math.max(0, this.#most - this.#sentAt.length);
     const counted = this.#sentAt.slice(this.#sentAt.length - this.#most + left);
     return { left, returns: counted.map((at) => at + this.#interval - now) };
+  }
+}
+
+/** Tracks whether webhooks report the ends of jobs. */
+export class WebhookHealth {
+  #receivedAt = Number.NEGATIVE_INFINITY;
+  #missed = 0;
+
+  /** True while webhooks report job ends reliably: polling is then only a fallback. */
+  get healthy(): boolean {
+    return this.#missed < MAX_MISSED_COMPLETIONS && performance.now() - this.#receivedAt < HEALTHY_FOR_MS;
+  }
+
+  /** Records that a webhook ended a job. */
+  received(): void {
+    this.#receivedAt = performance.now();
+    this.#missed = 0;
+  }
+
+  /** Records that a poll found the end of a job before a webhook did. */
+  missedCompletion(): void {
+    this.#missed++;
   }
 }

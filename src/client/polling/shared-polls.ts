@@ -1,7 +1,7 @@
 import type { JobKind } from '../../spec/job-status.ts';
 import type { RateLimit } from '../../spec/limits.ts';
+import type { PollKind, PollTarget } from './job.ts';
 import { PollRate } from './poll-rate.ts';
-import type { PollKind, PollTarget } from './poll-target.ts';
 
 /** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
 export type WaitsVia = 'list' | 'get' | undefined;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PollTarget } from '../../../src/client/polling/poll-target.ts';
+import { PollTarget } from '../../../src/client/polling/job.ts';
 import { SharedPolls } from '../../../src/client/polling/shared-polls.ts';
 import { RATE_LIMITS } from '../../../src/spec/limits.ts';
 
