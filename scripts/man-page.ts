@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
-import { HELP_TOPICS, type HelpTopic, RUN_TOPICS } from '../src/cli/help-topics.ts';
 import { createProgram, describeCompletion } from '../src/cli/program.ts';
+import { HELP_TOPICS, type HelpTopic, RUN_TOPICS } from '../src/cli/terminal/help-topics.ts';
 
 const NAME = 'audience-activation';
 

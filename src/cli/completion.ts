@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
-import { profileNames } from './profiles.ts';
-import { JOB_KINDS } from './resource-table.ts';
+import { profileNames } from './account/profiles.ts';
+import { JOB_KINDS } from './input/resource-table.ts';
 
 /**
  * Lines around the script for bash, whose variables are read-only: a shell could not read it again, or that of the

@@ -1,6 +1,6 @@
-import { CommandError, EXIT } from './exit-codes.ts';
-import { reportError } from './report-error.ts';
 import { outputBefore, run } from './run.ts';
+import { CommandError, EXIT } from './terminal/exit-codes.ts';
+import { reportError } from './terminal/report-error.ts';
 
 const { stdout, stderr, env } = process;
 const args = process.argv.slice(2);

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { VERSION } from '../util/version.ts';
-import { addAccountCommands } from './definitions/account-definitions.ts';
-import { addJobCommands, addResource } from './definitions/resource-definitions.ts';
-import { addSandboxCommands } from './definitions/sandbox-definitions.ts';
-import { addServiceCommands } from './definitions/service-definitions.ts';
-import type { Action } from './definitions/shared-flags.ts';
-import { addWebhookCommands } from './definitions/webhook-definitions.ts';
-import { fieldPaths, integerFrom, timeLimit } from './flag-values.ts';
-import { HELP_TOPICS, textOfTopic } from './help-topics.ts';
-import { RESOURCE_NAMES } from './resource-table.ts';
+import { addAccountCommands } from './account/account-definitions.ts';
+import { fieldPaths, integerFrom, timeLimit } from './input/flag-values.ts';
+import { RESOURCE_NAMES } from './input/resource-table.ts';
+import type { Action } from './input/shared-flags.ts';
+import { addSandboxCommands } from './local-sandbox/sandbox-definitions.ts';
+import { addJobCommands, addResource } from './resources/resource-definitions.ts';
+import { addServiceCommands } from './resources/service-definitions.ts';
+import { HELP_TOPICS, textOfTopic } from './terminal/help-topics.ts';
+import { addWebhookCommands } from './webhooks/webhook-definitions.ts';
 
 const notes = (name: string): string => `
 Examples:

@@ -1,12 +1,12 @@
 import { type Command, CommanderError } from 'commander';
 import type { AudienceClient } from '../index.ts';
-import { NAME, PROGRAM } from './command-name.ts';
-import type { Account, CommandProcess, Context, GlobalFlags } from './context.ts';
-import type { Action } from './definitions/shared-flags.ts';
-import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './exit-codes.ts';
-import { Output, type OutputProcess } from './output.ts';
+import type { Action } from './input/shared-flags.ts';
 import { createProgram, describeCompletion } from './program.ts';
-import { reportError } from './report-error.ts';
+import { NAME, PROGRAM } from './terminal/command-name.ts';
+import type { Account, CommandProcess, Context, GlobalFlags } from './terminal/context.ts';
+import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './terminal/exit-codes.ts';
+import { Output, type OutputProcess } from './terminal/output.ts';
+import { reportError } from './terminal/report-error.ts';
 
 /** Time after the deadline until a command ends that does not react to it, such as one that waits for a lock. */
 const GRACE_MS = 2_000;
@@ -79,11 +79,11 @@ function actionIn({ exit, ...process }: CommandProcess, end: (code: ExitCode) =>
           return selected;
         },
         async connect() {
-          const { createClient } = await import('./connection.ts');
+          const { createClient } = await import('./account/connection.ts');
           return opened(createClient(await context.account(), flags, output));
         },
         async connectMcp() {
-          const { createMcpClient } = await import('./connection.ts');
+          const { createMcpClient } = await import('./account/connection.ts');
           return opened(await createMcpClient(context));
         },
       };
@@ -104,10 +104,10 @@ function actionIn({ exit, ...process }: CommandProcess, end: (code: ExitCode) =>
 
 /** Returns the account that flags, environment and profile select. With `--sandbox` and no sandbox running, it starts one. */
 async function selectAccount(context: Context): Promise<Account> {
-  const { findAccount } = await import('./find-account.ts');
+  const { findAccount } = await import('./account/find-account.ts');
   const account = await findAccount(context);
   if (account) return account;
-  const { startTemporarySandbox } = await import('./temporary-sandbox.ts');
+  const { startTemporarySandbox } = await import('./local-sandbox/temporary-sandbox.ts');
   return startTemporarySandbox(context);
 }
 

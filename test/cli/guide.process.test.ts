@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { signWebhook } from '../../src/webhooks/index.ts';
 import { tableAfter } from '../support/documentation.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,8 +1,8 @@
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import type { CommandProcess } from '../../../src/cli/context.ts';
-import { CommandError, EXIT, type ExitCode } from '../../../src/cli/exit-codes.ts';
 import { run } from '../../../src/cli/run.ts';
+import type { CommandProcess } from '../../../src/cli/terminal/context.ts';
+import { CommandError, EXIT, type ExitCode } from '../../../src/cli/terminal/exit-codes.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
 import { isWorking, startVirtualTime, type VirtualTime } from '../../support/virtual-time.ts';
 import { createScene, type RunningCommand, type SceneOf } from './scene.ts';

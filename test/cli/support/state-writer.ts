@@ -1,4 +1,4 @@
-import { writeStateFile } from '../../../src/cli/state-file.ts';
+import { writeStateFile } from '../../../src/cli/local-sandbox/state-file.ts';
 
 /** Writes states to a file until the process is killed; prints a line after the first one. */
 const [path = ''] = process.argv.slice(2);

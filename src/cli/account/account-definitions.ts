@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { type Action, addDryRun } from '../input/shared-flags.ts';
+
+/** Adds the commands about accounts, their profiles and tokens. */
+export function addAccountCommands(program: Command, action: Action): void {
+  const load = () => import('./login-commands.ts');
+  const loadProfiles = () => import('./profile-commands.ts');
+  program
+    .command('login')
+    .description('issue an API token for email and password, and keep it for later commands')
+    .option('--email <email>', 'email of the account; the password is asked for, or read from standard input')
+    .option('--oauth', 'sign in with the browser instead; for the MCP endpoint only')
+    .option('--no-browser', 'with --oauth: only print the address to open')
+    .option('--force', 'issue a new token even if the kept one is valid')
+    .action(action(async () => (await load()).login));
+  program
+    .command('logout')
+    .description('remove the kept tokens from this machine')
+    .action(action(async () => (await load()).logout));
+  program
+    .command('whoami')
+    .description('print the account in use, and check its token')
+    .action(action(async () => (await loadProfiles()).whoami));
+  const profiles = program.command('profiles').description('list the accounts that `login` has kept, choose one');
+  profiles
+    .command('list')
+    .description('list profiles, and mark the one in use')
+    .action(action(async () => (await loadProfiles()).listProfiles));
+  profiles
+    .command('use')
+    .description('use a profile by default; --profile and AUDIENCE_PROFILE take precedence')
+    .argument('<name>', 'profile')
+    .action(action(async () => (await loadProfiles()).useProfile));
+  addDryRun(program.command('tokens').description('revoke tokens').command('revoke'))
+    .description('revoke every API token of an account')
+    .option('--email <email>', 'email of the account; the password is asked for, or read from standard input')
+    .option('--mcp', 'revoke every MCP token instead')
+    .action(action(async () => (await load()).revokeTokens));
+}

@@ -1,0 +1,43 @@
+import { API } from '../../spec/operations.ts';
+import { isThisMachine } from '../../util/loopback.ts';
+import { usageError } from '../terminal/exit-codes.ts';
+
+/** Checks the address of the service. Its error does not show it, because it may contain a password. */
+export function checkAddress(address: string, allowInsecure = false): void {
+  const problem = problemOf(URL.parse(address), allowInsecure);
+  if (problem !== undefined) throw usageError(`The address of the service (--base-url) ${problem}`);
+}
+
+function problemOf(url: URL | null, allowInsecure: boolean): string | undefined {
+  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http(s) URL, such as https://api.example.com.';
+  if (url.username || url.password) return 'must not contain a user name or a password.';
+  if (url.search || url.hash) return 'must not contain a query or a fragment.';
+  if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure)
+    return `uses http on ${url.hostname}, where others could read the token. Use https, or pass --allow-insecure.`;
+  if (withoutTrailingSlashes(url.pathname).endsWith(API))
+    return `must not end with ${API}, because every path begins with it: leave it out.`;
+  return undefined;
+}
+
+/** Returns whether two addresses are the same but for a trailing slash. */
+export function isSameAddress(one: string, other: string): boolean {
+  const normalize = (url: string): string => withoutTrailingSlashes(URL.parse(url)?.href ?? url);
+  return normalize(one) === normalize(other);
+}
+
+const withoutTrailingSlashes = (text: string): string => text.replace(/\/+$/, '');
+
+/**
+ * Checks a token, which is sent in a header.
+ *
+ * @param source Where it comes from, such as a variable. The token itself is not shown.
+ */
+export function checkToken(token: string, source: string): void {
+  if (isUsableToken(token)) return;
+  throw usageError(
+    `The token of ${source} must be visible ASCII without white space. Set it trimmed and without "Bearer ".`,
+  );
+}
+
+/** Returns whether a token can be sent in a header. */
+export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);

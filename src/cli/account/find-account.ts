@@ -1,0 +1,89 @@
+import { readContract } from '../input/contract-file.ts';
+import { NAME } from '../terminal/command-name.ts';
+import type { Account, Context } from '../terminal/context.ts';
+import { EXAMPLE_ADDRESS, HIDDEN } from '../terminal/dry-run.ts';
+import { CommandError, usageError } from '../terminal/exit-codes.ts';
+import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
+import { DEFAULT_PROFILE, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+import { findSandbox } from './running-sandboxes.ts';
+import { commandToken } from './token-command.ts';
+
+/**
+ * Returns the account of a command. Flags take precedence over the environment, and the environment over profiles. A
+ * token is used with the address only that it was set with.
+ *
+ * @returns `undefined` with `--sandbox` if no sandbox is running.
+ * @throws {CommandError} if no address or no token is set, or they do not belong together.
+ */
+export async function findAccount(context: Context): Promise<Account | undefined> {
+  const contract = await readContract(context.flags, context.env);
+  const account = await (context.flags.sandbox ? sandboxAccount(context) : loginAccount(context));
+  return account && contract ? { ...account, contract } : account;
+}
+
+/** Returns the account of flags, environment or profile. */
+async function loginAccount(context: Context): Promise<Account> {
+  const { flags } = context;
+  const env = environmentOf(context);
+  const address = flags.baseUrl || env.AUDIENCE_BASE_URL;
+  if (address) checkAddress(address, flags.allowInsecure);
+  const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
+  if (!command && !env.AUDIENCE_TOKEN) return profileAccount(context, address);
+  const source = command ? 'token command' : 'AUDIENCE_TOKEN';
+  if (!address)
+    throw usageError(`The address is missing that ${source} belongs to: pass --base-url, or set AUDIENCE_BASE_URL.`);
+  if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
+    throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
+  if (command) {
+    const advice = 'The command must print another one.';
+    return { baseUrl: address, token: commandToken(command, context), source, advice };
+  }
+  const { AUDIENCE_TOKEN: token = '' } = env;
+  checkToken(token, source);
+  const advice = `Set it to another one, or unset it and log in with \`${NAME} login\`.`;
+  return { baseUrl: address, token, source, advice };
+}
+
+/** Returns the environment that applies: none if a profile is chosen by flag, which takes precedence over it. */
+export const environmentOf = ({ flags, env }: Pick<Context, 'flags' | 'env'>): NodeJS.ProcessEnv =>
+  flags.profile === undefined ? env : {};
+
+/** Returns the account that `login` has kept. */
+async function profileAccount({ flags, output, env }: Context, address: string | undefined): Promise<Account> {
+  const name = profileName(env, flags.profile);
+  const profile = await (await openProfile(env, name)).read();
+  if (!profile && flags.dryRun) {
+    if (!address) output.note(`No address is set: ${EXAMPLE_ADDRESS} stands for it.`);
+    return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
+  }
+  const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
+  if (!profile) {
+    const message = `Not logged in: run \`${login}\`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.`;
+    throw new CommandError(message, { code: 'not-logged-in' });
+  }
+  const { token, baseUrl, email, expiresAt, contract }: Profile = profile;
+  if (address && !isSameAddress(address, baseUrl))
+    throw foreignToken(`The token of profile "${name}"`, baseUrl, address);
+  checkAddress(baseUrl, flags.allowInsecure);
+  checkToken(token, profilePath(env, name));
+  const advice = `Log in again with \`${login}\`.`;
+  return { baseUrl, token, source: profilePath(env, name), advice, profile: name, email, expiresAt, contract };
+}
+
+/** Returns the error of a token that was set with another address. */
+export const foreignToken = (token: string, owner: string, address: string): CommandError =>
+  new CommandError(`${token} is for ${owner}, and is not sent to ${address}. Log in there, or set its token.`, {
+    code: 'token-of-other-address',
+  });
+
+/** Returns the account of the sandbox that is running. */
+async function sandboxAccount({ flags, output, env }: Context): Promise<Account | undefined> {
+  const running = await findSandbox(env, { baseUrl: flags.baseUrl });
+  if (running) {
+    output.note(`Using the sandbox at ${running.url}.`);
+    // It may be known by a name of this machine.
+    const { url: baseUrl, token, contract } = running;
+    return { baseUrl, token, contract, source: 'sandbox', advice: '', allowInsecure: true };
+  }
+  return flags.dryRun ? { baseUrl: 'http://localhost', token: HIDDEN, source: 'sandbox', advice: '' } : undefined;
+}

@@ -1,0 +1,191 @@
+import { AudienceClient, AuthenticationError, type ClientOptions, type Credentials } from '../../index.ts';
+import { signInWithBrowser } from '../../node/index.ts';
+import { createOAuthClient } from '../../oauth/index.ts';
+import { readContract } from '../input/contract-file.ts';
+import { NAME } from '../terminal/command-name.ts';
+import type { Context, GlobalFlags } from '../terminal/context.ts';
+import { EXAMPLE_ADDRESS } from '../terminal/dry-run.ts';
+import { messageOf } from '../terminal/error-texts.ts';
+import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
+import { checkAddress, isSameAddress } from './account-input.ts';
+import { OAUTH_REDIRECT, optionsOf } from './connection.ts';
+import { addressOf, askFor, readCredentials } from './login-input.ts';
+import { warnOfEnvironment } from './profile-commands.ts';
+import { oauthPath, openOAuthStore, openProfile, type Profile, profileName, profilePath } from './profiles.ts';
+
+interface LoginFlags extends GlobalFlags {
+  readonly email?: string;
+  readonly oauth?: boolean;
+  readonly browser: boolean;
+  readonly force?: boolean;
+}
+
+/** `login`: issues an API token, and keeps it in the profile; with `--oauth`, signs in with the browser. */
+export async function login(context: Context, flags: LoginFlags): Promise<ExitCode> {
+  const { output, env } = context;
+  const name = profileName(env, flags.profile);
+  const file = await openProfile(env, name);
+  const existing = await file.read();
+  const baseUrl = (await addressOf(context)) ?? existing?.baseUrl ?? (await askFor(context, 'Address'));
+  checkAddress(baseUrl, flags.allowInsecure);
+  if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
+  warnOfEnvironment(context, name);
+  const contract =
+    (await readContract(flags, env)) ??
+    (existing && isSameAddress(existing.baseUrl, baseUrl) ? existing.contract : undefined);
+  const isKept = async (profile: Profile | undefined, email = profile?.email): Promise<boolean> =>
+    !flags.force &&
+    !!profile &&
+    profile.email === email &&
+    isSameAddress(profile.baseUrl, baseUrl) &&
+    (await isValid({ ...profile, contract }, context));
+  if (await isKept(existing, flags.email)) {
+    output.note(
+      `Already logged in as ${existing?.email} at ${baseUrl}. For another account: --email; for a new token: --force`,
+    );
+    if (existing && flags.contract !== undefined) {
+      await file.withLock(() => file.save({ ...existing, contract }));
+      output.note(`The contract of ${flags.contract} is kept with profile "${name}".`);
+    }
+    await printProfile(context, name, existing);
+    return EXIT.done;
+  }
+  const credentials = await readCredentials(context, flags.email ?? existing?.email);
+  // Under the lock, a folder that cannot be written is noticed before a token is issued, and other logins are awaited:
+  // an account may have ten tokens.
+  const profile = await file.withLock(async () => {
+    const current = await file.read();
+    const isOther = current?.token !== existing?.token;
+    if (isOther && (await isKept(current, credentials.email))) return current;
+    await file.trySaving();
+    const issued = await issueToken(context, { baseUrl, credentials, contract });
+    await file.save(issued).catch((error: unknown) => {
+      const advice = 'The token was issued, but cannot be kept: it is one of ten until `tokens revoke`.';
+      throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
+    });
+    return issued;
+  });
+  output.note(`Logged in as ${credentials.email} at ${baseUrl}.`);
+  output.note(
+    `The token is kept in ${profilePath(env, name)}, readable only by you (mode 0600), until ${profile?.expiresAt}.`,
+  );
+  if (existing?.email !== undefined && existing.email !== credentials.email)
+    output.note(`It replaces the token of ${existing.email}. To keep both: --profile <name>`);
+  await printProfile(context, name, profile);
+  return EXIT.done;
+}
+
+/** Prints a profile for programs; people read it in the notes. */
+async function printProfile({ output, env }: Context, name: string, profile: Profile | undefined): Promise<void> {
+  if (!output.isJson) return;
+  const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};
+  await output.object({ profile: name, base_url, email, expires_at, path: profilePath(env, name) }, { isDone: true });
+}
+
+async function issueToken(
+  { flags, output, signal }: Context,
+  {
+    baseUrl,
+    credentials,
+    contract,
+  }: Required<Pick<ClientOptions, 'contract'>> & { readonly baseUrl: string; readonly credentials: Credentials },
+): Promise<Profile> {
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });
+  const { token, expires_at } = await client.auth.createApiToken(credentials, { signal });
+  return { token, baseUrl, email: credentials.email, expiresAt: expires_at, contract };
+}
+
+/** Checks a kept token with one request. */
+async function isValid({ baseUrl, token, contract }: Profile, { flags, output, signal }: Context): Promise<boolean> {
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, token, contract });
+  try {
+    await client.webhooks.list({ signal });
+    return true;
+  } catch (error) {
+    if (AuthenticationError.isInstance(error)) return false;
+    throw error;
+  }
+}
+
+async function loginWithBrowser(
+  { output, signal, env }: Context,
+  flags: LoginFlags,
+  baseUrl: string,
+): Promise<ExitCode> {
+  const name = profileName(env, flags.profile);
+  const owner = await (await openOAuthStore(env, name)).address();
+  if (owner && !isSameAddress(owner, baseUrl))
+    throw usageError(
+      `Profile "${name}" is signed in at ${owner}: choose another --profile, or run \`${NAME} logout\`.`,
+    );
+  const store = await openOAuthStore(env, name, baseUrl);
+  const { allowInsecure, requestTimeout: timeout } = flags;
+  const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
+  const onUrl = (url: string): void => {
+    // The user needs the address even with --quiet: the browser opens only if the optional package `open` is installed.
+    if (output.isQuiet) output.stderr.write(`${url}\n`);
+    output.log('info', 'Open this address to sign in:');
+    output.log('info', url);
+  };
+  await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
+  const path = oauthPath(env, name);
+  output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
+  output.note(`They are valid for the service's MCP endpoint: \`${NAME} request POST /api/v2/mcp --data …\``);
+  if (output.isJson) await output.object({ profile: name, base_url: baseUrl, path }, { isDone: true });
+  return EXIT.done;
+}
+
+/** `logout`: removes the tokens of a profile from this machine; OAuth tokens are revoked, too. */
+export async function logout({ output, signal, env }: Context, flags: GlobalFlags): Promise<ExitCode> {
+  const name = profileName(env, flags.profile);
+  const file = await openProfile(env, name);
+  const profile = await file.read();
+  const store = await openOAuthStore(env, name);
+  const baseUrl = await store.address();
+  if (baseUrl) {
+    const { allowInsecure, requestTimeout: timeout } = flags;
+    const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
+    await oauth.revoke({ signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      output.log('warning', `The OAuth tokens could not be revoked: ${messageOf(error)}`);
+    });
+    await store.save(undefined);
+    output.note('The OAuth tokens are revoked, and removed from this machine.');
+  }
+  if (profile) {
+    await file.withLock(() => file.save(undefined));
+    output.note(
+      `The token of ${profile.email} is removed from this machine. It stays valid until ${profile.expiresAt};`,
+    );
+    output.note(`\`${NAME} tokens revoke\` ends all API tokens of an account.`);
+  }
+  if (!profile && !baseUrl) output.note(`Profile "${name}" is not logged in.`);
+  const removed = profile !== undefined || baseUrl !== undefined;
+  if (output.isJson) await output.object({ profile: name, removed }, { isDone: true });
+  return EXIT.done;
+}
+
+interface RevokeFlags extends GlobalFlags {
+  readonly email?: string;
+  readonly mcp?: boolean;
+}
+
+/** `tokens revoke`: revokes every API token of an account, or with `--mcp` every MCP token. */
+export async function revokeTokens(context: Context, flags: RevokeFlags): Promise<ExitCode> {
+  const { output, signal, env } = context;
+  const file = await openProfile(env, profileName(env, flags.profile));
+  const profile = await file.read();
+  const baseUrl = (await addressOf(context)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
+  if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
+  checkAddress(baseUrl, flags.allowInsecure);
+  const credentials = await readCredentials(context, flags.email ?? profile?.email);
+  const contract = (await readContract(flags, env)) ?? profile?.contract;
+  await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });
+  const { revoked } = flags.mcp
+    ? await client.auth.revokeMcpTokens(credentials, { signal })
+    : await client.auth.revokeApiTokens(credentials, { signal });
+  const isRevoked = profile?.email === credentials.email && isSameAddress(profile.baseUrl, baseUrl);
+  if (!flags.mcp && isRevoked) await file.withLock(() => file.save(undefined));
+  await output.object({ revoked }, { isDone: true });
+  return EXIT.done;
+}

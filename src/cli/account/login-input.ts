@@ -1,0 +1,31 @@
+import type { Credentials } from '../../index.ts';
+import { readStdin } from '../input/body-input.ts';
+import type { Context } from '../terminal/context.ts';
+import { HIDDEN } from '../terminal/dry-run.ts';
+import { usageError } from '../terminal/exit-codes.ts';
+import { askPassword, askText } from '../terminal/prompts.ts';
+import { findSandbox } from './running-sandboxes.ts';
+
+/** Returns the address of flags or environment; with `--sandbox`, that of the running one. */
+export async function addressOf({ flags, env }: Context): Promise<string | undefined> {
+  const { baseUrl, sandbox } = flags;
+  const running = sandbox ? await findSandbox(env, { baseUrl }) : undefined;
+  return running?.url || baseUrl || env.AUDIENCE_BASE_URL || undefined;
+}
+
+/** Returns email and password: from prompts in a terminal; elsewhere, the password is the first line of standard input. */
+export async function readCredentials(context: Context, initial: string | undefined): Promise<Credentials> {
+  if (context.flags.dryRun) return { email: initial ?? HIDDEN, password: HIDDEN };
+  const email = initial ?? (await askFor(context, 'Email'));
+  if (context.stdin().isTTY) return { email, password: await askPassword(context, `Password of ${email}`) };
+  const password = (await readStdin(context)).split(/\r?\n/, 1)[0];
+  if (!password) throw usageError('Pass the password on standard input, or run this in a terminal.');
+  return { email, password };
+}
+
+/** Asks for an email or an address, which a flag could have passed. */
+export function askFor(context: Context, what: 'Email' | 'Address'): Promise<string> {
+  const flag = what === 'Email' ? '--email' : '--base-url';
+  if (!context.stdin().isTTY) throw usageError(`Pass ${flag}: standard input is not a terminal.`);
+  return askText(context, what);
+}

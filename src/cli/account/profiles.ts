@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { lstat, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ServiceContract, TokenStore } from '../../index.ts';
+import { NAME } from '../terminal/command-name.ts';
+import { CommandError, usageError } from '../terminal/exit-codes.ts';
+import { shellWord } from '../terminal/terminal.ts';
+
+/** Name of the profile that is used if none is chosen. */
+export const DEFAULT_PROFILE = 'default';
+
+/**
+ * Returns the folder of what the command keeps: AUDIENCE_CONFIG_DIR, or a folder in that of the user's configurations.
+ *
+ * @throws {CommandError} if the user has no home folder.
+ */
+export function configFolder(env: NodeJS.ProcessEnv): string {
+  const { AUDIENCE_CONFIG_DIR, XDG_CONFIG_HOME, APPDATA } = env;
+  if (AUDIENCE_CONFIG_DIR) return AUDIENCE_CONFIG_DIR;
+  const parent = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME;
+  return join(parent || join(homeFolder(env), '.config'), 'audience-activation');
+}
+
+function homeFolder({ HOME }: NodeJS.ProcessEnv): string {
+  let cause: unknown;
+  try {
+    const home = HOME ?? homedir();
+    if (home) return home;
+  } catch (error) {
+    cause = error;
+  }
+  const message = 'The user has no home folder: set AUDIENCE_CONFIG_DIR.';
+  throw new CommandError(message, { code: 'config-folder-missing', cause });
+}
+
+/** Returns the file with the name of the profile that is used by default. */
+const chosenPath = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'profile');
+
+function chosenProfile(env: NodeJS.ProcessEnv): string | undefined {
+  try {
+    return readFileSync(chosenPath(env), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes a profile the default one. */
+export const chooseProfile = (env: NodeJS.ProcessEnv, name: string): Promise<void> =>
+  writeFile(chosenPath(env), `${name}\n`, { mode: 0o600 });
+
+/** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, of `profiles use`, or `default`. */
+export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): string {
+  const name = flag ?? (env.AUDIENCE_PROFILE || chosenProfile(env) || DEFAULT_PROFILE);
+  if (/^[\w-][\w.-]*$/.test(name)) return name;
+  throw usageError(`A profile's name consists of letters, digits, ".", "_" and "-": "${name}" does not.`);
+}
+
+/** Returns the file of a profile: its API token, with the address and the account that it belongs to. */
+export const profilePath = (env: NodeJS.ProcessEnv, name: string): string =>
+  join(configFolder(env), 'profiles', `${name}.json`);
+
+/** Returns the file with the OAuth tokens of a profile. */
+export const oauthPath = (env: NodeJS.ProcessEnv, name: string): string =>
+  join(configFolder(env), 'oauth', `${name}.json`);
+
+/** Returns the names of all profiles, sorted. Never throws: completion uses it. */
+export function profileNames(env: NodeJS.ProcessEnv): string[] {
+  const namesIn = (folder: string): string[] => {
+    try {
+      return readdirSync(join(configFolder(env), folder)).flatMap(
+        (file) => /^([\w-][\w.-]*)\.json$/.exec(file)?.[1] ?? [],
+      );
+    } catch {
+      return [];
+    }
+  };
+  return [...new Set([...namesIn('profiles'), ...namesIn('oauth')])].sort();
+}
+
+/** An API token that `login` has kept. */
+export interface Profile {
+  readonly token: string;
+  readonly baseUrl: string;
+  readonly email: string | undefined;
+  readonly expiresAt: string | undefined;
+  /** Differences between the service and the assumptions. */
+  readonly contract?: ServiceContract | undefined;
+}
+
+/** Size of what is written to notice a full disk; a profile is smaller. */
+const TRIAL_BYTES = 4_096;
+
+/** Permissions of others than the owner. */
+const OTHERS = 0o077;
+
+/**
+ * Checks that a file of tokens is readable only by its owner, and that its folder is not a link to one somewhere else.
+ *
+ * @throws {CommandError} otherwise. A file that does not exist is safe.
+ */
+async function checkPrivate(path: string): Promise<void> {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return;
+  const folder = dirname(path);
+  if ((await lstat(folder).catch(() => undefined))?.isSymbolicLink()) {
+    const message = `${folder} is a symbolic link: tokens would be kept wherever it leads. Replace it with a folder, or set AUDIENCE_CONFIG_DIR.`;
+    throw new CommandError(message, { code: 'profile-unsafe' });
+  }
+  const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
+  if ((mode & OTHERS) === 0) return;
+  const octal = (mode & 0o777).toString(8).padStart(4, '0');
+  const message = `Others can access the token in ${path} (mode ${octal}), so it is not used. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read it, then \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
+  throw new CommandError(message, { code: 'profile-unsafe' });
+}
+
+/** Opens the file of a profile. */
+export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
+  // Imported only here, because scripts with a token in the environment have no use for it.
+  const { fileTokenStore } = await import('../../node/index.ts');
+  const path = profilePath(env, name);
+  const store = fileTokenStore(path);
+  return {
+    withLock: store.withLock,
+    /** Writes and removes a file beside the profile, which fails as saving the profile would, such as on a full disk. */
+    async trySaving() {
+      const trial = fileTokenStore(join(dirname(path), `.${name}.trial`));
+      await trial.save({ token: 'x'.repeat(TRIAL_BYTES) });
+      await trial.save(undefined);
+    },
+    save: (profile: Profile | undefined) => store.save(profile && { ...profile }),
+    async read(): Promise<Profile | undefined> {
+      const stored = await store.load();
+      if (stored && typeof stored.baseUrl !== 'string') {
+        const message = `${path} was not written by \`login\`: it names no address. Choose another --profile.`;
+        throw new CommandError(message, { code: 'profile-invalid' });
+      }
+      await checkPrivate(path);
+      if (!stored) return undefined;
+      const { token, baseUrl, email, expiresAt, contract } = stored;
+      // It was checked when `login` kept it, and the client checks it again.
+      const kept = contract as ServiceContract | undefined;
+      return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email), contract: kept };
+    },
+  };
+}
+
+/** Opens the OAuth tokens of a profile: a store for the OAuth client that also keeps the address they belong to. */
+export async function openOAuthStore(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  baseUrl?: string,
+): Promise<TokenStore & { address(): Promise<string | undefined> }> {
+  const { fileTokenStore } = await import('../../node/index.ts');
+  const store = fileTokenStore(oauthPath(env, name));
+  await checkPrivate(oauthPath(env, name));
+  const address = async (): Promise<string | undefined> => baseUrl ?? stringOf((await store.load())?.baseUrl);
+  return {
+    load: store.load,
+    withLock: store.withLock,
+    save: async (token) => store.save(token && { ...token, baseUrl: await address() }),
+    address,
+  };
+}
+
+const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

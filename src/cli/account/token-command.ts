@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import type { TokenSource } from '../../index.ts';
+import type { Context } from '../terminal/context.ts';
+import { CommandError } from '../terminal/exit-codes.ts';
+import { isUsableToken } from './account-input.ts';
+
+/** Maximum duration of a token command. */
+export const TOKEN_COMMAND_MS = 60_000;
+
+/** Maximum length of the line with the token. */
+const MAX_LINE_LENGTH = 65_536;
+
+/** Time in which the output of a command arrives that has ended. */
+const DRAIN_MS = 250;
+
+/** Environment of a token command, and the signal that ends it. */
+type TokenContext = Pick<Context, 'env' | 'signal'>;
+
+/** Creates a token source that runs a command for the token, once, and again if the service refuses the token. */
+export function commandToken(command: string, context: TokenContext): TokenSource {
+  let current: Promise<string> | undefined;
+  return {
+    async get({ rejected }) {
+      if (!current || (rejected !== undefined && (await current) === rejected)) current = runForToken(command, context);
+      return current;
+    },
+  };
+}
+
+/**
+ * Runs a command, and returns the first line that it prints. The line is never shown.
+ *
+ * @throws {CommandError} `token-command-failed`
+ */
+export async function runForToken(command: string, { env, signal }: TokenContext): Promise<string> {
+  const child = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const { stdout } = child;
+  const late = new AbortController();
+  const timers = [setTimeout(() => late.abort(), TOKEN_COMMAND_MS)];
+  try {
+    const exited = once(child, 'exit', { signal: AbortSignal.any([signal, late.signal]) });
+    const line = firstLine(stdout);
+    const [code, killedBy] = await Promise.race([exited, line.then(() => exited)]);
+    if (code !== 0) throw failed(`failed with ${killedBy ?? `exit code ${code}`}`);
+    // A program that the command has started in the background may keep the pipe open.
+    timers.push(setTimeout(() => stdout.destroy(), DRAIN_MS));
+    const token = (await line).trim();
+    if (!token) throw failed('printed nothing');
+    if (!isUsableToken(token)) throw failed('printed no token: one is visible ASCII without white space');
+    return token;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw late.signal.aborted ? failed(`did not end within ${TOKEN_COMMAND_MS / 1_000} seconds`) : error;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    child.kill();
+    stdout.destroy();
+    child.unref();
+  }
+}
+
+/**
+ * Returns the first line of a stream, or all of it if it is closed before. What follows is read and discarded, so that
+ * its writer can end.
+ *
+ * @throws {CommandError} if the line is too long.
+ */
+function firstLine(stream: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const onData = (chunk: string): void => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end === -1 && text.length <= MAX_LINE_LENGTH) return;
+      if (end === -1) reject(failed('printed no token: its first line is longer than 64 KiB'));
+      else resolve(text.slice(0, end));
+      stream.off('data', onData).resume();
+    };
+    stream.setEncoding('utf8').on('data', onData);
+    stream.once('close', () => resolve(text));
+  });
+}
+
+const failed = (problem: string): CommandError =>
+  new CommandError(`The token command ${problem}.`, { code: 'token-command-failed' });

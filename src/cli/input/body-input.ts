@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import type { Context } from '../terminal/context.ts';
+import { messageOf } from '../terminal/error-texts.ts';
+import { CommandError, usageError } from '../terminal/exit-codes.ts';
+import type { BodyFlag } from './resource-table.ts';
+
+/** A JSON object to send. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Standard input, and the signal that ends its reading. */
+type Input = Pick<Context, 'stdin' | 'signal'>;
+
+/** Returns the bytes of standard input; none if it is a terminal. */
+export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Buffer> {
+  const stdin = open();
+  if (stdin.isTTY) return Buffer.alloc(0);
+  const stop = (): void => void stdin.destroy(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await buffer(stdin);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Returns standard input as a string; empty if it is a terminal. */
+export const readStdin = async (input: Input): Promise<string> => (await readStdinBytes(input)).toString('utf8');
+
+/**
+ * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.
+ *
+ * @throws {CommandError} if the file cannot be read, or for text that is not JSON.
+ */
+export async function readData(data: string, input: Input, flag = '--data'): Promise<unknown> {
+  if (/^@?-$/.test(data)) {
+    const text = await readStdin(input);
+    if (text.trim() !== '') return parseJson(text, 'Standard input');
+    throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
+  }
+  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJson(data, flag);
+}
+
+/**
+ * Returns the JSON value of a file.
+ *
+ * @throws {CommandError} if the file cannot be read, or is not JSON.
+ */
+export const readJsonFile = async (path: string): Promise<unknown> => parseJson(await readText(path), path);
+
+function parseJson(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    // The message of the parser quotes the input, which may contain secrets.
+    const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
+    throw usageError(`${source} must be JSON: it has an error${position}.`);
+  }
+}
+
+/** Returns the text of a file that a user has named. */
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { code: 'input-unreadable', cause });
+  }
+}
+
+/**
+ * Returns the body of a create: the object of `--data` or of standard input, with the fields of the flags set in it.
+ * Standard input is read only if neither `--data` nor a flag says what to create.
+ */
+export async function readBody(
+  rows: readonly BodyFlag[],
+  flags: Readonly<Record<string, unknown>>,
+  input: Input,
+): Promise<Body> {
+  const values = rows.flatMap((row) => {
+    const value = flags[attributeOf(row)];
+    return value === undefined ? [] : [{ row, value }];
+  });
+  const { data } = flags;
+  const isPiped = values.length === 0 && data === undefined && !input.stdin().isTTY;
+  const base = typeof data === 'string' || isPiped ? await readData(String(data ?? '-'), input) : {};
+  if (typeof base !== 'object' || base === null || Array.isArray(base))
+    throw usageError('The body must be a JSON object.');
+  const body = values.reduce<Body>(
+    (object, { row, value }) => {
+      return withField(object, row.field.split('.'), parseValue(row, value));
+    },
+    { ...base },
+  );
+  if (Object.keys(body).length === 0)
+    throw usageError('Say what to create: by flags, by --data, or on standard input.');
+  return body;
+}
+
+/** Returns the name under which commander keeps the value of a flag: `targetSize` for `--target-size <n>`. */
+function attributeOf({ flag }: BodyFlag): string {
+  const [long = ''] = flag.replace(/^--/, '').split(' ');
+  return long.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function parseValue({ type, flag }: BodyFlag, value: unknown): unknown {
+  if (type === 'dataset') return [value].flat().map((text) => parseDataset(String(text)));
+  if (type !== 'json') return value;
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    throw usageError(`${flag.split(' ')[0]} must be JSON.`);
+  }
+}
+
+/** Parses `WebDomain:2026-10-20:2026-11-20`. */
+function parseDataset(text: string): Body {
+  const [, analysis_type, start_date, end_date] = /^([^:]+):(\d{4}-\d\d-\d\d):(\d{4}-\d\d-\d\d)$/.exec(text) ?? [];
+  if (analysis_type === undefined)
+    throw usageError(`--dataset must be type:start:end, such as WebDomain:2026-10-20:2026-11-20, not "${text}".`);
+  return { analysis_type, start_date, end_date };
+}
+
+/** Returns a copy of an object with the field at a path set. */
+export function withField(object: Body, [key = '', ...rest]: readonly string[], value: unknown): Body {
+  const inner = rest.length === 0 ? value : withField(Object(object[key]), rest, value);
+  return { ...object, [key]: inner };
+}

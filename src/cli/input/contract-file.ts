@@ -1,0 +1,28 @@
+import { AudienceClient, type ServiceContract } from '../../index.ts';
+import type { GlobalFlags } from '../terminal/context.ts';
+import { EXAMPLE_ADDRESS, HIDDEN } from '../terminal/dry-run.ts';
+import { messageOf } from '../terminal/error-texts.ts';
+import { usageError } from '../terminal/exit-codes.ts';
+import { readJsonFile } from './body-input.ts';
+
+/**
+ * Returns the contract of `--contract` or, unless a profile is chosen by flag, of AUDIENCE_CONTRACT.
+ *
+ * @throws {CommandError} if the file cannot be read, or is not valid: the message names the place.
+ */
+export async function readContract(
+  { contract, profile }: GlobalFlags,
+  env: NodeJS.ProcessEnv,
+): Promise<ServiceContract | undefined> {
+  const path = contract ?? (profile === undefined ? env.AUDIENCE_CONTRACT : undefined);
+  if (!path) return undefined;
+  const value = await readJsonFile(path);
+  try {
+    // The client checks it.
+    const read = value as ServiceContract;
+    await new AudienceClient({ baseUrl: EXAMPLE_ADDRESS, token: HIDDEN, contract: read }).close();
+    return read;
+  } catch (error) {
+    throw usageError(`${path}: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,67 @@
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../terminal/terminal.ts';
+
+/** Parsers of flag values. Each throws an error that names the flag and the value. */
+
+/** Parses a duration to milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
+}
+
+/** The longest duration that timers have, in days, rounded down. */
+const MAX_DAYS = 24;
+
+/** Parses the duration of a timer to milliseconds. */
+export function timeLimit(text: string): number {
+  const ms = duration(text);
+  if (ms > 0 && ms <= MAX_DAYS * 86_400_000) return ms;
+  throw new InvalidArgumentError(`It must be longer than 0, and at most ${MAX_DAYS} days.`);
+}
+
+/** Parses an integer from `min`. */
+export const integerFrom =
+  (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `an integer from ${min}` : `an integer from ${min} to ${max}`;
+    throw new InvalidArgumentError(`It must be ${range}.`);
+  };
+
+/** Parses an idempotency key, which is sent in a header. */
+export function idempotencyKey(text: string): string {
+  if (/^(?! )[\x20-\x7e]{1,255}(?<! )$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be 1 to 255 characters of ASCII, without spaces at its ends.');
+}
+
+/** Parses a number from 0. */
+export function nonNegative(text: string): number {
+  if (text.trim() !== '' && Number(text) >= 0) return Number(text);
+  throw new InvalidArgumentError('It must be a number from 0.');
+}
+
+/** Parses a list separated by commas. */
+export function commaSeparated(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.every((part) => part !== '')) return parts;
+  throw new InvalidArgumentError('It must be a list such as id,name,status.name.');
+}
+
+/** Parses paths of fields; `datastreams[0].name` is `datastreams.0.name`. */
+export const fieldPaths = (text: string): readonly string[] =>
+  commaSeparated(text).map((path) => path.replace(/\[(\d+)\]/g, '.$1'));
+
+/** Collects the values of a repeatable flag. */
+export const collect = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, text];
+
+/** Query parameters of a repeatable flag. */
+export type QueryFlag = Readonly<Record<string, string | number>>;
+
+/** Collects `name=value` pairs of a repeatable flag; values that are numbers become numbers. */
+export function keyValue(text: string, previous: QueryFlag = {}): QueryFlag {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be name=value.');
+  return { ...previous, [key]: String(Number(value)) === value ? Number(value) : value };
+}

@@ -1,0 +1,141 @@
+import type { JobKind, ReferenceDataset } from '../../index.ts';
+import { isOperationName, type NamespaceWith, operations } from '../../spec/operations.ts';
+
+/** Names of the resources, which are their namespaces in the client. */
+export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
+
+/** Names of the resources that can be listed and deleted. */
+export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
+
+/** A flag of `create` that sets a field of the body. */
+export interface BodyFlag {
+  /** Name and value, as in the help: `--target-size <n>`. */
+  readonly flag: string;
+  /** Path of the field in the body. */
+  readonly field: string;
+  readonly description: string;
+  readonly type: 'text' | 'integer' | 'boolean' | 'json' | 'dataset';
+}
+
+/** A resource of the service as the command line shows it. */
+interface ResourceRow {
+  readonly singular: string;
+  /** Kind of its jobs, if its create starts one. */
+  readonly kind?: JobKind;
+  /** Fields that `list` prints. */
+  readonly columns: readonly string[];
+  /** Flags of `create`. */
+  readonly body: readonly BodyFlag[];
+}
+
+const name: BodyFlag = { flag: '--name <text>', field: 'name', description: 'name', type: 'text' };
+const project: BodyFlag = {
+  flag: '--project-id <id>',
+  field: 'project_id',
+  description: 'project it belongs to',
+  type: 'integer',
+};
+const dataset: BodyFlag = {
+  flag: '--dataset <type:start:end>',
+  field: 'dataset',
+  description: 'data to build from, such as WebDomain:2026-10-20:2026-11-20; repeatable',
+  type: 'dataset',
+};
+const filters: BodyFlag = { flag: '--filters <json>', field: 'filters', description: 'filters, as JSON', type: 'json' };
+
+const DEFAULTS = { columns: ['id', 'name'], body: [name] };
+
+/** Rows of resources that need more than `DEFAULTS`. */
+const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
+  audiences: {
+    kind: 'audience',
+    columns: ['id', 'name', 'status.name', 'results_count', 'created_at'],
+    body: [name, project, dataset, filters],
+  },
+  lookalikes: {
+    kind: 'lookalike',
+    body: [
+      name,
+      {
+        flag: '--source-audience-id <id>',
+        field: 'source_audience_id',
+        description: 'completed audience to grow it from',
+        type: 'integer',
+      },
+      {
+        flag: '--target-size <n>',
+        field: 'config.target_size',
+        description: 'devices, 1 to 4,000,000',
+        type: 'integer',
+      },
+    ],
+  },
+  estimates: { kind: 'estimate', body: [name, project, dataset, filters] },
+  activations: {
+    kind: 'activation',
+    columns: ['id', 'description', 'audience.name', 'status.name', 'created_at'],
+    body: [
+      { flag: '--audience-id <id>', field: 'audience_id', description: 'audience to deliver', type: 'integer' },
+      {
+        flag: '--identifier <identifier>',
+        field: 'identifier',
+        description: 'identifier to deliver, such as MAID',
+        type: 'text',
+      },
+      { flag: '--description <text>', field: 'description', description: 'description', type: 'text' },
+      project,
+      { flag: '--freq-limit', field: 'filters.freq_limit', description: 'limit the frequency', type: 'boolean' },
+      { flag: '--freq-min <n>', field: 'filters.freq_min', description: 'minimum frequency', type: 'integer' },
+      { flag: '--freq-max <n>', field: 'filters.freq_max', description: 'maximum frequency', type: 'integer' },
+    ],
+  },
+  cohorts: {
+    kind: 'cohort',
+    columns: ['id', 'name', 'status.name', 'total_eids', 'created_at'],
+    body: [
+      name,
+      project,
+      {
+        flag: '--upload-reference <reference>',
+        field: 'upload_reference',
+        description: 'file that was uploaded within the last 15 minutes',
+        type: 'text',
+      },
+    ],
+  },
+};
+
+const isResource = (namespace: string): namespace is ResourceName =>
+  isOperationName(`${namespace}.create`) && isOperationName(`${namespace}.get`);
+
+/** The resources, in the order of the operation table. */
+export const RESOURCE_NAMES: readonly ResourceName[] = [
+  ...new Set(Object.keys(operations).map((operation) => operation.split('.')[0] ?? '')),
+].filter(isResource);
+
+/** Returns the subcommands of a resource that are operations of the same name. */
+export const verbsOf = (resource: ResourceName): readonly string[] =>
+  ['create', 'get', 'list', 'delete', 'cancel'].filter((verb) => isOperationName(`${resource}.${verb}`));
+
+/** Returns whether resources are listed and deleted. */
+export const isListed = (resource: ResourceName): resource is ListedName =>
+  isOperationName(`${resource}.list`) && isOperationName(`${resource}.delete`);
+
+/** Returns a resource as the command line shows it. */
+export const rowOf = (resource: ResourceName): ResourceRow => ({
+  singular: resource.replace(/s$/, ''),
+  ...DEFAULTS,
+  ...ROWS[resource],
+});
+
+/** Kinds of job that `wait` takes. */
+export const JOB_KINDS = [
+  'audience',
+  'lookalike',
+  'estimate',
+  'activation',
+  'cohort',
+] as const satisfies readonly JobKind[];
+
+/** Groups of reference tables. */
+export const DATASETS = ['common', 'web', 'ctv', 'apps'] as const satisfies readonly ReferenceDataset[];

@@ -1,0 +1,19 @@
+import type { Command, OptionValues } from 'commander';
+import type { Handler } from '../terminal/context.ts';
+import { integerFrom, keyValue } from './flag-values.ts';
+
+/** Returns the action of a command, whose code is loaded when the command runs. */
+export type Action = <Flags extends OptionValues>(
+  load: () => Promise<Handler<Flags>>,
+) => (this: Command) => Promise<void>;
+
+/** Adds the flag of commands that write. */
+export const addDryRun = (command: Command): Command =>
+  command.option('--dry-run', 'print the request instead of sending it');
+
+/** Adds the flags of commands that print lists. */
+export const addListFlags = (command: Command): Command =>
+  command
+    .option('-n, --limit <n>', 'number of rows', integerFrom(1), 100)
+    .option('--all', 'all rows')
+    .option('--query <name=value>', 'further query parameter; repeatable', keyValue);

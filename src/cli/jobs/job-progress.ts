@@ -1,0 +1,115 @@
+import type { JobState, WaitTarget } from '../../index.ts';
+import type { Progress } from '../../spec/job-status.ts';
+import { labelOf } from '../input/ids.ts';
+import type { Output } from '../terminal/output.ts';
+import { errorRecord } from '../terminal/report-error.ts';
+import { formatElapsed, isLive, printable, type Style, truncated, widthOf } from '../terminal/terminal.ts';
+
+/** State of a job that is waited for: that of the job, or why its wait has ended. */
+type JobPhase = Progress | 'pending' | 'timed-out' | 'error';
+
+/** A job that is waited for, as last seen. */
+export interface JobView {
+  readonly target: WaitTarget;
+  phase: JobPhase;
+  resource?: JobState;
+  /** Why its wait has ended, if the job has not completed. */
+  error?: unknown;
+}
+
+/** Shows people and programs how jobs proceed. */
+export interface JobProgress {
+  /** The status of a job has changed, or its wait has ended. */
+  changed(view: JobView): void;
+  close(): void;
+}
+
+/** Interval at which the elapsed time in a terminal is redrawn. */
+const REDRAW_MS = 1_000;
+
+/**
+ * Creates the progress of an output: lines that are redrawn in a terminal, a line for each change elsewhere; with
+ * `--json`, changes are data, and printed only if `printsChanges`.
+ */
+export async function createJobProgress(
+  views: readonly JobView[],
+  output: Output,
+  printsChanges: boolean,
+): Promise<JobProgress> {
+  if (output.isJson)
+    return { changed: (view) => printsChanges && void output.json(recordOf(view, output)), close() {} };
+  if (output.isQuiet || !isLive(output.stderr)) return { changed: (view) => output.note(plainLine(view)), close() {} };
+  return redrawnLines(views, output);
+}
+
+/** Returns a job as it is printed: with the resource once its wait has ended. */
+export function recordOf({ target, phase, resource, error }: JobView, output: Output): object {
+  const hasEnded = phase !== 'pending' && phase !== 'running';
+  const { name, description }: { readonly name?: unknown; readonly description?: unknown } = Object(resource);
+  return {
+    ...target,
+    phase,
+    status: resource?.status ?? null,
+    name: name ?? description ?? null,
+    ...(hasEnded && { resource: resource ?? null }),
+    ...(error !== undefined && { error: errorRecord(error, output) }),
+  };
+}
+
+/** Returns the state of a job for people. */
+function stateOf({ phase, resource, error }: JobView): string {
+  if (phase === 'error') return String(errorRecord(error).code);
+  const status = resource ? printable(`${resource.status.id} ${resource.status.name}`.trim()) : 'waiting';
+  if (phase === 'timed-out') return resource ? `timed out at ${status}` : 'timed out before its status was read';
+  return status;
+}
+
+const plainLine = (view: JobView): string => `${labelOf(view.target)}: ${stateOf(view)}`;
+
+const STYLES: Readonly<Record<JobPhase, Style>> = {
+  pending: 'dim',
+  running: 'bold',
+  completed: 'green',
+  'needs-info': 'yellow',
+  failed: 'red',
+  cancelled: 'yellow',
+  'timed-out': 'yellow',
+  error: 'red',
+};
+
+/** One line for each job, redrawn; of more jobs than the terminal has lines, those that have not ended come first. */
+async function redrawnLines(views: readonly JobView[], output: Output): Promise<JobProgress> {
+  const { stdout, stderr } = output;
+  const { createLogUpdate } = await import('log-update');
+  const { default: stringWidth } = await import('string-width');
+  // It only writes to the stream and reads its size.
+  const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
+  const startedAt = performance.now();
+  const width = Math.max(...views.map(({ target }) => labelOf(target).length));
+  const isRunning = ({ phase }: JobView): boolean => phase === 'pending' || phase === 'running';
+  const lineOf = (view: JobView): string => {
+    const line = `${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`;
+    return output.paint(STYLES[view.phase], truncated(line, widthOf(stderr) - 1, stringWidth), stderr);
+  };
+  const redraw = (): void => {
+    const running = views.filter(isRunning);
+    const maximum = Math.max(1, (stderr.rows || 24) - 2);
+    const visible =
+      views.length <= maximum ? views : [...running, ...views.filter((view) => !isRunning(view))].slice(0, maximum);
+    const ended = views.length - running.length;
+    const total = `${ended} of ${views.length} ended, ${formatElapsed(performance.now() - startedAt)}`;
+    draw([...visible.map(lineOf), output.paint('dim', total, stderr)].join('\n'));
+  };
+  const timer = setInterval(redraw, REDRAW_MS);
+  redraw();
+  return {
+    changed: redraw,
+    close() {
+      clearInterval(timer);
+      redraw();
+      // In a terminal, the results that follow say the same.
+      if (stdout.isTTY) draw.clear();
+      else draw.done();
+    },
+  };
+}

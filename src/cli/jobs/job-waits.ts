@@ -1,0 +1,194 @@
+import type { AudienceClient, JobState, Statuses, WaitTarget } from '../../index.ts';
+import { AuthenticationError, JobError, WaitTimeoutError } from '../../index.ts';
+import { progressOf } from '../../spec/job-status.ts';
+import { labelOf } from '../input/ids.ts';
+import { NAME } from '../terminal/command-name.ts';
+import { type Context, commandLine } from '../terminal/context.ts';
+import {
+  CommandError,
+  EXIT,
+  type ExitCode,
+  exitCodeOf,
+  interruption,
+  withResume,
+  worstOf,
+} from '../terminal/exit-codes.ts';
+import type { Output } from '../terminal/output.ts';
+import { reportError } from '../terminal/report-error.ts';
+import { ANNOUNCED_WAIT_MS, timeText } from '../terminal/wait-notices.ts';
+import { createJobProgress, type JobView } from './job-progress.ts';
+
+/** Timeout of a wait that sets none, in milliseconds. */
+const DEFAULT_TIMEOUT_MS = 3_600_000;
+
+/** Options of {@link waitForJobs}. */
+export interface JobWaitOptions {
+  /** Milliseconds for each job; 0 reads each job once. @default an hour */
+  readonly timeout?: number | undefined;
+  /** When to stop: at the end of all jobs, at the first that does not complete, or at the first that does. */
+  readonly until: 'all' | 'first-failure' | 'first-success';
+  /** Prints changes as data with `--json`. */
+  readonly printsChanges: boolean;
+}
+
+/**
+ * Waits for jobs, and shows how they proceed. Never rejects because of a job: each view says how its wait has ended; the
+ * phase of those that still run when the waiting stops is `pending` or `running`.
+ */
+export async function waitForJobs(
+  client: AudienceClient,
+  targets: readonly WaitTarget[],
+  { output, signal, flags, account }: Pick<Context, 'output' | 'signal' | 'flags' | 'account'>,
+  { timeout, until, printsChanges }: JobWaitOptions,
+): Promise<readonly JobView[]> {
+  const { contract } = await account();
+  const views = targets.map((target): JobView => ({ target, phase: 'pending' }));
+  const progress = await createJobProgress(views, output, printsChanges);
+  const stop = new AbortController();
+  const stopped = AbortSignal.any([signal, stop.signal]);
+  /** An error of all jobs. One of them has it, so that it is reported once. */
+  let failure: unknown;
+  const failAll = (error: unknown): void => {
+    failure ??= error;
+    stop.abort(failure);
+  };
+  const isRead = timeout === 0;
+  const timeLimit = isRead ? READ_TIMEOUT_MS.all + READ_TIMEOUT_MS.each * targets.length : timeout;
+  if (isRead) output.onPollFailed = afterRetries(flags.maxRetries, failAll);
+  const stopTimer = announceUnread(views, output, timeLimit);
+  const waitFor = async (view: JobView): Promise<void> => {
+    const read = new AbortController();
+    try {
+      view.resource = await client.waits.wait(view.target, {
+        timeout: timeLimit,
+        signal: isRead ? AbortSignal.any([stopped, read.signal]) : stopped,
+        onUpdate(resource) {
+          const isNew = view.resource?.status.id !== resource.status.id;
+          view.resource = resource;
+          view.phase = progressOf(view.target.kind, resource, contract?.statuses);
+          if (isRead && view.phase === 'running') read.abort(stillRunning(view.target, resource));
+          else if (isNew && view.phase === 'running') progress.changed(view);
+        },
+      });
+      view.phase = 'completed';
+    } catch (thrown) {
+      const concernsAll = AuthenticationError.isInstance(thrown);
+      if (concernsAll) failAll(thrown);
+      const error = concernsAll ? failure : thrown;
+      const isReported = error !== failure || views.some((view) => view.error === failure);
+      if (stopped.aborted && error === stopped.reason && isReported) return;
+      endWith(view, error, contract?.statuses);
+    }
+    progress.changed(view);
+    if (until === (view.phase === 'completed' ? 'first-success' : 'first-failure')) stop.abort();
+  };
+  try {
+    await Promise.all(views.map(waitFor));
+  } finally {
+    output.onPollFailed = undefined;
+    stopTimer();
+    progress.close();
+  }
+  return views;
+}
+
+/** Returns a function that passes the error of a poll on after as many others as a request is retried. */
+function afterRetries(maxRetries = DEFAULT_MAX_RETRIES, fail: (error: unknown) => void): (error: unknown) => void {
+  let failures = 0;
+  return (error) => {
+    if (failures++ >= maxRetries) fail(error);
+  };
+}
+
+/** Retries of a request without --max-retries, as of every client. */
+const DEFAULT_MAX_RETRIES = 4;
+
+/** Time to read each job once, in milliseconds: a response may take as long, and one job a second may be polled. */
+const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
+
+/** Returns the error of a job that has been read once, and has not ended. */
+const stillRunning = ({ kind, id }: WaitTarget, resource: JobState): WaitTimeoutError =>
+  new WaitTimeoutError(`The ${kind} ${id} has not ended.`, { kind, id, resource });
+
+/** Says after a while which jobs have not been read, and until when they are waited for. Returns a function that stops it. */
+function announceUnread(views: readonly JobView[], output: Output, timeout = DEFAULT_TIMEOUT_MS): () => void {
+  const until = Date.now() + timeout;
+  const timer = setTimeout(() => {
+    const unread = views.filter(({ phase, resource }) => phase === 'pending' && !resource);
+    if (unread.length === 0) return;
+    const jobs = views.length === 1 ? 'the job' : `${unread.length} of ${views.length} jobs`;
+    output.log('info', `The status of ${jobs} has not been read yet. Waiting until ${timeText(until)}.`);
+  }, ANNOUNCED_WAIT_MS);
+  return () => clearTimeout(timer);
+}
+
+function endWith(view: JobView, error: unknown, statuses: Statuses | undefined): void {
+  view.error = error;
+  if (JobError.isInstance(error)) {
+    view.resource = error.resource;
+    view.phase = progressOf(error.kind, error.resource, statuses);
+  } else {
+    view.phase = WaitTimeoutError.isInstance(error) ? 'timed-out' : 'error';
+  }
+}
+
+/**
+ * Reports the jobs that have not completed, with the command that waits for those that still run. Returns the exit code.
+ *
+ * @throws {CommandError} if the wait was interrupted, or the deadline of the command has passed.
+ */
+export async function concludeWaits(
+  views: readonly JobView[],
+  { output, flags, signal, account }: Pick<Context, 'output' | 'flags' | 'signal' | 'account'>,
+  { timeout, until }: Pick<JobWaitOptions, 'timeout' | 'until'>,
+): Promise<ExitCode> {
+  const { endsWithCommand } = await account();
+  const isDone = until === 'first-success' && views.some(({ phase }) => phase === 'completed');
+  const unfinished = views.filter(({ phase }) => phase === 'pending' || phase === 'running' || phase === 'timed-out');
+  const isContinued = unfinished.some(({ phase }) => phase !== 'timed-out');
+  const command = commandLine(flags, [
+    'wait',
+    ...unfinished.map(({ target }) => labelOf(target)),
+    ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
+    // After a timeout, the same one would be too short again.
+    ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
+  ]);
+  const resume = endsWithCommand ? undefined : command;
+  const advice = endsWithCommand ? TEMPORARY : undefined;
+  for (const { error, phase } of views) if (error !== undefined && phase !== 'timed-out') reportError(error, output);
+  // With --any, one that completes is enough.
+  const timeouts = isDone ? [] : endsWithCommand ? temporaryErrors(views) : timeoutErrors(views, output.isJson);
+  for (const [index, error] of timeouts.entries()) {
+    // The command names every job, so it is printed once.
+    const isLast = index === timeouts.length - 1 && !signal.aborted && !isContinued;
+    reportError(isLast && resume ? withResume(error, resume) : error, output);
+  }
+  if (signal.aborted && unfinished.length > 0)
+    throw interruption(signal, { late: EXIT.waitTimedOut, resume, ...(advice && { advice }) });
+  if (isContinued && resume) output.note(`The others were not awaited to their end. To continue: ${resume}`);
+  if (isDone) return EXIT.done;
+  return worstOf(views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)])));
+}
+
+/** Advice about jobs in a sandbox that the command has started. */
+const TEMPORARY = `The sandbox ends with this command, and so do its jobs: \`${NAME} sandbox\` runs one that stays.`;
+
+/** Returns the error of waits that timed out in a sandbox that ends with the command. */
+function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
+  const { length } = views.filter(({ phase }) => phase === 'timed-out');
+  if (length === 0) return [];
+  return [new CommandError(`${length} of ${views.length} waits timed out. ${TEMPORARY}`, { code: 'waits-timed-out' })];
+}
+
+/** Returns the errors of the jobs that timed out; for people, whom the progress has shown each of several, one about all. */
+function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unknown[] {
+  const timedOut = views.filter(({ phase }) => phase === 'timed-out');
+  if (isJson || timedOut.length < 2) return timedOut.map(({ error }) => error);
+  const unread = timedOut.filter(({ resource }) => !resource).length;
+  const advice =
+    unread === 0
+      ? 'The jobs keep running.'
+      : `The status of ${unread} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
+  const message = `${timedOut.length} of ${views.length} waits timed out. ${advice}`;
+  return [new CommandError(message, { code: 'waits-timed-out' })];
+}

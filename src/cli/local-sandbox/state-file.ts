@@ -1,0 +1,75 @@
+import type { SandboxState } from '../../sandbox/index.ts';
+import { messageOf } from '../terminal/error-texts.ts';
+import { CommandError } from '../terminal/exit-codes.ts';
+import { readIfExists, replacePrivately } from './private-file.ts';
+
+/** The state of a sandbox in a file, with what the command has printed for it. */
+export interface StateFile extends SandboxState {
+  /** API token that the command has printed. */
+  readonly token?: string;
+  /** Webhook endpoint that the command has registered. */
+  readonly webhook?: { readonly url: string; readonly secret: string };
+}
+
+/** Reads a state file; returns `undefined` if there is none. The sandbox checks the state. */
+export async function readStateFile(path: string): Promise<StateFile | undefined> {
+  let text: string | undefined;
+  try {
+    text = await readIfExists(path);
+  } catch (error) {
+    throw new CommandError(`The state cannot be read: ${messageOf(error)}`, { code: 'usage', cause: error });
+  }
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `${path} is not a complete state of a sandbox, and was not changed: ${messageOf(error)}`;
+    throw new CommandError(message, { code: 'usage', cause: error });
+  }
+}
+
+/** Writes a state file. The file holds the old state or the new one, whenever the process is killed. */
+export const writeStateFile = (path: string, state: StateFile): Promise<void> =>
+  replacePrivately(path, JSON.stringify(state));
+
+/** Time from a change to its write, in which further changes join it. */
+const WRITE_DELAY_MS = 200;
+
+/** Writes the state of a running sandbox to a file, some time after each change and at the end. */
+export class StateWriter {
+  readonly #path: string;
+  readonly #save: () => StateFile;
+  readonly #onError: (message: string) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  /** @param onError Called if a write has failed. The file still holds the state before. */
+  constructor(path: string, save: () => StateFile, onError: (message: string) => void) {
+    this.#path = path;
+    this.#save = save;
+    this.#onError = onError;
+  }
+
+  /** Schedules a write of the state. */
+  changed(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.write();
+    }, WRITE_DELAY_MS);
+  }
+
+  /** Writes the state, after the writes before; returns whether it succeeded. */
+  async write(): Promise<boolean> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const writing = this.#writing.then(() => writeStateFile(this.#path, this.#save()));
+    this.#writing = writing.catch(() => {});
+    try {
+      await writing;
+      return true;
+    } catch (error) {
+      this.#onError(`The state could not be written to ${this.#path}: ${messageOf(error)}`);
+      return false;
+    }
+  }
+}

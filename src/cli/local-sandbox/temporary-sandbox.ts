@@ -1,0 +1,24 @@
+import { createSandbox } from '../../sandbox/index.ts';
+import { readContract } from '../input/contract-file.ts';
+import { NAME } from '../terminal/command-name.ts';
+import type { Account, Context } from '../terminal/context.ts';
+
+/** Duration of a job. */
+const JOB_MS = 3_000;
+
+/** Starts a sandbox in the process of the command, with which it ends; returns its account. */
+export async function startTemporarySandbox({ env, flags, output }: Context): Promise<Account> {
+  const contract = await readContract(flags, env);
+  output.note(`Using a new sandbox, which ends with this command. \`${NAME} sandbox\` runs one that stays.`);
+  const sandbox = createSandbox({ jobs: { duration: JOB_MS }, contract });
+  const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
+  return {
+    baseUrl: 'http://localhost',
+    token,
+    source: 'sandbox',
+    advice: '',
+    fetch: sandbox.fetch,
+    endsWithCommand: true,
+    contract,
+  };
+}

@@ -1,0 +1,86 @@
+import { basename } from 'node:path';
+import { ConflictError, type UploadProgress } from '../../index.ts';
+import { downloadTo, openFile } from '../../node/index.ts';
+import { parseId } from '../input/ids.ts';
+import { NAME } from '../terminal/command-name.ts';
+import { type Context, commandLine } from '../terminal/context.ts';
+import { HIDDEN } from '../terminal/dry-run.ts';
+import { CommandError, EXIT, type ExitCode, isDryRun, usageError, withResume } from '../terminal/exit-codes.ts';
+import { afterCreate, waitForCreated } from './resource-commands.ts';
+import { createTransferProgress } from './transfer-progress.ts';
+
+interface ImportFlags {
+  readonly name?: string;
+  readonly projectId?: number;
+  readonly idempotencyKey?: string;
+  readonly wait?: boolean;
+  readonly timeout?: number;
+}
+
+/** `cohorts import`: uploads a file, creates a cohort from it, and prints the cohort. */
+export async function importCohort(
+  context: Context,
+  { name, projectId, idempotencyKey, wait, timeout }: ImportFlags,
+  [path = '']: readonly string[],
+): Promise<ExitCode> {
+  const { output, flags, signal } = context;
+  if (timeout !== undefined && !wait) throw usageError('--timeout requires --wait.');
+  await output.checkFields(undefined, { operation: 'cohorts.create' });
+  const data = await openFile(path);
+  const client = await context.connect();
+  const progress = await createTransferProgress(output);
+  const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);
+  const { reference } = await client.uploads
+    .upload({ kind: 'cohort', data }, { signal, onProgress })
+    .finally(progress.close)
+    .catch((error: unknown) => {
+      if (isDryRun(error)) return { reference: HIDDEN };
+      throw error;
+    });
+  const fields = { name: name ?? basename(path), ...(projectId !== undefined && { project_id: projectId }) };
+  // The service never replays the response of an earlier import: each upload has another reference.
+  const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey, onConflict: 'throw' as const }) };
+  const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);
+  const cohort = await creating.catch((error: unknown) => {
+    if (idempotencyKey !== undefined && ConflictError.isInstance(error)) throw importedBefore(error, idempotencyKey);
+    // The file is at the service for 15 minutes: a create can claim it without another upload.
+    const key = creating.idempotencyKey ?? '';
+    const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
+    const claim = ['--name', fields.name, ...project, '--upload-reference', reference, '--idempotency-key', key];
+    throw withResume(afterCreate(error, creating, signal), commandLine(flags, ['cohorts', 'create', ...claim]));
+  });
+  if (wait) return waitForCreated(context, client, { kind: 'cohort', id: cohort.id }, timeout);
+  await output.object(cohort, { operation: 'cohorts.create', isDone: true });
+  return EXIT.done;
+}
+
+/** Returns the error of an import whose key an earlier import has used. */
+function importedBefore(cause: ConflictError, idempotencyKey: string): CommandError {
+  const message = `An earlier import under the key "${idempotencyKey}" has probably created the cohort: look for it with \`${NAME} cohorts list\` before you use another key.`;
+  const isUnknown = cause.outcome === 'unknown';
+  return new CommandError(message, {
+    code: 'imported-before',
+    idempotencyKey,
+    cause,
+    ...(isUnknown && { outcome: 'unknown', exitCode: EXIT.outcomeUnknown }),
+  });
+}
+
+/** `activations download`: saves the results of an activation to a folder, and prints the paths. */
+export async function download(
+  context: Context,
+  _: object,
+  [id = '', folder = '.']: readonly string[],
+): Promise<ExitCode> {
+  const { output, signal } = context;
+  const activation = parseId(id, 'activation');
+  const client = await context.connect();
+  const progress = await createTransferProgress(output);
+  const files = await downloadTo(client, activation, folder, {
+    signal,
+    onProgress: ({ name, loaded, total }) => progress.update(name, loaded, total),
+  }).finally(progress.close);
+  await output.list(files, ['path', 'size'], { isDone: true });
+  if (files.length === 0) output.note(`Activation ${id} has no results.`);
+  return EXIT.done;
+}

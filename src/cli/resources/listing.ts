@@ -1,0 +1,43 @@
+import type { OperationName } from '../../spec/operations.ts';
+import type { QueryFlag } from '../input/flag-values.ts';
+import type { Output } from '../terminal/output.ts';
+
+/** Flags of commands that print lists. */
+export interface ListFlags {
+  readonly limit: number;
+  readonly all?: boolean;
+  readonly query?: QueryFlag;
+}
+
+/** Name of a list in messages, and its fields that are printed without `--fields`. */
+interface ListLabel {
+  readonly noun: string;
+  /** @default the fields of the first row */
+  readonly columns?: readonly string[];
+  /** Operation that responds with the rows, as far as the contract describes them. */
+  readonly operation?: OperationName;
+}
+
+/** Prints rows up to a limit, and says whether there are more. Pages are read as they are needed. */
+export async function printList(
+  output: Output,
+  rows: AsyncIterable<object>,
+  { limit, all }: ListFlags,
+  { noun, columns, ...source }: ListLabel,
+): Promise<void> {
+  const max = all ? Number.POSITIVE_INFINITY : limit;
+  let hasMore = false;
+  async function* limited(): AsyncGenerator<object> {
+    let count = 0;
+    for await (const row of rows) {
+      hasMore = count === max;
+      if (hasMore) return;
+      count++;
+      yield row;
+    }
+  }
+  const count = await output.list(limited(), columns, source);
+  if (count === 0) output.note(`No ${noun}.`);
+  // Programs should see it, too: what they read is not everything.
+  if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);
+}

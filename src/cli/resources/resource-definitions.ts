@@ -1,0 +1,117 @@
+import { Argument, type Command, Option } from 'commander';
+import { collect, duration, idempotencyKey, integerFrom } from '../input/flag-values.ts';
+import { type BodyFlag, isListed, JOB_KINDS, type ResourceName, rowOf, verbsOf } from '../input/resource-table.ts';
+import { type Action, addDryRun, addListFlags } from '../input/shared-flags.ts';
+import { RUN_TOPICS, textOfTopic } from '../terminal/help-topics.ts';
+
+const ID = new Argument('<id>', 'id');
+
+/** Adds the commands about jobs of any kind. */
+export function addJobCommands(program: Command, action: Action): void {
+  program
+    .command('wait')
+    .description('wait for jobs: audience:12 cohort:7, or ids on standard input')
+    .argument('[jobs...]', 'jobs, as kind:id or id')
+    .addOption(new Option('--kind <kind>', 'kind of ids without one').choices(JOB_KINDS).default('audience'))
+    .option('--timeout <duration>', 'time for each job, such as 30m (default: 1h); 0 reads each once', duration)
+    .option('--fail-fast', 'stop at the first job that does not complete')
+    .option('--any', 'stop at the first job that completes')
+    .action(action(async () => (await import('../jobs/wait-command.ts')).wait));
+  program
+    .command('run')
+    .description('build the audiences of a file, each once, however often it is run')
+    .argument('<file>', 'rows as JSON Lines, JSON or CSV; - reads standard input')
+    .option('--journal <file>', 'what was created; required with standard input (default: <file>.journal)')
+    .option(
+      '--activate <json>',
+      'activate each audience with these fields, such as {"identifier":"EID"}; @file reads a file',
+    )
+    .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
+    .option('--retry-failed', 'create once more what failed in an earlier run')
+    .option('--budget-wait <duration>', 'time to wait for the build budget, 0 for none (default: no limit)', duration)
+    .option('--timeout <duration>', 'time for each job, such as 30m (default: 4h)', duration)
+    .option('--dry-run', 'print what would happen to each row, and send nothing')
+    .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)
+    .action(action(async () => (await import('../batch/run-command.ts')).run));
+  program
+    .command('explain')
+    .description('say whether an audience can be activated, and why not')
+    .argument('<audience>', 'id of the audience')
+    .addOption(
+      new Option('--identifier <identifier>', 'identifier to deliver').choices(['MAID', 'IP', 'EID', 'SCID', 'HEM']),
+    )
+    .action(action(async () => (await import('./service-commands.ts')).explain));
+}
+
+/** Adds the commands of a resource. */
+export function addResource(program: Command, action: Action, name: ResourceName): void {
+  const row = rowOf(name);
+  const group = program.command(name).description(`${verbsOf(name).join(', ')} ${name}`);
+  const load = () => import('./resource-commands.ts');
+  const create = group.command('create').description(`create ${article(row.singular)}`);
+  for (const flag of row.body) create.addOption(bodyOption(flag));
+  create
+    .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
+    .option(
+      '--idempotency-key <key>',
+      'key under which the create happens once, however often it is sent',
+      idempotencyKey,
+    );
+  if (row.kind) addWaitFlags(create);
+  addDryRun(create);
+  create.action(action(async () => (await load()).create(name)));
+  group
+    .command('get')
+    .description(`print ${article(row.singular)}`)
+    .addArgument(ID)
+    .action(action(async () => (await load()).get(name)));
+  if (isListed(name)) {
+    const list = group.command('list').description(`list ${name}, newest first`);
+    addListFlags(list).action(action(async () => (await load()).list(name)));
+    addDryRun(group.command('delete'))
+      .description(`delete ${name}`)
+      .argument('<ids...>', 'ids')
+      .action(action(async () => (await load()).remove(name)));
+  }
+  if (name === 'lookalikes') {
+    addDryRun(group.command('cancel'))
+      .description('cancel running lookalikes')
+      .argument('<ids...>', 'ids')
+      .action(action(async () => (await load()).cancel));
+  }
+  if (name === 'cohorts') {
+    const upload = group
+      .command('import')
+      .description('upload a file and create a cohort from it')
+      .argument('<file>', 'CSV file, up to 1 GiB')
+      .option('--name <text>', 'name (default: that of the file)')
+      .option('--project-id <id>', 'project it belongs to', integerFrom(1))
+      .option(
+        '--idempotency-key <key>',
+        'key under which the cohort is created once, however often the import is run',
+        idempotencyKey,
+      );
+    addDryRun(addWaitFlags(upload)).action(action(async () => (await import('./file-commands.ts')).importCohort));
+  }
+  if (name === 'activations') {
+    group
+      .command('download')
+      .description('save the results of a completed activation')
+      .addArgument(ID)
+      .argument('[folder]', 'folder', '.')
+      .action(action(async () => (await import('./file-commands.ts')).download));
+  }
+}
+
+const article = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+const addWaitFlags = (command: Command): Command =>
+  command
+    .option('--wait', 'wait until the job has ended')
+    .option('--timeout <duration>', 'time to wait, such as 30m (default: 1h)', duration);
+
+function bodyOption({ flag, description, type }: BodyFlag): Option {
+  const option = new Option(flag, description);
+  if (type === 'integer') return option.argParser(integerFrom(0));
+  return type === 'dataset' ? option.argParser(collect) : option;
+}

@@ -1,0 +1,45 @@
+import { Argument, type Command } from 'commander';
+import { idempotencyKey, keyValue } from '../input/flag-values.ts';
+import { DATASETS } from '../input/resource-table.ts';
+import { type Action, addDryRun, addListFlags } from '../input/shared-flags.ts';
+
+/** Adds the commands about the service, and `request`. */
+export function addServiceCommands(program: Command, action: Action): void {
+  const load = () => import('./service-commands.ts');
+  program
+    .command('check')
+    .description('find out which assumptions about the service hold, and write what differs to a file; reads only')
+    .option('--write', 'also create and delete one project, and reserve one upload')
+    .option('--out <file>', 'merge what was found into a contract, which keeps all other settings')
+    .option('--against <file>', 'say whether the service has changed since the check that wrote this file')
+    .option('--yes', 'do not ask before --write')
+    .option('--all', 'print each assumption, not only those that differ')
+    .action(action(async () => (await import('../check/check-command.ts')).check));
+  const reference = program
+    .command('reference')
+    .description('print a reference table')
+    .addArgument(new Argument('<dataset>', 'group of tables').choices(DATASETS))
+    .argument('<table>', 'name of the table');
+  addListFlags(reference).action(action(async () => (await load()).reference));
+  program
+    .command('usage')
+    .description('print the usage report of a month')
+    .option('--month <YYYY-MM>', 'month (default: the current one)')
+    .action(action(async () => (await load()).usage));
+  program
+    .command('budget')
+    .description('print the build budget: used, limit and left, by hour and day')
+    .action(action(async () => (await load()).budget));
+  addDryRun(program.command('request'))
+    .description('call any path of the service')
+    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+    .argument('<path>', 'path, such as /api/v2/webhooks/index')
+    .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
+    .option('--query <name=value>', 'query parameter; repeatable', keyValue)
+    .option(
+      '--idempotency-key <key>',
+      'key of a create; without one, it is not retried after a lost response',
+      idempotencyKey,
+    )
+    .action(action(async () => (await load()).request));
+}

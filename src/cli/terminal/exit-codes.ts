@@ -1,0 +1,203 @@
+import type { ErrorCode } from '../../index.ts';
+
+/** Exit codes of the command. */
+export const EXIT = {
+  done: 0,
+  unexpected: 1,
+  usage: 2,
+  jobFailed: 3,
+  jobNeedsInfo: 4,
+  jobCancelled: 5,
+  waitTimedOut: 6,
+  authentication: 7,
+  refused: 8,
+  limited: 9,
+  outcomeUnknown: 10,
+  differs: 11,
+  cutShort: 12,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+/** One of the codes of {@link EXIT}. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Exit code of each error code of the client. */
+const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
+  'configuration-invalid': EXIT.usage,
+  'client-closed': EXIT.unexpected,
+  'token-unavailable': EXIT.authentication,
+  'callback-failed': EXIT.unexpected,
+  'connection-failed': EXIT.unexpected,
+  'attempt-timeout': EXIT.unexpected,
+  'idle-timeout': EXIT.unexpected,
+  'deadline-exceeded': EXIT.unexpected,
+  'sign-in-timeout': EXIT.authentication,
+  'api-error': EXIT.refused,
+  'authentication-failed': EXIT.authentication,
+  'permission-denied': EXIT.refused,
+  'not-found': EXIT.refused,
+  'not-acceptable': EXIT.refused,
+  'validation-failed': EXIT.refused,
+  conflict: EXIT.refused,
+  'rate-limited': EXIT.limited,
+  'build-budget-exhausted': EXIT.limited,
+  'server-error': EXIT.unexpected,
+  'not-an-envelope': EXIT.unexpected,
+  'response-invalid': EXIT.unexpected,
+  'response-too-large': EXIT.unexpected,
+  'redirect-refused': EXIT.unexpected,
+  'job-failed': EXIT.jobFailed,
+  'job-needs-info': EXIT.jobNeedsInfo,
+  'job-cancelled': EXIT.jobCancelled,
+  'wait-timeout': EXIT.waitTimedOut,
+  'results-not-ready': EXIT.refused,
+  'file-unreadable': EXIT.unexpected,
+  'file-changed': EXIT.unexpected,
+  'size-mismatch': EXIT.unexpected,
+  'disk-full': EXIT.unexpected,
+  'file-unwritable': EXIT.unexpected,
+  'body-changed': EXIT.refused,
+  'outcome-expired': EXIT.outcomeUnknown,
+  'journal-invalid': EXIT.refused,
+  'journal-locked': EXIT.refused,
+  'webhook-invalid': EXIT.refused,
+  'oauth-failed': EXIT.authentication,
+  'reauthorization-required': EXIT.authentication,
+};
+
+/** Codes of the errors of the command itself, with the exit code of each. */
+export const COMMAND_ERRORS = {
+  usage: EXIT.usage,
+  'not-logged-in': EXIT.authentication,
+  'token-of-other-address': EXIT.authentication,
+  'token-command-failed': EXIT.authentication,
+  'profile-not-found': EXIT.refused,
+  'profile-invalid': EXIT.unexpected,
+  'profile-unsafe': EXIT.authentication,
+  'profile-unwritable': EXIT.unexpected,
+  'config-folder-missing': EXIT.unexpected,
+  'input-unreadable': EXIT.unexpected,
+  'output-unwritable': EXIT.unexpected,
+  // A list that `| head` has ended is no failure.
+  'output-closed': EXIT.done,
+  'event-refused': EXIT.refused,
+  'imported-before': EXIT.refused,
+  'sandbox-not-found': EXIT.refused,
+  'sandbox-refused': EXIT.refused,
+  'sandbox-not-started': EXIT.unexpected,
+  'deadline-exceeded': EXIT.unexpected,
+  'waits-timed-out': EXIT.waitTimedOut,
+  interrupted: EXIT.interrupted,
+} as const satisfies Readonly<Record<string, ExitCode>>;
+
+/** Code of an error of the command itself. */
+export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
+
+/** Fields of a {@link CommandError}. */
+interface CommandErrorDetails {
+  readonly code: CommandErrorCode;
+  /** @default that of `code` in {@link COMMAND_ERRORS} */
+  readonly exitCode?: ExitCode;
+  /** Outcome of a create, with the key to repeat it with. */
+  readonly outcome?: 'unknown';
+  readonly idempotencyKey?: string | undefined;
+  /** Command that continues what was interrupted. */
+  readonly resume?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** An error of the command itself, such as a wrong flag. Its message says what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly code: CommandErrorCode;
+  readonly exitCode: ExitCode;
+  readonly outcome: 'unknown' | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly resume: string | undefined;
+
+  constructor(message: string, { code, exitCode, outcome, idempotencyKey, resume, cause }: CommandErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.exitCode = exitCode ?? COMMAND_ERRORS[code];
+    this.outcome = outcome;
+    this.idempotencyKey = idempotencyKey;
+    this.resume = resume;
+  }
+}
+
+/** Returns an error with the command that continues what it has interrupted. */
+export const withResume = (error: unknown, resume: string): unknown =>
+  error instanceof Error ? Object.assign(error, { resume }) : error;
+
+/**
+ * Returns the error of a command that Ctrl-C, the deadline or a closed output has ended.
+ *
+ * @param reason That of the signal of the command.
+ */
+export function interruption(
+  { reason }: Pick<AbortSignal, 'reason'>,
+  /** Exit codes after the deadline and after the output was closed, and what the interruption means. */
+  {
+    late,
+    closed,
+    advice = '',
+    ...details
+  }: Omit<CommandErrorDetails, 'code' | 'exitCode'> & { late: ExitCode; closed?: ExitCode; advice?: string },
+): CommandError {
+  const { code, message, exitCode }: CommandError = reason;
+  const ends: Readonly<Partial<Record<CommandErrorCode, ExitCode>>> = {
+    'deadline-exceeded': late,
+    ...(closed !== undefined && { 'output-closed': closed }),
+  };
+  const end = ends[code] ?? exitCode;
+  return new CommandError(`${message} ${advice}`.trimEnd(), { ...details, code, exitCode: end });
+}
+
+/** Returns an error of usage with the command that prints the help for it; other errors as they are. */
+export const withHelp = (error: unknown, help: string): unknown =>
+  error instanceof CommandError && error.code === 'usage' ? Object.assign(error, { help }) : error;
+
+/** Returns the error of a flag or an argument. */
+export const usageError = (message: string): CommandError => new CommandError(message, { code: 'usage' });
+
+/** Name of the error that ends a call whose request was printed. The client keeps it in the cause of its error. */
+export const DRY_RUN = 'DryRun';
+
+/** Returns whether a call has ended because its request was printed. */
+export const isDryRun = (error: unknown): boolean =>
+  error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
+
+/** Returns whether nothing is to be said: a dry run has ended, or the reader of a list is gone. */
+export const isQuietEnd = (error: unknown): boolean =>
+  isDryRun(error) || (error instanceof CommandError && error.code === 'output-closed' && error.exitCode === EXIT.done);
+
+/** Exit codes of commands with several jobs or resources, the most important first. */
+const PRECEDENCE: readonly ExitCode[] = [
+  EXIT.outcomeUnknown,
+  EXIT.authentication,
+  EXIT.refused,
+  EXIT.limited,
+  EXIT.usage,
+  EXIT.unexpected,
+  EXIT.jobFailed,
+  EXIT.jobNeedsInfo,
+  EXIT.jobCancelled,
+  EXIT.waitTimedOut,
+];
+
+/** Returns the most important of several exit codes. */
+export const worstOf = (codes: readonly ExitCode[]): ExitCode =>
+  PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.done;
+
+/** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (isDryRun(error)) return EXIT.done;
+  const { code, outcome, local }: Readonly<Record<string, unknown>> = Object(error);
+  if (outcome === 'unknown') return EXIT.outcomeUnknown;
+  // A body or a parameter that the client has refused: nothing was sent.
+  if (local === true) return EXIT.usage;
+  const entry = Object.entries(BY_ERROR).find(([name]) => name === code);
+  return entry ? entry[1] : EXIT.unexpected;
+}

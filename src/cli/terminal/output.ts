@@ -1,0 +1,254 @@
+import { styleText } from 'node:util';
+import type { OperationName } from '../../spec/operations.ts';
+import { hasColors, jsonText, printable, type Style, type TextStream, truncated, widthOf } from './terminal.ts';
+
+/** How the results of a command are printed. */
+export interface OutputFormat {
+  /** JSON: one object, or a line for each row or change. */
+  readonly json: boolean;
+  /** Paths of the fields to print, such as `status.name`. @default all fields of an object, the main ones of a list */
+  readonly fields?: readonly string[] | undefined;
+  /** Prints data and errors only. */
+  readonly quiet?: boolean | undefined;
+}
+
+/** Where the objects that are printed come from, which decides about unknown fields of `--fields`. */
+export interface FieldSource {
+  /** Operation whose response the contract describes. @default the fields of the object are all */
+  readonly operation?: OperationName;
+  /** True if the command has done its work: then unknown fields are a warning. */
+  readonly isDone?: boolean;
+  /** True if rows are sentences, which a narrow terminal wraps instead of cutting them. */
+  readonly isWrapped?: boolean;
+}
+
+/** Where the token in use comes from, for errors. */
+export interface TokenOrigin {
+  /** Variable, file or command: `AUDIENCE_TOKEN`. */
+  readonly source: string;
+  /** Advice if the service refuses it. */
+  readonly advice: string;
+}
+
+/** Streams and environment of the process that runs a command. */
+export interface OutputProcess {
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Codes of a write to an output whose reader is gone: the first, and those that follow. */
+const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
+/**
+ * Prints the results of a command: data on standard output, everything for people on standard error. In a terminal,
+ * rows are aligned; elsewhere, their fields are separated by tabs.
+ */
+export class Output {
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  /** Set once a client is created. */
+  token: TokenOrigin | undefined;
+  /** Called for each poll of a wait that has failed; set by a command that does not wait for the next one. */
+  onPollFailed: ((error: unknown) => void) | undefined;
+  readonly #fields: readonly string[] | undefined;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor({ stdout, stderr, env }: OutputProcess, { json, fields, quiet = false }: OutputFormat) {
+    this.stdout = stdout;
+    this.stderr = stderr;
+    this.isJson = json;
+    this.isQuiet = quiet;
+    this.#fields = fields;
+    this.#env = env;
+  }
+
+  /** Prints one object: a field in each line; with `--fields` outside a terminal, their values in one line. */
+  async object(value: object, source: FieldSource = {}): Promise<void> {
+    await this.checkFields(value, source);
+    if (this.isJson) return this.json(value);
+    const rows = this.#fields
+      ? this.#fields.map((path) => [path, textOf(valueAt(value, path))])
+      : leavesOf(value).map(([path, leaf]) => [printable(path), textOf(leaf)]);
+    if (this.#fields && !this.stdout.isTTY) return this.line(rows.map(([, text]) => text).join('\t'));
+    await this.#table(rows);
+  }
+
+  /**
+   * Prints rows as they arrive; in a terminal, when all have arrived. Returns their number.
+   *
+   * @param columns Paths of the fields that are printed without `--fields`. @default the fields of the first row
+   */
+  async list(
+    rows: AsyncIterable<object> | Iterable<object>,
+    columns?: readonly string[],
+    source: FieldSource = {},
+  ): Promise<number> {
+    let paths = this.#fields ?? columns ?? [];
+    const cells: string[][] = [];
+    let count = 0;
+    for await (const row of rows) {
+      if (count++ === 0) await this.checkFields(row, source);
+      if (paths.length === 0) paths = leavesOf(row).map(([path]) => path);
+      if (this.isJson) await this.json(row);
+      else if (this.stdout.isTTY) cells.push(paths.map((path) => textOf(valueAt(row, path))));
+      else await this.line(paths.map((path) => textOf(valueAt(row, path))).join('\t'));
+    }
+    if (cells.length > 0) {
+      const header = paths.map((path) => printable(path.replace(/\.name$/, '').toUpperCase()));
+      await this.#table(cells, header, source.isWrapped);
+    }
+    if (count === 0 && source.operation) await this.checkFields(undefined, source);
+    return count;
+  }
+
+  /**
+   * Checks that each field of `--fields` is one of an object or of the contract.
+   *
+   * @throws {CommandError} if one is not, unless the command has done its work.
+   */
+  async checkFields(value: object | undefined, { operation, isDone }: FieldSource): Promise<void> {
+    const missing = (this.#fields ?? []).filter((path) => !hasPath(value, path));
+    if (missing.length === 0) return;
+    const { checkField } = await import('./known-fields.ts');
+    try {
+      for (const path of missing) checkField(path, value, operation);
+    } catch (error) {
+      if (!isDone) throw error;
+      this.log('warning', Object(error).message);
+    }
+  }
+
+  /** Prints an object as a line of JSON. */
+  json(value: object): Promise<void> {
+    return this.line(jsonText(this.#fields ? project(value, this.#fields) : value));
+  }
+
+  /**
+   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the stream
+   * cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create is lost.
+   */
+  line(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.stdout.write(`${text}\n`, (error: NodeJS.ErrnoException | null | undefined) => {
+        if (error && !GONE.has(error.code)) this.stderr.write(`${text}\n`);
+        resolve();
+      });
+    });
+  }
+
+  /** Prints a line for people; nothing with `--json` or `--quiet`. */
+  note(text: string): void {
+    if (!this.isJson && !this.isQuiet) this.stderr.write(`${printable(text)}\n`);
+  }
+
+  /** Prints a line that programs should see, too: with `--json`, as an object with `level` and `message`. */
+  log(level: 'warning' | 'info' | 'debug', message: string): void {
+    if (this.isQuiet) return;
+    if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);
+    else if (level === 'warning')
+      this.stderr.write(`${this.paint('yellow', 'warning:', this.stderr)} ${printable(message)}\n`);
+    else this.note(message);
+  }
+
+  /** Returns a string in a style, if a stream of this output shows colours. */
+  paint(style: Style, text: string, stream: TextStream): string {
+    return hasColors(stream, this.#env) ? styleText(style, text, { validateStream: false }) : text;
+  }
+
+  async #table(
+    rows: readonly (readonly string[])[],
+    header?: readonly string[],
+    isWrapped = header === undefined,
+  ): Promise<void> {
+    if (!this.stdout.isTTY) {
+      for (const row of rows) await this.line(row.join('\t'));
+      return;
+    }
+    // Its tables of wide characters take longer to load than a short command runs.
+    const { default: stringWidth } = await import('string-width');
+    const all = header ? [header, ...rows] : rows;
+    const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
+    // The values of one object are not cut: a user who reads it wants all of them.
+    const widths = isWrapped ? natural : fitted(natural, widthOf(this.stdout) - GAP.length * (natural.length - 1));
+    const align = (row: readonly string[]): string =>
+      row
+        .map((cell, column) => {
+          const text = isWrapped ? cell : truncated(cell, widths[column] ?? 0, stringWidth);
+          return text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(text)));
+        })
+        .join(GAP)
+        .trimEnd();
+    if (header) await this.line(this.paint('dim', align(header), this.stdout));
+    for (const row of rows) await this.line(align(row));
+  }
+}
+
+/** Space between two columns. */
+const GAP = '  ';
+
+/** Returns the widths of columns in a table of a width: the widest columns become narrower. */
+function fitted(widths: readonly number[], total: number): readonly number[] {
+  const sumOf = (max: number): number => widths.reduce((sum, width) => sum + Math.min(width, max), 0);
+  let max = Math.max(0, ...widths);
+  while (max > 1 && sumOf(max) > total) max--;
+  return widths.map((width) => Math.min(width, max));
+}
+
+/** Returns a field of an object's own, or an element of an array. */
+function fieldOf(value: unknown, key: string): unknown {
+  const isField = Array.isArray(value) ? /^\d+$/.test(key) : Object.hasOwn(Object(value), key);
+  return isField ? Object(value)[key] : undefined;
+}
+
+/** Returns the value at a path such as `status.name` or `datastreams.0.name`. */
+const valueAt = (value: unknown, path: string): unknown => path.split('.').reduce(fieldOf, value);
+
+/** Returns whether an object has a path. */
+function hasPath(value: unknown, path: string): boolean {
+  const [key = '', ...rest] = path.split('.');
+  if (!isRecord(value) || !Object.hasOwn(value, key) || (Array.isArray(value) && !/^\d+$/.test(key))) return false;
+  return rest.length === 0 || hasPath(value[key], rest.join('.'));
+}
+
+/** An object without a prototype, in which every name is that of a field. */
+const emptyObject = (): Record<string, unknown> => Object.create(null);
+
+/** Returns an object with some of an object's fields, in its own shape. */
+function project(value: object, paths: readonly string[]): object {
+  const result = emptyObject();
+  for (const path of paths) {
+    const keys = path.split('.');
+    let target = result;
+    let source: unknown = value;
+    for (const [index, key] of keys.entries()) {
+      const field = fieldOf(source, key);
+      if (Array.isArray(source) && field === undefined) break;
+      const empty: unknown = Array.isArray(field) ? [] : emptyObject();
+      const next = isRecord(target[key]) ? target[key] : empty;
+      target[key] = index === keys.length - 1 ? (field ?? null) : next;
+      if (isRecord(next)) target = next;
+      source = field;
+    }
+  }
+  return result;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Returns the paths and values of an object's fields; arrays and empty objects count as values. */
+function leavesOf(value: object, prefix = ''): (readonly [string, unknown])[] {
+  return Object.entries(value).flatMap(([key, field]) => {
+    const isGroup =
+      typeof field === 'object' && field !== null && !Array.isArray(field) && Object.keys(field).length > 0;
+    return isGroup ? leavesOf(field, `${prefix}${key}.`) : [[`${prefix}${key}`, field] as const];
+  });
+}
+
+/** Returns the text of a value in a cell. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
+}

@@ -1,0 +1,40 @@
+import { type ClientOptions, type RequestEvent, TimeoutError } from '../../index.ts';
+import type { GlobalFlags } from './context.ts';
+import type { Output } from './output.ts';
+
+/** Time without a response after which it is reported. */
+const SILENCE_MS = 5_000;
+
+/** Duration of an attempt without --request-timeout, as of every client. */
+const TIMEOUT_MS = 30_000;
+
+/** Returns hooks that report once that the service does not respond. */
+export function silenceNotices({ requestTimeout = TIMEOUT_MS, deadline }: GlobalFlags, output: Output) {
+  const timers = new Map<string, NodeJS.Timeout>();
+  const stop = ({ callId }: RequestEvent): void => {
+    clearTimeout(timers.get(callId));
+    timers.delete(callId);
+  };
+  let isReported = false;
+  const report = (baseUrl: string): void => {
+    if (isReported) return;
+    isReported = true;
+    const entire =
+      deadline === undefined ? '--deadline limits the entire command' : `the command after ${deadline / 1_000} s`;
+    const message = `No response from ${baseUrl} for ${SILENCE_MS / 1_000} s; still waiting. An attempt ends after ${requestTimeout / 1_000} s (--request-timeout), ${entire}.`;
+    output.log('info', message);
+  };
+  return {
+    onRequest({ callId, baseUrl, bucket }) {
+      // Transfers have no bucket, and show their progress.
+      if (bucket === undefined || timers.has(callId)) return;
+      timers.set(callId, setTimeout(() => report(baseUrl), SILENCE_MS).unref());
+    },
+    onResponse: stop,
+    onRetry(event) {
+      // After a refusal it is the client that waits; a service that is silent in one attempt may be so in the next.
+      if (!TimeoutError.isInstance(event.error)) stop(event);
+    },
+    onEnd: stop,
+  } as const satisfies ClientOptions;
+}

@@ -1,0 +1,33 @@
+import type { ClientOptions } from '../../index.ts';
+import { messageOf } from './error-texts.ts';
+import type { Output } from './output.ts';
+
+/** A wait of this length is announced. */
+export const ANNOUNCED_WAIT_MS = 5_000;
+
+/** Returns a time for people, rounded up to a second. */
+export const timeText = (ms: number): string =>
+  `${new Date(Math.ceil(ms / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
+
+/** Returns hooks of a client that say what its requests wait for, and until when, if they wait for long. */
+export function waitNotices(output: Output) {
+  let announced = '';
+  const announce = (message: string): void => {
+    // Several requests may wait for the same pause.
+    if (message !== announced) output.log('info', message);
+    announced = message;
+  };
+  return {
+    onWaiting: ({ message }) => announce(message),
+    onEnd({ isPoll, operation, error }) {
+      if (!isPoll || error === undefined) return;
+      output.onPollFailed?.(error);
+      // The next poll is the retry.
+      const { retryAfter, status }: { readonly retryAfter?: unknown; readonly status?: unknown } = Object(error);
+      if (typeof retryAfter !== 'number' || retryAfter * 1_000 < ANNOUNCED_WAIT_MS) return;
+      const isRefused = typeof status === 'number' && status > 0;
+      const reason = isRefused ? `the service has responded with ${status}` : messageOf(error).replace(/\.$/, '');
+      announce(`${operation} is tried again: ${reason}. Waiting until ${timeText(Date.now() + retryAfter * 1_000)}.`);
+    },
+  } as const satisfies ClientOptions;
+}

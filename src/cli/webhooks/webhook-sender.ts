@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import pThrottle from 'p-throttle';
+import { sleep } from '../../util/abort.ts';
+import { SIGNATURE_HEADER, signWebhook } from '../../webhooks/index.ts';
+import { isDryRun, usageError } from '../terminal/exit-codes.ts';
+
+/** Address and signature of the deliveries that the command sends. */
+export interface SenderOptions {
+  readonly url: string;
+  readonly secret: string;
+  /** Factor by which the waits between attempts are shorter than the service's; 0 for a single attempt. */
+  readonly speed: number;
+  /** Requests per second at most: they follow one another evenly. */
+  readonly rate: number;
+  readonly signal: AbortSignal;
+  /** Sends the deliveries. @default the global `fetch` */
+  readonly fetch?: typeof fetch | undefined;
+  /** Called after each attempt. */
+  onAttempt(attempt: DeliveryAttempt): void;
+}
+
+/** One attempt to deliver an event. */
+export interface DeliveryAttempt {
+  readonly event: WebhookEnvelope;
+  /** Number of the attempt, 1 to 6. */
+  readonly attempt: number;
+  /** HTTP status of the receiver, or why there is none. */
+  readonly result: number | string;
+  readonly delivered: boolean;
+  /** Milliseconds until the next attempt; absent if there is none. */
+  readonly retryIn?: number;
+}
+
+/** The envelope of a delivery (specification, "Webhook delivery envelope"). */
+export interface WebhookEnvelope {
+  readonly schema_version: 1;
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: string;
+  readonly company_id: number;
+  readonly data: unknown;
+}
+
+/** Waits between the attempts to deliver an event, in milliseconds (specification, "Delivery"). */
+const RETRY_WAITS_MS: readonly number[] = [60_000, 300_000, 1_500_000, 7_200_000, 21_600_000];
+
+/** Time for a receiver to respond, in milliseconds (specification, "Delivery"). */
+const RESPONSE_TIMEOUT_MS = 10_000;
+
+/**
+ * Returns the URL of a receiver.
+ *
+ * @throws {CommandError} unless it is an http(s) URL. The error does not show it, because it may contain a password.
+ */
+export function receiverUrl(text = ''): string {
+  const { protocol = '', username, password } = URL.parse(text) ?? {};
+  if (!/^https?:$/.test(protocol))
+    throw usageError('--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks.');
+  // `fetch` sends none.
+  if (username || password) throw usageError('--forward-to must not contain a user name or a password.');
+  return text;
+}
+
+/** Creates the envelope of a new event. The company's id is not in the API: it is chosen by the user. */
+export const createEvent = (type: string, data: unknown, companyId: number): WebhookEnvelope => ({
+  schema_version: 1,
+  id: `evt_${randomUUID().replaceAll('-', '')}`,
+  type,
+  created_at: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+  company_id: companyId,
+  data,
+});
+
+/**
+ * Returns a function that delivers an event as the service does: signed for each attempt, six attempts in all. It
+ * resolves with whether the receiver accepted the event. Requests are paced: when a thousand jobs end together, a
+ * development server must not receive all events at the same moment.
+ */
+export function createSender(options: SenderOptions): (event: WebhookEnvelope) => Promise<boolean> {
+  const { speed, rate, signal, onAttempt } = options;
+  const send = pThrottle({ limit: 1, interval: 1_000 / rate, signal })((body: string) => post(body, options));
+  const waits = [...(speed > 0 ? RETRY_WAITS_MS.map((ms) => ms / speed) : []), undefined];
+  return async (event) => {
+    const body = JSON.stringify(event);
+    for (const [index, retryIn] of waits.entries()) {
+      const result = await send(body);
+      signal.throwIfAborted();
+      const delivered = typeof result === 'number' && result >= 200 && result < 300;
+      const next = delivered ? undefined : retryIn;
+      onAttempt({ event, attempt: index + 1, result, delivered, ...(next !== undefined && { retryIn: next }) });
+      if (delivered || next === undefined) return delivered;
+      await sleep(next, signal);
+    }
+    return false;
+  };
+}
+
+/** Returns the status of the receiver, or why it has not responded. */
+async function post(
+  body: string,
+  { url, secret, signal, fetch = globalThis.fetch }: SenderOptions,
+): Promise<number | string> {
+  const headers = { 'content-type': 'application/json', [SIGNATURE_HEADER]: await signWebhook(body, secret) };
+  const timeout = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
+  try {
+    const init = {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, timeout]),
+    } as const;
+    const response = await fetch(url, init);
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    if (isDryRun(error)) throw error;
+    if (timeout.aborted) return `no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`;
+    const { code, message = 'failed' }: { readonly code?: unknown; readonly message?: unknown } = Object(
+      Object(error).cause,
+    );
+    return `not reached (${String(code ?? message)})`;
+  }
+}

@@ -1,0 +1,189 @@
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { SandboxOptions } from '../../../src/sandbox/index.ts';
+import { NO_LIMITS } from '../../support/journal.ts';
+import { startScene } from '../support/run-command.ts';
+import { linesOf, type RunOptions } from '../support/scene.ts';
+
+const TWO = '{"key":"north","name":"North"}\n{"key":"south","name":"South"}\n';
+
+/** Starts a sandbox without limits, with a file of rows, and runs `aud run` with it. */
+async function startRows(content: string, options: SandboxOptions = {}, name = 'rows.jsonl') {
+  const scene = await startScene({ limits: NO_LIMITS, ...options });
+  const file = join(scene.folder, name);
+  await writeFile(file, content);
+  return {
+    ...scene,
+    file,
+    journal: `${file}.journal`,
+    runRows: (flags: readonly string[] = [], runOptions?: RunOptions) => scene.run(['run', file, ...flags], runOptions),
+    creates: () => scene.sandbox.log.filter(({ path }) => path.endsWith('/create')),
+  };
+}
+
+describe('aud run', () => {
+  it('builds, activates and downloads a CSV once, and says so', async () => {
+    const csv =
+      '\uFEFFkey,name,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date\r\nnorth,"North, ""old""\r\ntown",AffinityTransactions,2026-05-01,2026-05-31\r\nsouth,South,,,\r\n\r\n';
+    const { runRows, json, sandbox, folder } = await startRows(csv, {}, 'rows.csv');
+    const results = join(folder, 'results');
+    const first = await runRows(['--download', results]);
+    expect(first.code, first.err).toBe(0);
+    expect(first.out).toMatch(/^north\tdone\t\d+\t\d+\t\nsouth\tdone\t\d+\t\d+\t\n$/);
+    expect(first.err).toContain('2 rows: 2 done.');
+    expect((await readdir(results)).sort()).toEqual(['north', 'south']);
+    const rows = await json(['audiences', 'list']);
+    expect(rows.map(({ name }) => name).sort()).toEqual(['North, "old"\r\ntown', 'South']);
+    const { length } = sandbox.log;
+    const again = await runRows(['--download', results, '--json']);
+    expect(linesOf(again.out)).toMatchObject([
+      { key: 'north', state: 'done', files: [expect.stringContaining('results/north/')] },
+      { key: 'south', state: 'done' },
+    ]);
+    expect(sandbox.log.length).toBe(length);
+  });
+
+  it('prints a line of JSON for each change, and takes rows of standard input with a journal', async () => {
+    const { run, sandbox, folder } = await startRows('');
+    const input = '[{"key":"north","name":"North"}]';
+    const missing = await run(['run', '-'], { input });
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('--journal <file>')]);
+    const { out, code } = await run(['run', '-', '--journal', join(folder, 'night'), '--json'], { input });
+    expect(code).toBe(0);
+    expect(linesOf(out).map(({ state }) => state)).toEqual(['building', 'done']);
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const lost = await run(['run', '-', '--journal', join(folder, 'other'), '--max-retries', '0'], { input });
+    expect(lost.err).toContain('pass the same rows on standard input');
+  });
+
+  it('warns of a field that audiences do not have, also with --dry-run', async () => {
+    const { runRows } = await startRows('key,nmae\nnorth,North\n', {}, 'rows.csv');
+    const { code, err } = await runRows(['--dry-run']);
+    expect([code, err]).toEqual([0, expect.stringContaining('Audiences have no field "nmae" (known: name, ')]);
+  });
+
+  it.each([
+    ['an empty file', '', 'There are no rows'],
+    ['a row without a key', '{"name":"North"}', 'Line 1 needs a "key"'],
+    ['a key that is no folder name', '{"key":"../north"}', 'Line 1 needs a "key"'],
+    ['a key that is a folder', '{"key":".."}', 'Line 1 needs a "key"'],
+    ['two equal keys', '{"key":"north"}\n{"key":"North"}', 'Line 2 has the key of Line 1'],
+    ['a line that is not JSON', '{"key":"north"}\n{"key', 'Line 2 is not JSON'],
+    ['a row that is no object', '[{"key":"north"},4]', 'Row 2 is not an object'],
+    ['a field __proto__', '{"key":"north","dataset":[{"__proto__":{}}]}', '"__proto__"'],
+    ['a column __proto__', 'key,a.__proto__.b\nnorth,1', '"__proto__"'],
+    ['a record with too many cells', 'key,name\nnorth,North,4', 'Line 2 has more cells'],
+    ['a quote that is not closed', 'key,name\nnorth,"North\n', 'Line 2 has a quote'],
+    ['a quote inside a cell', 'key,name\nnorth,No"rth\n', 'Line 2 has a quote'],
+    ['a header without a key', 'name;key\nNorth;north', 'no column "key"'],
+    ['a column that is a part of another', 'key,dataset,dataset.0.x\n', 'column "dataset"'],
+    [
+      'a body that would be refused',
+      '{"key":"north","name":"x"}\n{"key":"south","dataset":[{"analysis_type":"WebDomain","start_date":"2020-01-01"}]}',
+      'error: south: audiences.create was not sent',
+    ],
+  ])('refuses %s before anything is sent', async (_, content, message) => {
+    const { runRows, sandbox, folder } = await startRows(content);
+    const { code, err } = await runRows();
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(sandbox.log).toEqual([]);
+    expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
+  });
+
+  it('says with --dry-run what would happen to each row, and sends nothing', async () => {
+    const { runRows, sandbox, folder, file, journal } = await startRows(TWO);
+    expect((await runRows(['--dry-run'])).out).toBe('north\tcreate\t\nsouth\tcreate\t\n');
+    expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
+    await runRows();
+    const { length } = sandbox.log;
+    await appendFile(journal, '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n');
+    await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east"}\n`);
+    const { out, code } = await runRows(['--dry-run']);
+    const plan = /^north\twait\t\d+\nsouth\tchanged\t\d+\neast\tcreate\t\n$/;
+    expect([code, out]).toEqual([8, expect.stringMatching(plan)]);
+    expect(sandbox.log.length).toBe(length);
+
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    await runRows(['--max-retries', '0']);
+    expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\n');
+    const text = await readFile(journal, 'utf8');
+    await writeFile(journal, text.replace(/"at":"[^"]+"(?=}\n$)/, '"at":"2026-11-01"'));
+    expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\n');
+  });
+
+  it('exits with 8 for a row that has changed or a file that is no journal, and with 10 for an unknown outcome', async () => {
+    const { run, runRows, creates, folder, file, journal } = await startRows(TWO);
+    await runRows();
+    await writeFile(file, TWO.replace('"South"', '"Changed"'));
+    const changed = await runRows();
+    expect([changed.code, changed.err]).toEqual([8, expect.stringContaining('builds it again only if it has failed')]);
+    const activate = ['--journal', join(folder, 'activated'), '--activate'];
+    await runRows([...activate, '{"identifier":"EID"}']);
+    const other = await runRows([...activate, '{"identifier":"SCID"}']);
+    expect([other.code, other.err]).toEqual([
+      8,
+      expect.stringContaining('The north activation was created with a different --activate. Pass the --activate of'),
+    ]);
+    const same = await runRows([...activate, '{"identifier":"EID"}', '--json']);
+    expect(same.code, same.err).toBe(0);
+    const audience = String(Object(linesOf(same.out)[0]).audience);
+    const further = ['activations', 'create', '--audience-id', audience, '--identifier', 'SCID'];
+    expect((await run(further)).code).toBe(0);
+    const wrong = await runRows(['--journal', file]);
+    expect([wrong.code, wrong.err]).toEqual([8, expect.stringContaining('is not a journal')]);
+    await appendFile(journal, '{"key":"east","sent":"X","at":"2026-11-01T02:00:00.000Z"}\n');
+    await writeFile(file, '{"key":"east","name":"East"}\n');
+    expect((await runRows()).code).toBe(10);
+    expect(creates()).toHaveLength(7);
+  });
+
+  it('gives advice that its own flags can follow, without idempotency keys', async () => {
+    const { runRows, sandbox, creates, folder } = await startRows(TWO, { jobs: { duration: 0, outcome: 107 } });
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const lost = await runRows(['--max-retries', '0']);
+    expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('run this again within 23 hours, and it')]);
+    sandbox.faults.add({ on: 'audiences.create', status: 409, retryAfter: 61, times: 1 });
+    const held = await runRows(['--max-retries', '0']);
+    expect([held.code, held.err]).toEqual([
+      10,
+      expect.stringContaining('Run this again within 23 hours, and it happens'),
+    ]);
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);
+    expect(linesOf(record.out)[0]).toMatchObject({ error: { message: expect.stringContaining('run this again') } });
+    const failed = await runRows();
+    expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
+    expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
+    const again = await runRows(['--retry-failed']);
+    expect([again.code, creates().length]).toEqual([4, 7]);
+    expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be JSON');
+  });
+
+  it('exits with 7 without creating anything if the token is refused', async () => {
+    const { runRows, sandbox } = await startRows(TWO);
+    expect((await runRows([], { env: { AUDIENCE_TOKEN: 'wrong' } })).code).toBe(7);
+    expect(sandbox.log).toHaveLength(1);
+  });
+
+  it('exits with 9 when the budget is used up with --budget-wait 0, and says how to continue', async () => {
+    const { runRows, file } = await startRows(TWO, { limits: { ...NO_LIMITS, buildsPerHour: 1 } });
+    const { code, err } = await runRows(['--budget-wait', '0']);
+    expect(code).toBe(9);
+    expect(err).toContain('2 rows: 1 done, 1 unfinished.');
+    expect(err).not.toContain('dempotency');
+    expect(err).toContain(`Continue with: audience-activation run ${file} --budget-wait 0s`);
+  });
+
+  it('exits with 6 after its deadline, with the command that continues, and with 10 if a create is in flight', async () => {
+    const { runRows, file, creates, sandbox } = await startRows(TWO, { jobs: { duration: 3_600_000 } });
+    const late = await runRows(['--deadline', '1m']);
+    expect([late.code, late.err]).toEqual([6, expect.stringContaining(`To continue: audience-activation run ${file}`)]);
+    expect(late.err).toContain('2 rows: 2 unfinished.');
+    expect(creates()).toHaveLength(2);
+    sandbox.faults.add({ on: 'audiences.create', inFlight: 3_600_000, times: 1 });
+    const lost = await runRows(['--journal', `${file}.other`, '--deadline', '1m']);
+    expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('within 23 hours')]);
+    expect(lost.err).toContain('2 rows: 1 unfinished, 1 unknown.');
+  });
+});
