@@ -1,5 +1,5 @@
+import { createAdapters, type SandboxAdapters } from './adapters.ts';
 import { type SandboxAdmin, sandboxAdmin } from './admin/sandbox-admin.ts';
-import { createAdapters, type SandboxAdapters } from './http/adapters.ts';
 import type { listen } from './http/listen.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 import { optionsFor, readState, restoreState } from './saved-state.ts';

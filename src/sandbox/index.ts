@@ -8,6 +8,7 @@ import { createSandboxWith, type Sandbox } from './create-sandbox.ts';
 import { listen } from './http/listen.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 
+export type { SandboxAdapters } from './adapters.ts';
 export type {
   ConnectionInfo,
   NewAccount,
@@ -21,7 +22,6 @@ export type { EndpointChanges, NewEndpoint, SandboxWebhooks } from './admin/webh
 export type { ClockMode } from './clock.ts';
 export type { Sandbox } from './create-sandbox.ts';
 export type { ActiveFault, FaultRequest, FaultRule } from './faults.ts';
-export type { SandboxAdapters } from './http/adapters.ts';
 export type { ListenOptions, SandboxServer } from './http/listen.ts';
 export type { DeviceCounts, JobInfo, JobKind, JobOptions, JobOutcome } from './jobs.ts';
 export type { SandboxOptions } from './sandbox-options.ts';

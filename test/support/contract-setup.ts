@@ -13,8 +13,8 @@ const violations = vi.hoisted((): Set<string> => {
   return shared.contractViolations;
 });
 
-vi.mock('../../src/sandbox/http/app.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../src/sandbox/http/app.ts')>();
+vi.mock('../../src/sandbox/app.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../src/sandbox/app.ts')>();
   const { isDescribed, requestViolations, responseViolations } = await import('./contract.ts');
 
   function check(exchange: Exchange): void {

@@ -8,8 +8,11 @@ export function failure(status: number, message: string, fields: Record<string, 
   return json(status, { status: 'error', code: status, message, data: [], ...fields });
 }
 
-/** Returns a 422: `errors` maps field names to messages, `data` is an empty array. */
-export function invalid(errors: Record<string, string[]>, message = 'The given data was invalid.'): Response {
+/** Error messages by field. */
+export type FieldErrors = Record<string, string[]>;
+
+/** Returns a 422 with `errors`; its `data` is an empty array. */
+export function invalid(errors: FieldErrors, message = 'The given data was invalid.'): Response {
   return failure(422, message, { errors });
 }
 

@@ -6,20 +6,12 @@ import { formatTimestamp } from '../clock.ts';
 import { type Env, requireToken } from '../http/access.ts';
 import { addRoute, paramOf } from '../http/contract-adapter.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
-import { failure, invalid, success } from '../http/responses.ts';
+import { type FieldErrors, failure, invalid, success } from '../http/responses.ts';
 import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
-import {
-  checkFilters,
-  creatorOf,
-  type FieldErrors,
-  findById,
-  readDatasets,
-  readName,
-  readProject,
-} from './body-fields.ts';
+import { checkFilters, creatorOf, findById, readDatasets, readName, readProject } from './body-fields.ts';
 import { eligibilityOf } from './eligibility.ts';
 import { createRoute, type Draft, resourceRoutes } from './resource-routes.ts';
 

@@ -1,11 +1,9 @@
 import type { AudienceDataset } from '../../spec/audience.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
+import type { FieldErrors } from '../http/responses.ts';
 import { DAY, LOOKBACK_DAYS } from '../service-limits.ts';
 import type { AccountRecord } from '../state.ts';
 import { findTable } from './reference-data.ts';
-
-/** Error messages by field. */
-export type FieldErrors = Record<string, string[]>;
 
 /** Returns whether the service accepts a value as an email address: one `@`, no white space. */
 export const isEmail = (value: unknown): value is string =>

@@ -3,11 +3,12 @@ import type { Cohort } from '../../spec/cohort.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
+import type { FieldErrors } from '../http/responses.ts';
 import { type JobResult, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { readFile } from '../storage/upload-slots.ts';
-import { type FieldErrors, findById, readName, readProject } from './body-fields.ts';
+import { findById, readName, readProject } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 
 export function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {

@@ -3,11 +3,12 @@ import type { Project, Schedule } from '../../spec/open-resources.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
+import type { FieldErrors } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { HOUR, MAX_DURATION_MS } from '../service-limits.ts';
 import type { AccountRecord, BuildDefinition, Mutable, ReplayTask } from '../state.ts';
 import { countUsage } from '../usage-counts.ts';
-import { type FieldErrors, findById, readName } from './body-fields.ts';
+import { findById, readName } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 import { draftBuild } from './scheduled-builds.ts';
 

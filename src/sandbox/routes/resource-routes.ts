@@ -5,14 +5,14 @@ import { ConnectionCut } from '../http/connection-cut.ts';
 import { addRoute, pageIn, paramOf } from '../http/contract-adapter.ts';
 import { idempotent } from '../http/idempotency.ts';
 import { isObject, type JsonObject, readBody } from '../http/request-body.ts';
-import { failure, invalid, success, tooManyRequests } from '../http/responses.ts';
+import { type FieldErrors, failure, invalid, success, tooManyRequests } from '../http/responses.ts';
 import type { JobKind, JobResult } from '../jobs.ts';
 import { deleteRow, newestFirst } from '../newest-first.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, BuildName, Mutable } from '../state.ts';
 import { countUsage } from '../usage-counts.ts';
-import { type FieldErrors, findById } from './body-fields.ts';
+import { findById } from './body-fields.ts';
 import { buildWait, currentBudget } from './budget-use.ts';
 
 /** A new resource, or the errors of the body it would be created from. */

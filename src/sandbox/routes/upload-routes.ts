@@ -3,11 +3,11 @@ import { formatExpiry, formatTimestamp } from '../clock.ts';
 import { type Env, requireToken, storageUrlOf } from '../http/access.ts';
 import { addRoute } from '../http/contract-adapter.ts';
 import { readBody } from '../http/request-body.ts';
+import type { FieldErrors } from '../http/responses.ts';
 import { invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
 import { presignedUrl, readFile, reserveSlot } from '../storage/upload-slots.ts';
-import type { FieldErrors } from './body-fields.ts';
 
 /** Path of the create request that claims an upload of points of interest (assumed: the specification shows none). */
 const POI_SUBMISSIONS = '/api/v2/poi_submissions/create';

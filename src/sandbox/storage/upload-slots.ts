@@ -1,5 +1,5 @@
 import { FilePart, type JsonObject } from '../http/request-body.ts';
-import type { FieldErrors } from '../routes/body-fields.ts';
+import type { FieldErrors } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { MAX_UPLOAD_BYTES, UNCLAIMED_CLEANUP_MS } from '../service-limits.ts';
 import type { AccountRecord, FileStats, UploadSlot } from '../state.ts';

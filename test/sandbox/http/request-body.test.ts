@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAccount } from '../../../src/sandbox/admin/account-admin.ts';
 import { FilePart } from '../../../src/sandbox/http/request-body.ts';
-import type { FieldErrors } from '../../../src/sandbox/routes/body-fields.ts';
+import type { FieldErrors } from '../../../src/sandbox/http/responses.ts';
 import { createService } from '../../../src/sandbox/service.ts';
 import { readFile } from '../../../src/sandbox/storage/upload-slots.ts';
 import { credentials, startSandbox } from '../support/sandbox-calls.ts';

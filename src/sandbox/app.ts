@@ -1,19 +1,19 @@
 import { Hono } from 'hono';
-import document from '../../spec/generated/openapi.json' with { type: 'json' };
-import { API } from '../../spec/operations.ts';
-import { mcpRoutes } from '../mcp/mcp-routes.ts';
-import { oauthRoutes } from '../oauth/oauth-routes.ts';
-import { activationRoutes } from '../routes/activation-routes.ts';
-import { audienceRoutes } from '../routes/audience-routes.ts';
-import { authRoutes } from '../routes/auth-routes.ts';
-import { cohortRoutes } from '../routes/cohort-routes.ts';
-import { projectRoutes } from '../routes/project-routes.ts';
-import { readOnlyRoutes } from '../routes/read-only-routes.ts';
-import { uploadRoutes } from '../routes/upload-routes.ts';
-import type { Service } from '../service.ts';
-import type { Env } from './access.ts';
-import { addMiddleware } from './middleware.ts';
-import { failure } from './responses.ts';
+import document from '../spec/generated/openapi.json' with { type: 'json' };
+import { API } from '../spec/operations.ts';
+import type { Env } from './http/access.ts';
+import { addMiddleware } from './http/middleware.ts';
+import { failure } from './http/responses.ts';
+import { mcpRoutes } from './mcp/mcp-routes.ts';
+import { oauthRoutes } from './oauth/oauth-routes.ts';
+import { activationRoutes } from './routes/activation-routes.ts';
+import { audienceRoutes } from './routes/audience-routes.ts';
+import { authRoutes } from './routes/auth-routes.ts';
+import { cohortRoutes } from './routes/cohort-routes.ts';
+import { projectRoutes } from './routes/project-routes.ts';
+import { readOnlyRoutes } from './routes/read-only-routes.ts';
+import { uploadRoutes } from './routes/upload-routes.ts';
+import type { Service } from './service.ts';
 
 /** Creates the router of the API. */
 export function createApp(service: Service): Hono<Env> {
@@ -36,7 +36,7 @@ export function createApp(service: Service): Hono<Env> {
     const baseUrl = env.overHttp?.origin ?? new URL(req.url).origin;
     if (!contract) return Response.json({ ...document, servers: [{ url: baseUrl }] });
     // Loaded here, because most sandboxes have no contract.
-    const { openApiDocument } = await import('../../client/openapi-document.ts');
+    const { openApiDocument } = await import('../client/openapi-document.ts');
     try {
       return Response.json(openApiDocument({ contract, baseUrl }));
     } catch (error) {

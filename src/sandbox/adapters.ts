@@ -1,14 +1,14 @@
 import type { Hono } from 'hono';
 import type { RequestHandler } from 'msw';
-import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
-import type { SandboxOptions } from '../sandbox-options.ts';
-import type { Service } from '../service.ts';
-import { createStorage } from '../storage/presigned-storage.ts';
-import type { Env } from './access.ts';
+import type { SandboxAdmin } from './admin/sandbox-admin.ts';
 import { createApp } from './app.ts';
-import { ConnectionCut } from './connection-cut.ts';
-import type { ListenOptions, listen, Origins, SandboxServer } from './listen.ts';
-import { createHandler } from './msw-handlers.ts';
+import type { Env } from './http/access.ts';
+import { ConnectionCut } from './http/connection-cut.ts';
+import type { ListenOptions, listen, Origins, SandboxServer } from './http/listen.ts';
+import { createHandler } from './http/msw-handlers.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
+import type { Service } from './service.ts';
+import { createStorage } from './storage/presigned-storage.ts';
 
 /** The ways to send requests to a sandbox. */
 export interface SandboxAdapters {
@@ -51,7 +51,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   let opened: Promise<Hono<Env>> | undefined;
   // Loaded when it is opened: most sandboxes have no console.
   const openConsole = (): Promise<Hono<Env>> => {
-    opened ??= import('../console/console.ts').then(({ createConsole }) =>
+    opened ??= import('./console/console.ts').then(({ createConsole }) =>
       createConsole({ service, admin, options, seed, addresses, send: (request) => fetchInProcess(respond, request) }),
     );
     return opened;
