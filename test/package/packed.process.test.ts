@@ -168,7 +168,7 @@ describe('the packed tarball', () => {
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     writeFileSync(join(project, 'package.json'), '{"type":"module"}');
     expect(run(bin('tsc'), ['-p', project])).toBe('');
-  }, 180_000);
+  });
 
   it('exposes no type of a bundled dependency', () => {
     const dist = join(project, 'node_modules', 'audience-activation', 'dist');
