@@ -28,6 +28,20 @@ function lineage(errorClass: unknown): readonly string[] {
   return names;
 }
 
+/** Class of an error that another process has created. */
+interface Origin {
+  readonly name?: string;
+  readonly classes?: readonly string[];
+}
+
+/** Fields of an error's JSON that are read here. */
+interface Revivable extends Origin {
+  readonly code?: ErrorCode;
+  readonly retryAt?: Date | string;
+  readonly upload?: Upload;
+  readonly headers?: Record<string, string>;
+}
+
 /** Base of this package's errors. The enumerable properties of an error are the details that its class documents. */
 export class AudienceError extends Error {
   /** The name of the class, which minifiers do not change. */
@@ -48,11 +62,11 @@ export class AudienceError extends Error {
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {
-    const { cause, advice, ...own } = details;
+    const { cause, advice, name, classes, ...own }: typeof details & Origin = details;
     super(message, cause === undefined ? undefined : { cause });
     Object.assign(this, own, advice && { advice });
-    Object.defineProperty(this, 'name', { value: new.target.className, configurable: true, writable: true });
-    Object.defineProperty(this, BRAND, { value: lineage(new.target), configurable: true });
+    Object.defineProperty(this, 'name', { value: name ?? new.target.className, configurable: true, writable: true });
+    Object.defineProperty(this, BRAND, { value: classes ?? lineage(new.target) });
     // Capture the stack again, because its first line must contain the name and the advice.
     Error.captureStackTrace?.(this, new.target);
     const start = `${this.name}: ${message}`;
@@ -115,25 +129,19 @@ export class AudienceError extends Error {
   }
 }
 
-function errorOf(json: Readonly<Record<string, unknown>>): AnyAudienceError {
-  const { name, message, code, classes, ...fields } = json;
-  const texts = [name, message, code, ...(Array.isArray(classes) ? classes : [undefined])];
-  if (!texts.every((text) => typeof text === 'string'))
-    throw new Error('its name, message, code or classes are missing');
+function errorOf({ message, ...fields }: Readonly<Record<string, unknown>>): AnyAudienceError {
+  const { name, code, classes, retryAt, upload, headers }: Revivable = fields;
+  const isError = Array.isArray(classes) && [message, name, code, ...classes].every((text) => typeof text === 'string');
+  if (!isError) throw new Error('the message, name, code or classes are missing');
   // A field must not replace a method.
-  const details = Object.fromEntries(Object.entries(fields).filter(([field]) => !(field in AudienceError.prototype)));
-  const { retryAt, upload, headers }: { retryAt?: Date; upload?: Upload; headers?: HeadersInit } = details;
-  const NamedError = class extends AudienceError {
-    static override readonly className = String(name);
-  };
-  const error = new NamedError(String(message), {
-    ...details,
+  const safe = Object.fromEntries(Object.entries(fields).filter(([field]) => !(field in AudienceError.prototype)));
+  const error = new AudienceError(String(message), {
+    ...safe,
+    ...({ name, code, classes } as Origin & { readonly code: ErrorCode }),
     ...(retryAt && { retryAt: new Date(retryAt) }),
     ...(upload && { upload: { ...upload, claimBefore: new Date(upload.claimBefore) } }),
     ...(headers && { headers: new Headers(headers) }),
-    code: code as ErrorCode,
   });
-  Object.defineProperty(error, BRAND, { value: classes });
   // The code determines the fields.
   return error as AnyAudienceError;
 }
