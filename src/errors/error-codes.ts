@@ -69,7 +69,7 @@ export const ERROR_CODES = {
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
   /** `JournalError`: use another key for another body. */
   'body-changed': 'A journal has another body under the key; nothing was sent.',
-  /** `JournalError`; its message says what to look for, and which line to add to the journal. */
+  /** `JournalError`; its `advice` says what to look for, and which line to add to the journal. */
   'outcome-expired': 'The response of a create was lost more than 23 hours ago, so that it cannot be sent again.',
   /** `JournalError`; the file was left as it is. */
   'journal-invalid': 'A file is no journal, is damaged, or was written for another service.',
