@@ -63,8 +63,13 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const client = await context.connect();
   const refused = await checkBodies(client, rows, activate, output);
   if (refused !== EXIT.done) return refused;
-  if (flags.dryRun)
-    return printPlan(rows, existsSync(path) ? await openJournal(path, client, { signal }) : undefined, output);
+  const isOffline = flags.dryRun;
+  if (isOffline)
+    return printPlan(
+      rows,
+      existsSync(path) ? await openJournal(path, client, { signal, isOffline }) : undefined,
+      output,
+    );
   const journal = await openJournal(path, client, { signal });
   let announced = '';
   const views = await runBatch(rows, {

@@ -108,7 +108,7 @@ describe('aud run', () => {
     await runRows(['--max-retries', '0']);
     expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\n');
     const text = await readFile(journal, 'utf8');
-    await writeFile(journal, text.replace(/"at":"[^"]+"(?=}\n$)/, '"at":"2026-11-01"'));
+    await writeFile(journal, text.replace(/"at":"[^"]+"(?=[^\n]*\n$)/, '"at":"2026-11-01"'));
     expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\n');
   });
 
