@@ -71,7 +71,6 @@ export type {
   FieldErrors,
   JobErrorDetails,
   JobResources,
-  JobState,
   SlotState,
   Upload,
   WebhookRefusal,
@@ -103,7 +102,17 @@ export type {
 } from './spec/audience.ts';
 export type { Cohort, CohortCreate } from './spec/cohort.ts';
 export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
-export type { IdLike, JobKind, Progress, Statuses } from './spec/job-status.ts';
+export {
+  AUDIENCE_STATUS,
+  COHORT_STATUS,
+  type IdLike,
+  type JobKind,
+  type JobResource,
+  type JobState,
+  jobState,
+  type Statuses,
+  type StatusFields,
+} from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,

@@ -1,3 +1,4 @@
+import { type JobKind, type JobState, jobState, type StatusFields } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
@@ -180,6 +181,17 @@ export class AudienceClient {
   /** Address of the service, as it is used. */
   get baseUrl(): string {
     return this.#transport.settings.baseUrl;
+  }
+
+  /**
+   * Returns the state of a job by the status of its resource, with the `statuses` of the client's contract.
+   *
+   * @example
+   * const audience = await client.audiences.get(42);
+   * console.log(client.jobState('audience', audience)); // completed
+   */
+  jobState(kind: JobKind, resource: StatusFields): JobState {
+    return jobState(kind, resource, this.#transport.settings.statuses);
   }
 
   /** Parses a timestamp of a resource in `serverTimeZone`; returns `undefined` for a string of another format. */

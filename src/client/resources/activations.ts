@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
 import type { Activation, ActivationCreate } from '../../spec/activation.ts';
-import { type IdLike, idOf, progressOf, type Statuses } from '../../spec/job-status.ts';
+import { type IdLike, idOf, jobState, type Statuses } from '../../spec/job-status.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../../util/call-site.ts';
 import { checkOptionNames } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
@@ -94,6 +94,6 @@ function isCompleted(target: Activation | IdLike, statuses: Statuses | undefined
     'datastreams' in target &&
     'status' in target &&
     isObject(target.status) &&
-    progressOf('activation', target as Activation, statuses) === 'completed'
+    jobState('activation', target as Activation, statuses) === 'completed'
   );
 }
