@@ -13,7 +13,10 @@ import {
   InvalidInputError,
   idProblem,
   lowerCased,
+  numberErrors,
   promiseProblem,
+  queryValueProblem,
+  refuseOddQuery,
   silenceRejection,
 } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
@@ -67,9 +70,10 @@ function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const item of Array.isArray(value) ? value : [value]) {
-      const problem = promiseProblem(item);
+      if (item === undefined || item === null) continue;
+      const problem = queryValueProblem(item);
       if (problem !== undefined) throw new InvalidInputError({ [name]: [problem] });
-      if (item !== undefined && item !== null) search.append(name, String(item));
+      search.append(name, String(item));
     }
   }
   return search.size > 0 ? `?${search}` : '';
@@ -129,8 +133,14 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
     });
   }
   if (text === undefined) throw new InvalidInputError({ body: ['cannot be written as JSON.'] });
+  const errors = numberErrors(body);
+  if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
   return { type: 'application/json', bytes: new TextEncoder().encode(text) };
 }
+
+/** Returns whether a body is missing, `null`, `{}` or `[]`. */
+const isEmpty = (body: unknown, encoded: EncodedBody | undefined): boolean =>
+  body === undefined || body === null || encoded?.bytes.length === 2;
 
 /** The `Accept` header; the service requires `application/json` in it. */
 const ACCEPT: Readonly<Record<Reads, string>> = {
@@ -158,6 +168,8 @@ export async function prepareRequest({
   const params = input.params ?? {};
   if ('id' in params) checkId(operation, params);
   const path = fillPath(template, params);
+  refuseOddQuery('query', input.query);
+  refuseOddQuery('query', options.query);
   const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
   const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;
   for (const [name, value] of Object.entries(params)) {
@@ -166,6 +178,9 @@ export async function prepareRequest({
   }
   if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
   const encoded = body === undefined ? undefined : await encodeBody(body);
+  if (operation.startsJob && !override && isEmpty(body, encoded)) {
+    throw new InvalidInputError({ body: ['is empty: it must say what to create.'] });
+  }
   return {
     method,
     url: `${settings.baseUrl}${path}${query ? queryString(query) : ''}`,
