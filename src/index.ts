@@ -146,6 +146,7 @@ export type { UploadRequest, UploadReservation } from './spec/upload-reservation
 export type { BudgetWindow, BuildBudget, Usage } from './spec/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './spec/webhook-endpoint.ts';
 export type {
+  BodyOf,
   CohortStatusId,
   Creator,
   Envelope,
@@ -155,6 +156,7 @@ export type {
   NamedId,
   OpenUnion,
   Optional,
+  OptionalFields,
   Status,
   UploadKind,
 } from './spec/wire-values.ts';

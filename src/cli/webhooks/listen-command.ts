@@ -1,11 +1,4 @@
-import {
-  type AudienceClient,
-  AuthenticationError,
-  JobError,
-  type JobKind,
-  type Statuses,
-  type WaitTarget,
-} from '../../index.ts';
+import { type AudienceClient, AuthenticationError, JobError, type JobKind, type WaitTarget } from '../../index.ts';
 import { sleep } from '../../util/abort.ts';
 import { labelOf, parseTarget } from '../input/ids.ts';
 import type { Context } from '../terminal/context.ts';
