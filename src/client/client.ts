@@ -1,6 +1,7 @@
 import { type JobKind, type JobState, jobState, type StatusFields } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
+import { refuseOddQuery } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
@@ -170,6 +171,7 @@ export class AudienceClient {
       ...(query && { query }),
       ...(body !== undefined && { body }),
       validate: () => {
+        if (query !== undefined) refuseOddQuery('query', query);
         if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
         return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
       },

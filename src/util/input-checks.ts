@@ -94,7 +94,7 @@ export function numberErrors(value: unknown, path = ''): FieldErrors {
 
 /** Refuses a query whose entries are not its properties, such as `URLSearchParams`: it would be sent as an empty one. */
 export function refuseOddQuery(name: string, query: unknown): void {
-  if (query === undefined || query === null) return;
+  if (query === null) return;
   refusePromises(name, query);
   if (Object.prototype.toString.call(query) === '[object Object]') return;
   const problem = 'must be an object with the parameters as properties. Convert entries with `Object.fromEntries`.';

@@ -151,7 +151,7 @@ function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
       ...(options && { options }),
       query: queryOf(query, start, paging),
       validate: () => {
-        refuseOddQuery('params', params);
+        if (params !== undefined) refuseOddQuery('params', params);
         warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
         return pageErrors(query, largestPage(plan.cap, paging), start);
       },
