@@ -5,6 +5,7 @@ import {
   type ActivationCreate,
   type Audience,
   type AudienceClient,
+  type AudienceCreate,
   AuthenticationError,
   explainActivation,
   type JsonObject,
@@ -172,8 +173,11 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       if (activate && id !== undefined) journal.find(activationKey(key), activationBody(id));
       return change(view, { ...done, state: 'done' });
     }
-    const audiences: Jobs<Audience, JsonObject> = client.audiences;
-    const audience = await complete(audiences, key, body, (id) => change(view, { state: 'building', audience: id }));
+    const audiences: Jobs<Audience, AudienceCreate> = client.audiences;
+    // The service checks the body, which a user wrote.
+    const audience = await complete(audiences, key, body as never, (id) =>
+      change(view, { state: 'building', audience: id }),
+    );
     if (!activate) return change(view, { state: 'done' });
     const { allowed, blockers } = explainActivation(audience, { identifier: activationBody(0).identifier });
     const { id, at } = journal.get(activationKey(key)) ?? {};
