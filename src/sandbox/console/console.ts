@@ -6,13 +6,12 @@ import { checkHost, isSameOrigin } from '../http/middleware.ts';
 import { isBodyWithin } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { Service } from '../service.ts';
-import { addAccountPages } from './account-routes.ts';
 import { SCRIPT, STYLES } from './assets.ts';
 import { changeStream } from './change-stream.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { History } from './history.ts';
 import { render } from './layout.ts';
-import { createAccountApi, createOperatorApi } from './operator-api.ts';
+import { createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
 import { Recorder } from './recorder.ts';
@@ -39,8 +38,8 @@ interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
 }
 
 /**
- * Creates the console: pages and JSON endpoints of the operator, and the pages of an account that has logged in. Over HTTP, the
- * operator needs the token of the run; in process, whoever can call it is the operator.
+ * Creates the console: the pages and JSON endpoints of the operator. Over HTTP, the operator needs the token of the run; in process,
+ * whoever can call it is the operator.
  */
 export function createConsole({ service, admin: sandbox, options, seed, addresses, send }: ConsoleParts): Hono<Env> {
   const recorder = new Recorder(service, seed);
@@ -54,8 +53,8 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   app.use(limitBody(operators));
   addAssets(app);
   app.get('/events', (context) => {
-    const isKnown = (): boolean => operators.has(context) || service.sessions.find(context.req.raw) !== undefined;
-    if (!isKnown()) return context.text('Log in first.', 401);
+    const isKnown = (): boolean => operators.has(context);
+    if (!isKnown()) return context.text('Open the address that the sandbox has printed.', 401);
     // The body of a response to HEAD is dropped, and never cancelled.
     return context.req.method === 'HEAD' ? context.body(null) : changeStream(service, context.req.raw.signal, isKnown);
   });
@@ -65,13 +64,6 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   });
   app.route('/api', createOperatorApi(console));
   app.all('/api/*', noEndpoint);
-  app.use('/account/api/*', async (context, next) => {
-    const email = service.sessions.find(context.req.raw) ?? '';
-    return service.state.accounts.has(email) ? next() : context.json({ message: 'Log in first.' }, 401);
-  });
-  app.route('/account/api', createAccountApi(console));
-  app.all('/account/api/*', noEndpoint);
-  addAccountPages(app, console);
   addOperatorPages(app, console, options);
   app.onError((error, context) => {
     if (error instanceof ConnectionCut) throw error;

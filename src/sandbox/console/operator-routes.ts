@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import type { Env } from '../http/access.ts';
 import { readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
-import { pathOf } from './account-routes.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
@@ -13,13 +12,14 @@ import { findResource } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
 import { clockPage } from './pages/clock-page.ts';
 import { deliveriesPage } from './pages/deliveries-page.ts';
+import { endpointPage } from './pages/endpoint-page.ts';
 import { faultsPage } from './pages/faults-page.ts';
 import { jobsPage } from './pages/jobs-page.ts';
 import { limitsPage } from './pages/limits-page.ts';
 import { objectPage } from './pages/object-page.ts';
 import { requestPage } from './pages/request-page.ts';
 import { requestsPage } from './pages/requests-page.ts';
-import { allResourcesPage } from './pages/resource-pages.ts';
+import { resourcesPage } from './pages/resource-pages.ts';
 import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
@@ -38,8 +38,9 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/requests': (query) => requestsPage(console, query),
     '/requests/:id': (_, id) => requestPage(console, id),
     '/deliveries': (query) => deliveriesPage(console, query),
+    '/endpoints/:id': (_, id) => endpointPage(console, Number(id)),
     '/jobs': (query) => jobsPage(console, query),
-    '/resources': (query) => allResourcesPage(console, query),
+    '/resources': (query) => resourcesPage(console, query),
     '/resources/:id': (query, id) => objectPage(console, Number(id), query),
     '/clock': (query) => clockPage(console, query),
     '/faults': () => faultsPage(console),
@@ -70,7 +71,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const account = service.state.accounts.get(form.get('account') ?? '');
     if (!account) return context.notFound();
     context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
-    return context.redirect(pathOf(form.get('next')), 303);
+    return context.redirect('/accounts', 303);
   });
 }
 
@@ -91,8 +92,7 @@ function find(console: ConsoleContext, id: string): string {
 const NO_TOKEN: Page = {
   title: 'Open the console by its address',
   content: html`<div class="centre">${head('Open the console by its address')}
-<p>The sandbox has printed an address with a token for this run: open that one.</p>
-<p>The pages of an account need its email and password only: <a href="/login">Log in</a></p></div>`,
+<p>The sandbox has printed an address with a token for this run: open that one.</p></div>`,
 };
 
 /**

@@ -3,6 +3,7 @@ import type { ConsoleContext } from './console-context.ts';
 import { wordsOf } from './lists.ts';
 import type { KeptRequest } from './recorder.ts';
 import { redactText } from './redact-request.ts';
+import { chosenAccount } from './shown-accounts.ts';
 import { decode, parsed } from './snippet-values.ts';
 import { count } from './words.ts';
 
@@ -66,10 +67,14 @@ export function findRequests(console: ConsoleContext, query: URLSearchParams): r
   const { log } = console.service.state;
   const words = wordsOf(query);
   const method = query.get('method') ?? '';
-  if (words.length === 0 && method === '') return log;
+  const { email } = chosenAccount(console, query) ?? {};
+  if (words.length === 0 && method === '' && email === undefined) return log;
   const matchers = words.map((word) => matcherOf(console, word));
   return log.filter(
-    (entry) => (method === '' || entry.method === method) && matchers.every((matches) => matches(entry)),
+    (entry) =>
+      (method === '' || entry.method === method) &&
+      (email === undefined || entry.account === email) &&
+      matchers.every((matches) => matches(entry)),
   );
 }
 

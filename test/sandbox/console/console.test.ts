@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_PAGES, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
+import { PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
 /** Returns the text of a page. */
@@ -25,7 +25,7 @@ describe('the pages', () => {
     expect(text).not.toContain('undefined');
   });
 
-  it.each(['q', 'status', 'kind', 'state', 'type', 'endpoint', 'event', 'to', 'before', 'method'])(
+  it.each(['q', 'account', 'status', 'kind', 'state', 'type', 'endpoint', 'event', 'to', 'before', 'method'])(
     'escape the parameter %s of their address',
     async (name) => {
       const { request } = await startConsole();
@@ -36,6 +36,54 @@ describe('the pages', () => {
       }
     },
   );
+
+  it('the account filter holds for the lists, the navigation and the forms', async () => {
+    const { api, account, createAudience, page, sandbox } = await startConsole();
+    await createAudience('Mine');
+    expect(await page('/requests')).not.toContain('accounts-menu');
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
+    const authorization = `Bearer ${bo.token('api')}`;
+    await api('POST', '/api/v2/audiences/create', { name: 'Theirs' }, { authorization });
+    sandbox.webhooks.create({ url: 'https://example.com/', name: 'Mine' });
+    sandbox.webhooks.create({ url: 'https://example.com/', name: 'Theirs', account: bo });
+    for (const path of ['/requests', '/jobs', '/deliveries', '/resources', '/accounts', '/limits']) {
+      const all = await page(path);
+      expect([path, all.includes('Mine') || all.includes(account.email), all.includes(bo.email)]).toEqual([
+        path,
+        true,
+        true,
+      ]);
+      const [, shown = ''] = (await page(`${path}?account=${bo.email}`)).split('<main');
+      expect([path, /Theirs|bo@example/.test(shown), shown.includes('Mine')]).toEqual([path, true, false]);
+      expect([path, shown.includes(account.email)]).toEqual([path, false]);
+    }
+    const text = await page(`/jobs?account=${bo.email}`);
+    expect(text).toContain('href="/requests?account=bo%40example.com"');
+    expect(textOf(text)).toContain('Requests1');
+    // While all are shown, a form asks for the account; one that names an account that does not exist shows all.
+    expect(await page('/accounts')).toContain('<select name="account"');
+    expect(await page(`/accounts?account=${bo.email}`)).toContain(
+      `<input type="hidden" name="account" value="${bo.email}">`,
+    );
+    expect(await page('/accounts?account=no@example.com')).toContain(account.email);
+  });
+
+  it('the navigation reports full limits, failing deliveries, and endpoints that the service has switched off', async () => {
+    const { api, page, sandbox } = await startConsole({
+      limits: { read: { limit: 1, interval: 60_000 } },
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    const navigation = async () => textOf((await page('/faults')).split('id="nav-links"')[1]?.split('</nav>')[0] ?? '');
+    expect(await navigation()).not.toMatch(/full|failing|off/);
+    await api('GET', '/api/v2/usage');
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    expect(await navigation()).toMatch(/Deliveries1 failing.*Limits1 full/s);
+    for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    expect(await navigation()).toContain('Deliveries1 off');
+  });
 
   it('a search finds values, paths and keys, and no names of fields', async () => {
     const { api, page } = await startConsole();
@@ -216,27 +264,6 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('Query?page=2&api_key=…');
   });
 
-  it('no password is between the operator and the pages of the only account', async () => {
-    const { account, logIn, request, sandbox } = await startConsole();
-    const entered = await request('/account/webhooks');
-    expect([entered.status, entered.headers.get('location')]).toEqual([302, '/account/webhooks?']);
-    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-    expect(await (await request('/account/webhooks', { headers: { cookie } })).text()).toContain('Create an endpoint…');
-    // A session that has ended says so, and is not replaced by another one.
-    account.changePassword('another');
-    const ended = await request('/account/webhooks', { headers: { cookie } });
-    expect(ended.headers.get('location')).toBe('/login?next=%2Faccount%2Fwebhooks');
-    // With two accounts, the operator chooses one.
-    sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
-    expect((await request('/account/webhooks')).headers.get('location')).toContain('/login');
-    expect(await logIn(credentials.email, 'another')).toContain('session_');
-    // Over HTTP, nobody but an operator enters.
-    const { origin } = await serveConsole();
-    const stranger = await fetch(`${origin}/account/webhooks`, { redirect: 'manual' });
-    expect(stranger.headers.get('location')).toContain('/login');
-    expect(stranger.headers.get('set-cookie')).toBeNull();
-  });
-
   it('the first step has both variables for each way, and no token', async () => {
     const { page, token } = await startConsole();
     const text = textOf(await page('/start'));
@@ -248,11 +275,10 @@ describe('the pages', () => {
   });
 
   it('commands have the address of the sandbox, because several may run', async () => {
-    const { page, logIn } = await startConsole();
-    const cookie = await logIn();
-    for (const path of ['/faults', '/resources', '/jobs', '/requests', '/account/resources', '/start']) {
+    const { page } = await startConsole();
+    for (const path of ['/faults', '/resources', '/jobs', '/requests', '/start']) {
       // The first command of a beginner follows its variables.
-      const text = textOf(await page(path, cookie)).replace('npx aud audiences create --name Visitors --wait', '');
+      const text = textOf(await page(path)).replace('npx aud audiences create --name Visitors --wait', '');
       expect(text.match(/.*npx aud/g) ?? []).toEqual(text.match(/.*AUDIENCE_BASE_URL=https?:\S+ npx aud/g) ?? []);
     }
   });
@@ -296,7 +322,6 @@ describe('the pages', () => {
     expect(text).toContain("curl --globoff 'http://localhost/api/v2/audiences/create'");
     expect(text).toContain(`--data-raw '{"name":"It'\\''s"}'`);
     expect(text).toContain(`-H 'authorization: Bearer '"$AUDIENCE_TOKEN"`);
-    expect(text).toContain("authorization: 'Bearer ' + process.env.AUDIENCE_TOKEN");
     expect(text).toContain(`client.audiences.create({ name: 'It\\'s' }, { idempotencyKey: 'k' })`);
     expect(text).toContain('Attempts with this idempotency key');
     expect(text).toContain('retry-after3600');
@@ -428,10 +453,9 @@ describe('the pages', () => {
   });
 
   it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
-    const { page, logIn, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
-    const cookie = await logIn();
-    const shown = async () => page(`/account/webhooks/${id}`, cookie);
+    const shown = async () => page(`/endpoints/${id}`);
     expect(await shown()).not.toContain('has failed');
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
@@ -440,20 +464,19 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await shown())).toContain('Disabled: 20 deliveries in a row have used up their six attempts.');
     expect(await shown()).not.toMatch(/canary|<script>|<img/);
-    expect(await page('/account/webhooks', cookie)).not.toMatch(/<script>|<img/);
+    expect(await page('/deliveries')).not.toMatch(/<script>|<img/);
   });
 
   it('text that turns the direction of writing does not turn the words around it', async () => {
-    const { act, page, logIn, sandbox } = await startConsole({
+    const { act, page, sandbox } = await startConsole({
       deliver: async () => new Response(null, { status: 500 }),
     });
     const { data } = await act('POST /api/webhooks', { url: 'https://example.com/', name: 'a\u202Eb' });
     expect(data.notice).toBe('The webhook endpoint ab is created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
-    const cookie = await logIn();
-    expect(textOf(await page('/account/webhooks', cookie))).toContain('"ab" was disabled');
-    expect(await page('/account/webhooks', cookie)).toContain('data-confirm="Delete ab?"');
+    expect(textOf(await page('/deliveries'))).toContain('"ab" was disabled');
+    expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
   });
 
   it('reads that repeat are one row, until another request comes or fails', async () => {
@@ -485,22 +508,19 @@ describe('the pages', () => {
   });
 
   it('weigh at most 40 KiB with their assets', async () => {
-    const { page, api, logIn } = await startConsole();
+    const { page, api } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
-    const cookie = await logIn();
     // The first page is that of the requests.
-    const paths = [...PAGES.slice(1), ...ACCOUNT_PAGES, '/console.js', '/console.css', '/icon.svg'];
-    const sizes = await Promise.all(
-      paths.map(async (path) => [path, gzipSync(await page(path, cookie)).length] as const),
-    );
+    const paths = [...PAGES.slice(1), '/console.js', '/console.css', '/icon.svg'];
+    const sizes = await Promise.all(paths.map(async (path) => [path, gzipSync(await page(path)).length] as const));
     expect(
       sizes.reduce((sum, [, size]) => sum + size, 0),
       JSON.stringify(sizes),
     ).toBeLessThan(40 * 1024);
   });
 
-  it('reasons of a 107 and notifications are on the pages of the account only', async () => {
-    const { page, logIn, createAudience, sandbox, api } = await startConsole({
+  it('the pages show the reasons of a 107 and the notifications of an account, which the API does not', async () => {
+    const { page, createAudience, sandbox, api } = await startConsole({
       deliver: async () => new Response(null, { status: 500 }),
     });
     const id = await createAudience();
@@ -508,11 +528,8 @@ describe('the pages', () => {
     sandbox.jobs.finish('audience', id, 107, 'The domain list is empty.');
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(endpoint);
     await sandbox.advance(9 * 3_600_000);
-    const cookie = await logIn();
-    expect(await page('/account/resources', cookie)).toContain('The domain list is empty.');
-    expect(await page('/account/webhooks', cookie)).toContain(
-      'was disabled: 20 events in a row could not be delivered.',
-    );
+    expect(await page('/resources')).toContain('The domain list is empty.');
+    expect(await page('/deliveries')).toContain('was disabled: 20 events in a row could not be delivered.');
     expect(await (await api('GET', `/api/v2/audiences/${id}`)).text()).not.toContain('domain list');
   });
 });
@@ -546,69 +563,10 @@ describe('access over HTTP', () => {
     expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
   });
 
-  it('a new login ends the session before', async () => {
-    const { page, logIn, request } = await startConsole();
-    const first = await logIn();
-    const second = await logIn();
-    expect((await request('/account/tokens', { headers: { cookie: first } })).headers.get('location')).toContain(
-      '/login',
-    );
-    expect(await page('/account/tokens', second)).toContain(credentials.email);
-  });
-
-  it('logins are limited as those of the API are', async () => {
-    const { request, api } = await startConsole({ limits: { login: { limit: 3, interval: 60_000 } } });
-    await api('POST', '/api/v2/auth/login', credentials);
-    const body = new URLSearchParams({ ...credentials, password: 'wrong' });
-    const statuses = [];
-    for (let count = 0; count < 3; count++) statuses.push((await request('/login', { method: 'POST', body })).status);
-    expect(statuses).toEqual([401, 401, 429]);
-    const refused = await request('/login', { method: 'POST', body: new URLSearchParams(credentials) });
-    expect(refused.headers.get('retry-after')).toBe('60');
-    expect(await refused.text()).toContain('Try again in 60 s');
-  });
-
-  it.each(['reset', 'password'])('the stream of an account ends after a %s', async (action) => {
-    const { sandbox, account, logIn } = await startConsole();
-    const state = sandbox.save();
-    const cookie = await logIn();
-    const { consoleUrl = '' } = await sandbox.listen({ console: true });
-    const { origin } = new URL(consoleUrl);
-    const response = await fetch(`${origin}/events`, { headers: { cookie } });
-    expect(response.status).toBe(200);
-    if (action === 'reset') sandbox.restore(state);
-    else account.changePassword('another');
-    expect(await response.text()).toContain('event: ended');
-    expect((await fetch(`${origin}/events`, { headers: { cookie } })).status).toBe(401);
-  });
-
-  it.each(['a new password', 'a reset', 'a new login'])(
-    'the page that asks to log in says that %s has ended the session',
-    async (what) => {
-      const { account, logIn, sandbox, request } = await startConsole();
-      const state = sandbox.save();
-      const cookie = await logIn();
-      expect(textOf(await (await request('/login', { headers: { cookie } })).text())).not.toContain('has ended');
-      if (what === 'a reset') sandbox.restore(state);
-      else if (what === 'a new login') await logIn();
-      else account.changePassword('another');
-      const page = textOf(await (await request('/login', { headers: { cookie } })).text());
-      expect(page).toContain(
-        {
-          'a new password': 'Your session has ended: the password was changed.',
-          'a reset': 'Your session has ended: the sandbox was reset, or another state was loaded.',
-          'a new login': 'Your session has ended: the account has logged in elsewhere.',
-        }[what],
-      );
-      // Somebody else's browser learns nothing of it.
-      expect(textOf(await (await request('/login')).text())).not.toContain('has ended');
-    },
-  );
-
   it('every response forbids frames and content from elsewhere', async () => {
     const { origin, token } = await serveConsole();
     const headers = { authorization: `Bearer ${token}` };
-    for (const path of ['/', '/nothing', '/api/state', '/api/nothing', '/login', '/console.js']) {
+    for (const path of ['/', '/nothing', '/api/state', '/api/nothing', '/console.js']) {
       const response = await fetch(`${origin}${path}`, { headers });
       expect(response.headers.get('content-security-policy')).toContain("default-src 'self'; frame-ancestors 'none'");
       expect(response.headers.get('access-control-allow-origin')).toBeNull();
@@ -644,37 +602,6 @@ describe('access over HTTP', () => {
     await sandbox.close();
     await expect(ended).rejects.toThrow();
     expect((await fetch(`${origin}/events`).catch(() => undefined))?.status).toBeUndefined();
-  });
-
-  it('an operator can log in as an account without its password, and is led to the page that asked for it', async () => {
-    const { request, page } = await startConsole();
-    expect(await page('/login?next=/account/webhooks')).toContain(`Continue as ${credentials.email}`);
-    const body = new URLSearchParams({ account: credentials.email, next: '/account/webhooks' });
-    const response = await request('/login-as', { method: 'POST', body });
-    expect([response.status, response.headers.get('location')]).toEqual([303, '/account/webhooks']);
-    const { origin } = await serveConsole();
-    expect(await (await fetch(`${origin}/login`)).text()).not.toContain('Continue as');
-  });
-
-  it('a login leads to the page that asked for it, and to no other origin', async () => {
-    const { request } = await startConsole();
-    for (const [next, location] of [
-      ['/account/tokens', '/account/tokens'],
-      ['//evil.example', '/account/resources'],
-      ['/\\evil.example', '/account/resources'],
-      ['https://evil.example', '/account/resources'],
-      ['/.//evil.example', '/account/resources'],
-      ['/x/..//evil.example', '/account/resources'],
-      ['http://localhost//evil.example', '/account/resources'],
-      ['/\t/evil.example', '/account/resources'],
-      ['/\n/evil.example', '/account/resources'],
-    ]) {
-      const body = new URLSearchParams({ ...credentials, next: next ?? '' });
-      const response = await request('/login', { method: 'POST', body });
-      expect([response.status, response.headers.get('location')]).toEqual([303, location]);
-    }
-    const wrong = await request('/login', { method: 'POST', body: new URLSearchParams({ email: 'x', password: 'y' }) });
-    expect(wrong.status).toBe(401);
   });
 });
 

@@ -1,12 +1,14 @@
 import { html } from 'hono/html';
 import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
+import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
 import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, segments, table, twoLines } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
+import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
 import { count, durationText, relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
@@ -34,12 +36,15 @@ interface TimedJob extends RunningJob {
 export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const kind = query.get('kind') ?? '';
-  const jobs = timedJobs(service);
+  const account = chosenAccount(console, query);
+  const jobs = timedJobs(service).filter((job) => !account || job.account === account);
   const hits = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
   const matching = hits.filter((job) => kind === '' || job.kind === kind);
   const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
   const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
-  const completeAll = matching.length > 0 ? completeButton(kind, matching.length) : '';
+  // It ends all jobs of a kind, not those that a filter has found.
+  const isWhole = hits.length === service.jobs.saved.running.size;
+  const completeAll = isWhole && matching.length > 0 ? completeButton(kind, matching.length) : '';
   return {
     title: 'Jobs',
     content: html`${head('Jobs', live('kinds', choices), live('all', completeAll))}
@@ -50,7 +55,7 @@ ${jobList(query, matching, jobs.length, service.clock.now())}
 A cohort ends as 4 instead of 104, and as 5 otherwise.</p>
 ${live('queued', queuedOutcomes(service))}<h3>Add an outcome</h3>${outcomeForm()}</section>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(console))}</section></div>${endDialogs()}`,
+${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div>${endDialogs()}`,
   };
 }
 
@@ -185,11 +190,9 @@ const MAX_ENDED = 8;
 
 const NONE_ENDED = html`<p class="soft">None has ended yet.</p>`;
 
-function recentlyEnded({ service, history }: ConsoleContext): Html {
-  const { state, jobs, clock } = service;
-  const resources = [...state.accounts.values()].flatMap((account) =>
-    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)),
-  );
+function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly AccountRecord[]): Html {
+  const { jobs, clock } = service;
+  const resources = accounts.flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)));
   const ended = resources.flatMap((one) => {
     if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
     // An estimate does not contain it.

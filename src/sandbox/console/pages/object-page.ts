@@ -164,7 +164,7 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
-  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, '/api', 'small')];
+  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
   return { at, order, tone: isGood ? 'good' : 'bad', parts };
 }
 

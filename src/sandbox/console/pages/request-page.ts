@@ -44,7 +44,14 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
   const reason = reasonNote(entry, recorded, clock.now(), speedOf(clock.mode));
-  const actions = recorded ? [opener('edit', 'Edit and send…'), resendForm('Send again', { id }, 'primary')] : '';
+  const hasKey = recorded?.headers.has('idempotency-key');
+  const actions = recorded
+    ? [
+        opener('edit', 'Edit and send…'),
+        hasKey ? resendForm('Send with a new key', { id, key: 'new' }) : '',
+        resendForm('Send again', { id }, 'primary'),
+      ]
+    : '';
   return {
     title: `${method} ${path}`,
     content: html`<p class="crumb"><span><a href="/requests">Requests</a> / <span class="num">${id}</span></span>
@@ -110,13 +117,11 @@ function buildsOf({ budget }: LogEntry): Content {
 }
 
 async function details(console: ConsoleContext, recorded: HandledRequest): Promise<Html> {
-  const { id } = recorded.entry;
-  const { sdk, command, curl, fetch } = await snippetsOf(recorded);
+  const { sdk, command, curl } = await snippetsOf(recorded);
   const panels = [
     ['sdk', 'SDK', 'TypeScript, with the client', sdk],
     ['curl', 'curl', 'Shell', curl],
     ['cli', 'Command', 'Shell', command],
-    ['fetch', 'fetch', 'TypeScript', fetch],
   ] as const;
   const shown = panels.flatMap(([name, label, caption, code]) =>
     code === undefined ? [] : [[name, label, codeBlock(name, caption, code)] as const],
@@ -128,9 +133,7 @@ ${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, rec
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : live('attempts', attempts(console, recorded, key))}
 <h2>Repeat the request</h2>${tabs('as', shown)}
-<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>
-<div class="acts">${resendForm('Send again', { id })}
-${key === null ? '' : resendForm('Send with a new key', { id, key: 'new' })}${opener('edit', 'Edit and send…')}</div>`;
+<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>`;
 }
 
 const IMPORTANT: readonly string[] = ['retry-after', 'www-authenticate', 'location'];
