@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import type { Env } from '../http/access.ts';
 import { readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
+import { readResult } from '../storage/result-files.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
@@ -64,6 +65,12 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   app.get('/recording.test.ts', () => {
     const source = recordedTest(recorder.recording, options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  });
+  // From the origin of the console: a browser downloads from no other one, and no page contains the signature of a file.
+  app.get('/results/:id/:file', ({ req, notFound }) => {
+    const results = service.state.results.get(Number(req.param('id')));
+    if (!results?.streams.some((stream) => req.param('file') === `${stream}.csv`)) return notFound();
+    return new Response(readResult(results, 0), { headers: { 'content-type': 'text/csv; charset=utf-8' } });
   });
   app.get('/state.json', () => Response.json(sandbox.save()));
   app.post('/login-as', async (context) => {

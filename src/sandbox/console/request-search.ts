@@ -38,7 +38,7 @@ const IN_PATH = /\/(\d+)(?=\/|$)/g;
 const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
 
 /** Returns the ids of the resources that a request names, in its path or its body. */
-const namedBy = remembered((_, { path }, { body }): readonly number[] => {
+export const namedBy = remembered((_, { path }, { body }): readonly number[] => {
   const ids = [...path.matchAll(IN_PATH), ...textOf(body).matchAll(IN_BODY)];
   return ids.map(([, id]) => Number(id));
 });

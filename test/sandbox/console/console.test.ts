@@ -124,7 +124,7 @@ describe('the pages', () => {
     const story = [
       'Needs information: Too small.',
       'JobNeedsInfoError',
-      '38 times, the last time',
+      '38 successful polls',
       'POST /api/v2/audiences/create',
       '100 Queued',
       '1 min later',
@@ -155,6 +155,95 @@ describe('the pages', () => {
     expect((await request('/resources/x')).status).toBe(404);
   });
 
+  it('the page of a resource has its relations in both directions, its results and its JSON as GET returns it', async () => {
+    const { api, account, createAudience, page, request, sandbox } = await startConsole();
+    const create = async (path: string, body: object): Promise<number> =>
+      (await (await api('POST', `/api/v2/${path}/create`, body)).json()).data[0].id;
+    const cohort = await create('cohorts', { name: 'Loyal' });
+    await sandbox.advance(600_000);
+    const audience = await create('audiences', { name: 'Buyers', cohort_id: cohort });
+    await sandbox.advance(600_000);
+    const lookalike = await create('lookalikes', { source_audience_id: audience, config: { target_size: 1_000 } });
+    const activation = await create('activations', { description: 'Push', audience_id: audience });
+    const other = await createAudience('Unrelated');
+    const linksOf = async (id: number) => {
+      const [, tree = ''] = (await page(`/resources/${id}`)).split('class="tree"');
+      return [...(tree.split('</section>')[0] ?? '').matchAll(/href="\/resources\/(\d+)"/g)].map(([, one]) =>
+        Number(one),
+      );
+    };
+    expect(await linksOf(cohort)).toEqual([audience, lookalike, activation]);
+    expect(await linksOf(audience)).toEqual([cohort, lookalike, activation]);
+    expect(await linksOf(activation)).toEqual([cohort, audience]);
+    expect(await linksOf(other)).toEqual([]);
+    expect(textOf(await page(`/resources/${activation}`))).toContain('can be downloaded once it is completed.');
+
+    await sandbox.advance(600_000);
+    const text = await page(`/resources/${activation}`);
+    const [, file = ''] = /href="(\/results\/[^"]+)" download/.exec(text) ?? [];
+    const results = await (await request(file)).text();
+    const { data } = await (await api('GET', `/api/v2/activations/${activation}`)).json();
+    const own = await sandbox.fetch(data[0].datastreams[0].results.uri);
+    expect(results).toBe(await own.text());
+    expect((await request(`/results/${activation}/other.csv`)).status).toBe(404);
+    // The signature with which anybody can read the file is on no page.
+    expect(text).not.toContain(new URL(data[0].datastreams[0].results.uri).searchParams.get('signature'));
+    for (const [id, path] of [
+      [audience, 'audiences'],
+      [cohort, 'cohorts'],
+    ] as const) {
+      const [, shown = ''] = /id="json-text"[^>]*>(.*?)<\/pre>/s.exec(await page(`/resources/${id}`)) ?? [];
+      expect(JSON.parse(textOf(shown))).toEqual(await (await api('GET', `/api/v2/${path}/${id}`)).json());
+    }
+    expect(await page(`/resources/${audience}`)).toContain(`client.audiences.get(${audience});`);
+    expect(await page(`/resources/${audience}`)).toContain(
+      `of <a href="/accounts?account=${encodeURIComponent(account.email)}"`,
+    );
+  });
+
+  it('the page of a resource draws its job, polls and deliveries to scale, and what is planned', async () => {
+    const { api, createAudience, page, sandbox } = await startConsole({
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    sandbox.webhooks.create({ url: 'https://example.com/', name: 'Down' });
+    const id = await createAudience();
+    await sandbox.advance(60_000);
+    for (let count = 0; count < 3; count++) await api('GET', `/api/v2/audiences/${id}`);
+    const chart = async (path: string) => (await page(path)).split('id="chart"')[1]?.split('</section>\n')[0] ?? '';
+    const xs = (text: string, style: string) =>
+      [...text.matchAll(new RegExp(`class="${style}" x="([\\d.]+)%"[^>]*?width="([\\d.]+)%"`, 'g'))].map(
+        ([, x, width]) => [Number(x), Number(width)],
+      );
+    const running = await chart(`/resources/${id}`);
+    // One of ten minutes has passed, nine are planned; 8 % of the width are margins.
+    expect(xs(running, 'is-busy span')).toEqual([
+      [4, 9.2],
+      [13.2, 0.3],
+    ]);
+    expect(xs(running, 'is-busy later')).toEqual([[13.2, 82.8]]);
+    expect(textOf(running)).toContain('3, among them: 00:01:00: 200');
+    expect(textOf(running)).toContain('ends in 9 min');
+    sandbox.jobs.finish('audience', id, 104);
+    await sandbox.advance(9 * 3_600_000);
+    const ended = await chart(`/resources/${id}`);
+    expect(textOf(ended)).toContain('104 Completed after 1 min');
+    expect(ended).toContain('aria-label="6 attempts failed, gave up"');
+    expect(ended).toContain('Attempt 6 at 08:32:00: 500');
+    expect(textOf(ended)).toMatch(/All 9 h.*Build 1 min/);
+    expect(await chart(`/resources/${id}?span=build`)).toContain('outside of this span');
+  });
+
+  it('whatever names a resource links to its page: requests, what is due, and jobs', async () => {
+    const { api, createAudience, page } = await startConsole();
+    const id = await createAudience('Families');
+    await api('GET', `/api/v2/audiences/${id}`);
+    const link = `href="/resources/${id}"`;
+    for (const path of ['/requests/req_2', '/clock', '/jobs', '/resources'])
+      expect([path, await page(path)]).toEqual([path, expect.stringContaining(link)]);
+    await createAudience('More');
+    expect((await page('/clock')).split('id="due"')[1]).toContain(`${link}><span title="audience ${id}">`);
+  });
+
   it('the page of a resource names whoever has ended its job: a program, or a cancel request', async () => {
     const { api, createAudience, page, sandbox } = await startConsole();
     const id = await createAudience();
@@ -175,7 +264,7 @@ describe('the pages', () => {
     const id = await createAudience();
     sandbox.jobs.finish('audience', id, 104);
     await act('POST /api/clock/advance', { ms: 86_400_000 });
-    const [, text = ''] = textOf(await page(`/resources/${id}`)).split('Its story');
+    const [, text = ''] = textOf(await page(`/resources/${id}`)).split('What happened');
     const story = ['/create', '100 Queued', '104 Completed', 'audience.completed to'].map((part) => text.indexOf(part));
     expect(story).toEqual(story.toSorted((a, b) => a - b));
     expect(text).not.toMatch(/\d\.\d+ ms/);
@@ -218,8 +307,8 @@ describe('the pages', () => {
     await act('POST /api/jobs/finish', { kind: 'audience', id: second, status: 107 });
     const [, ended = ''] = (await page('/jobs')).split('Recently ended');
     expect(textOf(ended).replaceAll('\n', '')).toContain(
-      `audience ${second}The job cannot be processed as requested.107 Additional Info00:01:00` +
-        `1 Jan 1970estimate ${estimate}104 Completed00:11:00audience ${first}104 Completed00:01:00`,
+      `Visitorsaudience ${second}: The job cannot be processed as requested.107 Additional Info00:01:00` +
+        `1 Jan 1970Sizeestimate ${estimate}104 Completed00:11:00Visitorsaudience ${first}104 Completed00:01:00`,
     );
   });
 
@@ -420,7 +509,7 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('1–50 of 1,000');
     expect(textOf(text)).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(textOf(await page('/requests/req_2'))).toContain('Only the last 1,000 of 1,002 requests are kept.');
-    expect(textOf(await page(`/resources/${id}`))).toContain('never among the last 1,000 of 1,002 requests');
+    expect(textOf(await page(`/resources/${id}`))).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(text).toContain('href="/requests?before=req_953"');
     expect(textOf(await page('/requests?before=req_953'))).toContain('51–100 of 1,000');
     expect(await page('/requests?before=req_953')).toContain('href="/requests"');

@@ -44,7 +44,7 @@ function speedButtons(mode: ClockMode): Html {
 function toNext(next: DueTask | undefined, now: number): Html {
   if (!next) return html`<p class="soft">Nothing is due.</p>`;
   return html`${actionForm('POST /api/clock/next', 'To the next event', { style: 'primary wide' })}
-<p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`;
+<p class="soft">${link(next, next.description)}, ${relativeText(next.time - now)}</p>`;
 }
 
 const advanceForm = (): Html =>
@@ -69,7 +69,7 @@ function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams)
     columns: [
       ['At', 'w11', ({ time }) => timeElement(time, now), 'side2'],
       ['In', 'w8', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
-      ['Event', '', ({ title, subjects }) => twoLines(foreign(title), subjects && foreign(subjects)), 'two main cut'],
+      ['Event', '', ({ title, subjects }) => twoLines(title, subjects), 'two main cut'],
       ['Actions', 'w9', (group) => advanceTo(group, now), 'acts'],
     ],
     empty: emptyState(
@@ -84,25 +84,30 @@ function isAfter({ time, order }: DueTask, cursor: string): boolean {
   return time > other || (time === other && order > rank);
 }
 
-const advanceTo = ({ time, title }: DueGroup, now: number): Html =>
-  advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${title}`);
+const advanceTo = ({ time, description }: DueGroup, now: number): Html =>
+  advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${description}`);
 
 /** Tasks of the same name that are due in the same second: the first one, what they do, and what they are about. */
 interface DueGroup extends DueTask {
-  readonly title: string;
-  readonly subjects: string;
+  readonly title: Content;
+  readonly subjects: Content;
 }
 
 const MAX_SUBJECTS = 12;
+
+const link = ({ href }: DueTask, text: string): Html =>
+  href === undefined ? foreign(text) : html`<a href="${href}">${foreign(text)}</a>`;
 
 function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
   const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
   return [...groups.values()].flatMap(([first, ...more]) => {
     if (!first) return [];
-    if (more.length === 0) return [{ ...first, title: first.description, subjects: '' }];
-    const all = [first, ...more].map(({ subject }) => subject);
-    const subjects = [...all.slice(0, MAX_SUBJECTS), ...(all.length > MAX_SUBJECTS ? ['…'] : [])].join(', ');
-    return [{ ...first, title: `${count(all.length)} ${first.event}`, subjects }];
+    if (more.length === 0) return [{ ...first, title: link(first, first.description), subjects: '' }];
+    const all = [first, ...more];
+    const shown = all.slice(0, MAX_SUBJECTS).map((task, index) => [index > 0 ? ', ' : '', link(task, task.subject)]);
+    const rest = all.length - MAX_SUBJECTS;
+    const subjects = rest > 0 ? [shown, ` and ${count(rest)} more`] : shown;
+    return [{ ...first, title: foreign(`${count(all.length)} ${first.event}`), subjects }];
   });
 }
 

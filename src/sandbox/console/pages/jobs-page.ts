@@ -97,7 +97,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     keyOf: ({ id }) => id,
     caption: 'Running jobs, the newest first',
     columns: [
-      ['Job', '', ({ kind, id, name }) => twoLines(jobLink(kind, id), foreign(name)), 'two main cut'],
+      ['Job', '', ({ kind, id, name }) => twoLines(jobLink(kind, id, name), `${kind} ${id}`), 'two main cut'],
       ['Status', 'w11', (job) => [jobBadge(job.resource.status), progress(job, now)], 'side2'],
       ['Ends', 'w9', ({ end, endsAs }) => endLines(end, endsAs, now), 'two'],
       ['Actions', 'w20', jobActions, 'acts'],
@@ -109,8 +109,9 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     ),
   });
 
-const jobLink = (kind: string, id: number): Html =>
-  html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`;
+/** The name of a resource is the link to its page. */
+const jobLink = (kind: string, id: number, name: string): Html =>
+  html`<a class="row" href="/resources/${id}"><b>${foreign(name === '' ? `${kind} ${id}` : name)}</b></a>`;
 
 const endLines = (end: number, endsAs: number, now: number): Html =>
   html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${endsAs}</div>`;
@@ -212,8 +213,7 @@ function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly 
   );
 }
 
-function jobLines(service: Service, { kind, id }: ShownResource): Html {
+function jobLines(service: Service, { kind, id, name }: ShownResource): Html {
   const reason = reasonText(service, { kind, id });
-  const link = html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`;
-  return twoLines(link, reason && foreign(reason));
+  return twoLines(jobLink(kind, id, name), [`${kind} ${id}`, reason && html`: ${foreign(reason)}`]);
 }

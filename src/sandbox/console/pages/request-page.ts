@@ -20,9 +20,10 @@ import {
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { numberOf } from '../lists.ts';
+import { findResource } from '../objects.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
-import { keptText } from '../request-search.ts';
+import { keptText, namedBy } from '../request-search.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
 import { count, dateText, relativeText } from '../words.ts';
@@ -93,6 +94,7 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
   return facts([
     ['Time', timeOf(entry, console.service.clock.now())],
     ['Created', createdText(console, entry)],
+    ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
     ['Account', account === undefined ? '' : foreign(account)],
@@ -103,6 +105,16 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
     ['Builds', buildsOf(entry)],
   ]);
 }
+
+/** Returns links to the resources that a request names and that exist. */
+const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
+  const resources = [...new Set(namedBy(console, entry))].flatMap((id) => findResource(console.service, id) ?? []);
+  if (resources.length === 0) return '';
+  return resources.map(({ id, kind, name }, index) => [
+    index > 0 ? ', ' : '',
+    html`<a href="/resources/${id}">${kind} ${id}</a> ${name && html`“<bdi>${name}</bdi>”`}`,
+  ]);
+};
 
 function timeOf({ at }: LogEntry, now: number): Html {
   const time = Date.parse(at);
