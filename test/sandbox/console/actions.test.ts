@@ -295,7 +295,6 @@ describe('an action by its endpoint', () => {
     expect(attempts.sort()).toEqual([
       [1, false],
       [1, true],
-      [2, false],
       [2, true],
     ]);
     const list = await page('/deliveries');
@@ -312,7 +311,7 @@ describe('an action by its endpoint', () => {
     expect(text).not.toContain('>Paused</span>');
   });
 
-  it('a redelivery that succeeds is delivered, although the earlier delivery is still attempted again', async () => {
+  it('a redelivery replaces the attempts that wait: after its success, no other one follows', async () => {
     const statuses = [500, 204];
     const { act, page, createAudience, sandbox } = await startConsole({
       deliver: async () => new Response(null, { status: statuses.shift() ?? 500 }),
@@ -335,8 +334,41 @@ describe('an action by its endpoint', () => {
     expect(redelivered.data.notice).toBe(`The event ${event} is sent again, in up to six attempts.`);
     await sandbox.advance(0);
     const after = await pages();
-    expect(after[0]).toContain('Delivered. The earlier delivery still waits: next attempt at 00:01:00, in 1 min.');
+    expect(after[0]).toContain('Delivered.');
+    expect(after[0]).not.toContain('Next attempt');
+    expect(await page('/clock')).toContain('Nothing is due');
+    await sandbox.advance(9 * 3_600_000);
+    expect(sandbox.webhooks.deliveries).toMatchObject([{ status: 500 }, { status: 204, manual: true }]);
+    expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('retryAt');
     for (const text of after) expect(text).not.toMatch(/Failed once|has failed|attempt 1 of 6/);
+  });
+
+  it('an attempt that is in flight when its event is redelivered is not repeated, and counts as no failure', async () => {
+    const responses: ((status: number) => void)[] = [];
+    const { act, sandbox } = await startConsole({
+      deliver: () =>
+        new Promise<Response>((resolve) => {
+          responses.push((status) => resolve(new Response(null, { status })));
+        }),
+    });
+    const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.webhooks.test(id);
+    await expect.poll(() => responses.length).toBe(1);
+    responses[0]?.(500);
+    await sandbox.advance(0);
+    const event = sandbox.webhooks.deliveries[0]?.eventId;
+    const advanced = sandbox.advance(60_000);
+    await expect.poll(() => responses.length).toBe(2);
+    await act('POST /api/webhooks/redeliver', { event });
+    await expect.poll(() => responses.length).toBe(3);
+    for (const respond of responses) respond(500);
+    await advanced;
+    const shown = sandbox.webhooks.deliveries.map(({ attempt, manual = false, retryAt }) => [attempt, manual, retryAt]);
+    expect(shown).toEqual([
+      [1, false, 60_000],
+      [2, false, undefined],
+      [1, true, 120_000],
+    ]);
   });
 
   it('a redelivery that fails is attempted six times', async () => {

@@ -230,7 +230,7 @@ describe('the pages', () => {
     expect(ended).toContain('aria-label="6 attempts failed, gave up"');
     expect(ended).toContain('Attempt 6 at 08:32:00: 500');
     expect(textOf(ended)).toMatch(/All 9 h.*Build 1 min/);
-    expect(await chart(`/resources/${id}?span=build`)).toContain('outside of this span');
+    expect(await chart(`/resources/${id}?span=build`)).not.toContain('Attempt 6');
   });
 
   it('whatever names a resource links to its page: requests, what is due, and jobs', async () => {

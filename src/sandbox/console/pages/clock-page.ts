@@ -100,7 +100,7 @@ const link = ({ href }: DueTask, text: string): Html =>
 
 function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
   const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
-  return [...groups.values()].flatMap(([first, ...more]) => {
+  return [...groups.values()].flatMap(([first, ...more]): DueGroup[] => {
     if (!first) return [];
     if (more.length === 0) return [{ ...first, title: link(first, first.description), subjects: '' }];
     const all = [first, ...more];

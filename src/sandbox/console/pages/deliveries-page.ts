@@ -158,7 +158,7 @@ function nextOf({ state, retryAt }: DeliveryGroup, now: number): Content {
 
 function dots({ attempts, latest }: DeliveryGroup): Html {
   const { attempt, manual } = latest.delivery;
-  const run = attempts.filter(({ delivery }) => delivery.manual === manual).slice(-attempt);
+  const run = attempts.filter(({ event }) => event.order === latest.event.order);
   const open = isDelivered(latest) ? 0 : 6 - attempt;
   const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
   const marks = [
@@ -207,10 +207,9 @@ function stateOf({ attempts, state }: DeliveryGroup): Html {
   return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
 }
 
-function nextAttempt({ retryAt, state }: DeliveryGroup, now: number): Content {
+function nextAttempt({ retryAt }: DeliveryGroup, now: number): Content {
   if (retryAt === undefined) return '';
-  const next = state === 'delivered' ? 'The earlier delivery still waits: next attempt at' : 'Next attempt at';
-  return html`<span>${next} ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advanceBy(retryAt - now, 'Advance to it', 'small')}`;
+  return html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advanceBy(retryAt - now, 'Advance to it', 'small')}`;
 }
 
 /** Returns the id of the resource that an event is about. */
