@@ -31,7 +31,9 @@ export interface Delivery {
 
 /** Options of a `WebhookSender`. */
 interface SenderOptions {
-  readonly clock: Pick<Clock<DeliveryTask>, 'now' | 'schedule' | 'cancel' | 'nextOrder'>;
+  readonly clock: Pick<Clock<DeliveryTask>, 'now' | 'schedule' | 'nextOrder'> & {
+    cancel(isMatch: (task: { readonly type: string; readonly event?: EndpointEvent }) => boolean): void;
+  };
   readonly random: Random;
   /** Returns the time of a signature in milliseconds. */
   readonly signingTime: () => number;
@@ -168,7 +170,7 @@ export class WebhookSender {
   /** Cancels the attempts to deliver an event to an endpoint that wait. */
   #endSeries({ endpoint, id }: EndpointEvent): void {
     const { clock } = this.#options;
-    clock.cancel((task) => task.type === 'delivery' && task.event.endpoint === endpoint && task.event.id === id);
+    clock.cancel((task) => task.event?.endpoint === endpoint && task.event.id === id);
     for (const entry of this.#log) {
       if (entry.event.endpoint !== endpoint || entry.event.id !== id || !entry.delivery) continue;
       const { retryAt, ...delivery } = entry.delivery;

@@ -15,12 +15,13 @@ import { createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
 import { Recorder } from './recorder.ts';
+import { rememberRequest } from './request-search.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Longest body of a request to the console, in bytes, and longest state that an operator loads. */
+/** Longest body of a request to the console, in bytes, and longest state that an operator loads: that of the longest string. */
 const MAX_BODY = 1_000_000;
-const MAX_STATE = 2 ** 28;
+const MAX_STATE = 2 ** 29;
 
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
@@ -46,6 +47,7 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   const history = new History(service);
   const operators = new Operators();
   const console: ConsoleContext = { service, sandbox, recorder, history, operators, addresses, send };
+  recorder.onDrop = (entry) => rememberRequest(console, entry);
   const app = new Hono<Env>();
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
   app.use(addHeaders);

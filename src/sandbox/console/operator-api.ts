@@ -89,7 +89,8 @@ function checkNames({ fields: names }: Action, fields: JsonObject): void {
 
 async function readFields(context: Context): Promise<JsonObject> {
   const isJson = /^application\/json\b/i.test(context.req.header('content-type') ?? '');
-  const body = isJson ? await readBody(context) : undefined;
+  // The console has limited the body before.
+  const body = isJson ? await readBody(context, Number.POSITIVE_INFINITY) : undefined;
   if (body) return body;
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
@@ -120,7 +121,7 @@ async function perform(
   });
   const [method, ms] = calls[0] ?? [];
   // A clock that runs has gone on meanwhile.
-  if (method === sandbox.advance) history.latest = { ...happened, to: happened.from + Number(ms) };
+  if (method === sandbox.advance) history.finishAdvance({ ...happened, to: happened.from + Number(ms) });
   const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
   const outcome = { fields: shownFields(fields), service, result, happened };
   return { outcome, typescript: calls.map(typescriptOf).join('\n') };

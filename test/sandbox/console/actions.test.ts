@@ -283,6 +283,16 @@ describe('an action by its endpoint', () => {
     expect(await page('/session')).toContain('Nothing has happened yet');
   });
 
+  it('loads a state that is longer than any body of the API may be', async () => {
+    const { act, api, sandbox } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
+    for (let count = 0; count < 10; count++)
+      await api('POST', '/api/v2/projects/create', { name: `${count}${'x'.repeat(900_000)}` });
+    const state = sandbox.save();
+    expect(JSON.stringify(state).length).toBeGreaterThan(8 * 2 ** 20);
+    expect((await act('POST /api/state', state)).data.message ?? '').toBe('');
+    expect((await (await api('GET', '/api/v2/projects/index')).json()).data).toHaveLength(10);
+  });
+
   it('a redelivery is manual, and the page shows whether an endpoint was paused or disabled', async () => {
     const { act, page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER, name: 'Down' });

@@ -488,11 +488,57 @@ describe('the pages', () => {
 
   it('the details of requests are bounded by their bytes', async () => {
     const { api, page, sandbox } = await startConsole();
+    await api('POST', '/api/v2/projects/create', { name: 'the-name' }, { 'idempotency-key': 'the-first' });
     for (let count = 0; count < 20; count++)
       await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
     expect(await page(`/requests/${first}`)).toContain('Its details are not kept');
+    // What it is found by stays: its key, its name and what it has created; a search says what it could not look into.
+    const { id } = (await (await api('GET', '/api/v2/projects/index')).json()).data.at(-1);
+    for (const query of ['key:the-first', 'the-name', `${id}`, `id:${id}`]) {
+      const found = await page(`/requests?q=${query}`);
+      expect([query, found]).toEqual([query, expect.stringContaining(`href="/requests/${first}"`)]);
+      expect(textOf(found)).toMatch(/The bodies of \d+ requests? are not kept/);
+    }
+    expect(textOf(await page('/requests'))).not.toContain('are not kept');
     expect(await page(`/requests/${last}`)).toContain('id="curl"');
+  });
+
+  it('bodies of reads are dropped before the details of any write', async () => {
+    const { api, page } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
+    await api('POST', '/api/v2/projects/create', { name: 'Kept' });
+    for (let count = 0; count < 5; count++) await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
+    for (let count = 0; count < 3; count++) await api('GET', '/api/v2/projects/index');
+    expect(await page('/requests/req_1')).toContain('id="curl"');
+    expect(textOf(await page('/requests/req_7'))).toContain('No body, or one that is not kept.');
+    expect(await page('/requests?q=kept')).toContain('href="/requests/req_1"');
+  });
+
+  it('what happened in an advance has every row, and its numbers are those of the summary', async () => {
+    const { act, createAudience, page } = await startConsole({
+      limits: { write: { limit: 1e6, interval: 1 }, buildsPerHour: 1e6, buildsPerDay: 1e6 },
+      // Each ends in another minute: those with the ids 4 to 93.
+      jobs: { duration: ({ id }) => id * 60_000 },
+    });
+    for (let count = 0; count < 90; count++) await createAudience();
+    const { data } = await act('POST /api/clock/advance', { ms: 3 * 86_400_000 });
+    const [, report = ''] = (await page('/clock')).split('id="happened-title"');
+    const rows = [...(report.split('</table>')[0] ?? '').matchAll(/([\d,]+) completed</g)].map(([, text]) =>
+      Number(text),
+    );
+    expect([rows.length, rows.reduce((sum, number) => sum + number, 0)]).toEqual([51, data.jobs.ended]);
+    // The last row says from when to when.
+    expect(textOf(report)).toMatch(/00:54:00–01:33:0040 jobs ended.* and 28 more40 completed/);
+  });
+
+  it('while the clock runs, the page shows what has happened since the latest advance', async () => {
+    const { act, createAudience, page, sandbox } = await startConsole();
+    sandbox.jobs.finish('audience', await createAudience(), 104);
+    expect(await page('/clock')).not.toContain('What happened since');
+    await act('POST /api/clock/mode', { speed: 60 });
+    expect(textOf(await page('/clock'))).toMatch(/What happened since 00:00:00.*1 job ended \(1 completed\)/s);
+    await act('POST /api/clock/advance', { ms: 60_000 });
+    expect(await page('/clock')).not.toContain('What happened since');
   });
 
   it('a thousand requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
