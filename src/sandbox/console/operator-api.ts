@@ -45,11 +45,19 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   return app;
 }
 
+/** Returns the field that an error is about: errors of the sandbox's methods begin with the name of the option. */
+function fieldOf(error: Error): string | undefined {
+  const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
+  return field ?? /^`(?:(?:clock|limits)\.)?(\w+)/.exec(error.message)?.[1];
+}
+
 function withErrors(): Hono<Env> {
   const app = new Hono<Env>();
   app.onError((error, { json }) => {
-    const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
-    return json({ message: redactText(error.message), field }, error instanceof NotFoundError ? 404 : 400);
+    return json(
+      { message: redactText(error.message), field: fieldOf(error) },
+      error instanceof NotFoundError ? 404 : 400,
+    );
   });
   return app;
 }

@@ -484,6 +484,11 @@ describe('an action by its endpoint', () => {
     ['POST /api/faults', { retryAfter: 5, cut: 'after' }, 'retryAfter'],
     ['POST /api/clock/advance', { ms: 'x' }, 'ms'],
     ['POST /api/faults', {}, undefined],
+    ['POST /api/accounts', { email: 'x', password: 'y' }, 'email'],
+    ['POST /api/webhooks', { url: 'x' }, 'url'],
+    ['POST /api/limits', { reed: 5 }, 'reed'],
+    ['POST /api/clock/mode', { speed: -1 }, 'speed'],
+    ['POST /api/clock/next', { ms: 5 }, 'ms'],
   ])('%s with %j is refused with the field that is wrong: %s', async (action, body, field) => {
     const { act } = await startConsole();
     expect((await act(action, body)).data.field).toBe(field);

@@ -465,6 +465,33 @@ describe('the pages', () => {
     expect(text).not.toMatch(/canary(?!_not)/);
   });
 
+  it.each([
+    ['GET', '/api/v2/audiences/index', {}, 'after', undefined],
+    ['POST', '/api/v2/projects/create', {}, 'before', 'Nothing was created.'],
+    ['POST', '/api/v2/projects/create', {}, 'after', 'the same request creates another one.'],
+    ['POST', '/api/v2/projects/create', { 'idempotency-key': 'k' }, 'after', 'return what was created.'],
+    ['POST', '/api/v2/audiences/create', { 'idempotency-key': 'k' }, 'after', 'refused it: nothing was created.'],
+  ] as const)('a cut response says what has happened: %s %s %j %s', async (method, path, headers, cut, text) => {
+    const { api, page, sandbox } = await startConsole();
+    sandbox.faults.add({ cut });
+    await api(
+      method,
+      path,
+      method === 'GET' ? undefined : { project_id: path.includes('audiences') ? 77 : undefined },
+      headers,
+    ).catch(() => {});
+    const shown = textOf(await page('/requests/req_1'));
+    expect(shown).toContain('Your client gets a ConnectionError');
+    expect(shown.includes("with outcome: 'unknown'")).toBe(text !== undefined);
+    expect(shown).toContain(text ?? 'ConnectionError.');
+  });
+
+  it('only errors of creates have an outcome', async () => {
+    const { api, page } = await startConsole();
+    await api('GET', '/api/v2/audiences/99');
+    expect(textOf(await page('/requests/req_1'))).toContain('Your client gets a NotFoundError.');
+  });
+
   it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ ...rule, times: 1 });

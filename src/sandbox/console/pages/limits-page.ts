@@ -40,8 +40,8 @@ function budgetTable({ clock }: Service, companies: readonly Company[]): Html {
     meter(`${name}: builds in the last ${time}`, window.count(clock.now()), window.limit);
   return table('Build budgets', companies, NO_ORGANIZATIONS, [
     ['Organization', '', ({ name }) => foreign(name), 'main cut'],
-    ['This hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
-    ['Today', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
+    ['In an hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
+    ['In a day', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
     ['Actions', 'w7', changeBudget, 'acts'],
   ]);
 }

@@ -125,7 +125,7 @@ function timeOf({ at }: LogEntry, now: number): Html {
 function buildsOf({ budget }: LogEntry): Content {
   if (!budget) return '';
   const { hour, day } = budget;
-  return html`${meter('Builds this hour', hour.used, hour.limit, ' this hour')}, ${day.used} of ${day.limit} today`;
+  return html`${meter('Builds in an hour', hour.used, hour.limit, ' in an hour')}, ${day.used} of ${day.limit} in a day`;
 }
 
 async function details(console: ConsoleContext, recorded: HandledRequest): Promise<Html> {
