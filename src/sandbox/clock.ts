@@ -109,6 +109,12 @@ export class Clock<Task> {
     this.#setTimer();
   }
 
+  /** Removes the scheduled tasks that match. */
+  cancel(isMatch: (task: Task) => boolean): void {
+    const kept = this.#tasks.filter(({ task }) => !isMatch(task));
+    this.#tasks.splice(0, this.#tasks.length, ...kept);
+  }
+
   /** Runs the tasks that are due; called before each request, so that no timer has to be exact. */
   runDue(): void {
     this.#runUntil(this.now());

@@ -17,7 +17,7 @@ export interface Delivery {
   readonly eventId: string;
   /** Event type, such as `audience.completed`. */
   readonly type: string;
-  /** Number of the attempt, 1 to 6; a manual delivery counts its own. */
+  /** Number of the attempt, 1 to 6; a manual delivery begins with 1. */
   readonly attempt: number;
   /** `true` if somebody has the event delivered again. */
   readonly manual?: boolean;
@@ -31,7 +31,9 @@ export interface Delivery {
 
 /** Options of a `WebhookSender`. */
 interface SenderOptions {
-  readonly clock: Pick<Clock<DeliveryTask>, 'now' | 'schedule' | 'nextOrder'>;
+  readonly clock: Pick<Clock<DeliveryTask>, 'now' | 'schedule' | 'nextOrder'> & {
+    cancel(isMatch: (task: { readonly type: string; readonly event?: EndpointEvent }) => boolean): void;
+  };
   readonly random: Random;
   /** Returns the time of a signature in milliseconds. */
   readonly signingTime: () => number;
@@ -143,7 +145,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of the log again, with its id and body, to every endpoint it was sent to. Returns how many these are.
+   * Sends an event of the log again, with its id and body, to every endpoint it was sent to, in place of the attempts that wait. Returns how
+   * many endpoints these are.
    *
    * @throws if the event is not in the log, or none of its endpoints is active
    */
@@ -154,6 +157,7 @@ export class WebhookSender {
     const active = [...byEndpoint.values()].filter(({ endpoint }) => isReachable(endpoint));
     if (active.length === 0) throw new Error(`No endpoint of the event ${eventId} is active. Resume one first.`);
     for (const event of active) {
+      this.#endSeries(event);
       this.run({
         type: 'delivery',
         event: { ...event, order: this.#options.clock.nextOrder(), manual: true },
@@ -161,6 +165,24 @@ export class WebhookSender {
       });
     }
     return active.length;
+  }
+
+  /** Cancels the attempts to deliver an event to an endpoint that wait. */
+  #endSeries({ endpoint, id }: EndpointEvent): void {
+    const { clock } = this.#options;
+    clock.cancel((task) => task.event?.endpoint === endpoint && task.event.id === id);
+    for (const entry of this.#log) {
+      if (entry.event.endpoint !== endpoint || entry.event.id !== id || !entry.delivery) continue;
+      const { retryAt, ...delivery } = entry.delivery;
+      // The time of an attempt that was made stays.
+      if (retryAt !== undefined && retryAt > clock.now()) entry.delivery = delivery;
+    }
+  }
+
+  /** Returns whether a redelivery has replaced the attempts that an event belongs to. */
+  #isReplaced({ endpoint, id, order }: EndpointEvent): boolean {
+    const latest = this.#log.findLast(({ event }) => event.endpoint === endpoint && event.id === id);
+    return latest !== undefined && latest.event.order !== order;
   }
 
   /** Resolves when no attempt is in flight. */
@@ -210,7 +232,8 @@ export class WebhookSender {
     if (generation !== this.#generation) return;
     endpoint.last_delivery_at = formatTimestamp(clock.now());
     const isDelivered = status !== undefined && status >= 200 && status < 300;
-    const wait = isDelivered ? undefined : DELIVERY_RETRY_WAITS_MS[attempt - 1];
+    const isReplaced = this.#isReplaced(event);
+    const wait = isDelivered || isReplaced ? undefined : DELIVERY_RETRY_WAITS_MS[attempt - 1];
     const retryAt = wait === undefined ? undefined : at + wait;
     entry.delivery = {
       endpointId: endpoint.id,
@@ -225,7 +248,7 @@ export class WebhookSender {
     if (isDelivered) endpoint.consecutiveFailures = 0;
     else if (retryAt !== undefined)
       clock.schedule(retryAt, { type: 'delivery', event, attempt: attempt + 1 }, event.order);
-    else if (++endpoint.consecutiveFailures === MAX_CONSECUTIVE_FAILURES) disable(endpoint, clock.now());
+    else if (!isReplaced && ++endpoint.consecutiveFailures === MAX_CONSECUTIVE_FAILURES) disable(endpoint, clock.now());
     onDelivery(entry.delivery, entry);
   }
 

@@ -28,13 +28,10 @@ export const ENDPOINTS = [
   '/api/accounts',
 ];
 
-/** Paths of the pages of an account. */
-export const ACCOUNT_PAGES = ['/account/resources', '/account/webhooks', '/account/tokens', '/account/password'];
-
 /** Markup as an attacker would store it. */
 export const SCRIPT = '<script>alert(1)</script><img src=x onerror=alert(2)>';
 
-/** Starts a sandbox whose console is called in process, by its operator and by the owner of an account. */
+/** Starts a sandbox whose console is called in process, by its operator. */
 export async function startConsole(options: SandboxOptions = {}) {
   const sandbox = createSandbox({
     clock: 'manual',
@@ -47,19 +44,14 @@ export async function startConsole(options: SandboxOptions = {}) {
   const token = account.token('api');
   const request = (path: string, init: RequestInit = {}) =>
     sandbox.console(new Request(`http://localhost${path}`, { redirect: 'manual', ...init }));
-  const page = async (path: string, cookie = '') => (await request(path, { headers: { cookie } })).text();
+  const page = async (path: string) => (await request(path)).text();
   /** Does an action by its endpoint. */
-  const act = async (path: string, body: unknown = {}, cookie = '') => {
+  const act = async (path: string, body: unknown = {}) => {
     const [method = '', target = ''] = path.split(' ');
     const hasBody = method === 'POST';
-    const headers = { cookie, ...(hasBody && { 'content-type': 'application/json' }) };
-    const response = await request(target, { method, headers, ...(hasBody && { body: JSON.stringify(body) }) });
+    const headers = { 'content-type': 'application/json' };
+    const response = await request(target, { method, ...(hasBody && { headers, body: JSON.stringify(body) }) });
     return { status: response.status, data: await response.json() };
-  };
-  /** Logs in to the console; returns the cookie of the session. */
-  const logIn = async (email = credentials.email, password = credentials.password) => {
-    const response = await request('/login', { method: 'POST', body: new URLSearchParams({ email, password }) });
-    return response.headers.get('set-cookie')?.split(';')[0] ?? '';
   };
   const api = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     sandbox.fetch(`http://localhost${path}`, {
@@ -76,7 +68,7 @@ export async function startConsole(options: SandboxOptions = {}) {
     (await (await api('POST', '/api/v2/audiences/create', { name })).json()).data[0].id;
   // The recording begins with the first request.
   await request('/');
-  return { sandbox, account, token, request, page, act, logIn, api, createAudience };
+  return { sandbox, account, token, request, page, act, api, createAudience };
 }
 
 /** Serves the console over HTTP. */

@@ -205,7 +205,7 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
       for (const grant of listGrants(service, account)) revokeGrant(service, grant);
       for (const [code, { account: owner }] of state.authorizationCodes)
         if (owner === account) state.authorizationCodes.delete(code);
-      service.sessions.endAll('the password was changed', email);
+      service.sessions.endAll(email);
       return password;
     }),
     logout: report('logout', () => void revokeTokens(service, record(), 'login')),

@@ -144,7 +144,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
     save: () => saveState(service, seed),
     restore: report('restore', (saved) => {
       restoreState(service, readState(saved, seed));
-      service.sessions.endAll('the sandbox was reset, or another state was loaded');
+      service.sessions.endAll();
     }),
     accounts: {
       list: () => [...state.accounts.values()].map(adminOf),

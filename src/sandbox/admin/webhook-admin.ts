@@ -47,7 +47,7 @@ export interface SandboxWebhooks {
   test(id: number): void;
   /**
    * Sends an event again, with its id and body, to every active endpoint it was sent to: up to six attempts, the first one
-   * immediately.
+   * immediately. They replace the attempts that still wait.
    *
    * @param id Id of the event, `evt_…`, which must be in the log.
    */

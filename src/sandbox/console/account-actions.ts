@@ -25,39 +25,33 @@ function endpointFields(fields: JsonObject): EndpointChanges {
 /** The method checks the kind. */
 const kindOf = (fields: JsonObject): TokenKind => string(fields, 'kind') as TokenKind;
 
-/** The actions of an account, which its owner may do, too. */
+/** The actions in the name of an account, and those of its webhook endpoints. */
 export const ACCOUNT_ACTIONS: readonly Action[] = [
   action('POST /tokens', ['kind'], {
-    subject: 'account',
     call: ({ account }, fields) => callOf(account.token, kindOf(fields)),
     respond: ({ result }) => ({ token: result }),
     notice: ({ fields, result }) =>
       `Token ${String(result).split('|')[0]} of the kind ${String(fields.kind)} is issued.`,
   }),
   action('POST /tokens/revoke', ['id'], {
-    subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeToken, number(fields, 'id')),
     notice: ({ fields }) => `Token ${Number(fields.id)} is revoked.`,
   }),
   action('POST /tokens/revoke-all', ['kind'], {
-    subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeTokens, kindOf(fields)),
     respond: ({ result }) => ({ revoked: result }),
     notice: ({ fields, result }) => `${counted(Number(result), 'token')} of the kind ${String(fields.kind)} revoked.`,
   }),
   action('POST /connections/revoke', ['id'], {
-    subject: 'account',
     call: ({ account }, fields) => callOf(account.revokeConnection, number(fields, 'id')),
     notice: () => 'The connection is revoked, with its tokens.',
   }),
-  action('POST /password', ['password', 'current'], {
-    subject: 'account',
+  action('POST /password', ['password'], {
     call: ({ account }, fields) => callOf(account.changePassword, string(fields, 'password')),
     respond: () => ({ changed: true }),
     notice: () => 'The password is changed; all tokens, connections and sessions have ended.',
   }),
   action('POST /webhooks', ['name', 'url', 'events'], {
-    subject: 'account',
     call: ({ sandbox, account }, fields) =>
       callOf(sandbox.webhooks.create, { account, ...endpointFields(fields), url: string(fields, 'url') }),
     respond: ({ result }) => Object(result),
@@ -65,12 +59,10 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
       `The webhook endpoint ${String(name)} is created. This is its secret.`,
   }),
   action('POST /webhooks/update', ['id', 'name', 'url', 'events'], {
-    subject: 'endpoint',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.update, number(fields, 'id'), endpointFields(fields)),
     notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} is changed.`,
   }),
   action('POST /webhooks/rotate', ['id'], {
-    subject: 'endpoint',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.rotate, number(fields, 'id')),
     respond: ({ result }) => Object(result),
     notice: ({ fields }) =>
@@ -78,13 +70,11 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   }),
   ...(['pause', 'resume', 'test', 'delete'] as const).map((verb) =>
     action(`POST /webhooks/${verb}`, ['id'], {
-      subject: 'endpoint',
       call: ({ sandbox }, fields) => callOf(sandbox.webhooks[verb], number(fields, 'id')),
       notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} ${VERBS[verb]}.`,
     }),
   ),
   action('POST /webhooks/redeliver', ['event'], {
-    subject: 'event',
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
     notice: ({ fields }) => `The event ${String(fields.event)} is sent again, in up to six attempts.`,
   }),

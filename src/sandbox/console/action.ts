@@ -10,7 +10,7 @@ import type { Advance } from './history.ts';
 /** The objects that an action works with. */
 export interface Subject {
   readonly sandbox: SandboxAdmin;
-  /** The account of the session, or the one that the field `account` names; by default the first one. */
+  /** The account that the field `account` names; by default the first one. */
   readonly account: SandboxAccount;
   /** The state when the recording began. */
   readonly state: SandboxState;
@@ -35,11 +35,6 @@ export interface Action {
   readonly path: string;
   /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
   readonly fields: readonly string[] | undefined;
-  /**
-   * Set if it belongs to an account, whose owner may do it, too: to the account alone, or to a webhook endpoint or an event of
-   * its organization, which the fields `id` and `event` name.
-   */
-  readonly subject?: 'account' | 'endpoint' | 'event';
   /**
    * Returns the calls of the sandbox's own methods that do the action, and that a program would make: the methods check what is not
    * checked here.

@@ -6,22 +6,22 @@ import { checkHost, isSameOrigin } from '../http/middleware.ts';
 import { isBodyWithin } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { Service } from '../service.ts';
-import { addAccountPages } from './account-routes.ts';
 import { SCRIPT, STYLES } from './assets.ts';
 import { changeStream } from './change-stream.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { History } from './history.ts';
 import { render } from './layout.ts';
-import { createAccountApi, createOperatorApi } from './operator-api.ts';
+import { createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
 import { Recorder } from './recorder.ts';
+import { rememberRequest } from './request-search.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Longest body of a request to the console, in bytes, and longest state that an operator loads. */
+/** Longest body of a request to the console, in bytes, and longest state that an operator loads: that of the longest string. */
 const MAX_BODY = 1_000_000;
-const MAX_STATE = 2 ** 28;
+const MAX_STATE = 2 ** 29;
 
 const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
@@ -39,14 +39,15 @@ interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
 }
 
 /**
- * Creates the console: pages and JSON endpoints of the operator, and the pages of an account that has logged in. Over HTTP, the
- * operator needs the token of the run; in process, whoever can call it is the operator.
+ * Creates the console: the pages and JSON endpoints of the operator. Over HTTP, the operator needs the token of the run; in process,
+ * whoever can call it is the operator.
  */
 export function createConsole({ service, admin: sandbox, options, seed, addresses, send }: ConsoleParts): Hono<Env> {
   const recorder = new Recorder(service, seed);
   const history = new History(service);
   const operators = new Operators();
   const console: ConsoleContext = { service, sandbox, recorder, history, operators, addresses, send };
+  recorder.onDrop = (entry) => rememberRequest(console, entry);
   const app = new Hono<Env>();
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
   app.use(addHeaders);
@@ -54,8 +55,8 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   app.use(limitBody(operators));
   addAssets(app);
   app.get('/events', (context) => {
-    const isKnown = (): boolean => operators.has(context) || service.sessions.find(context.req.raw) !== undefined;
-    if (!isKnown()) return context.text('Log in first.', 401);
+    const isKnown = (): boolean => operators.has(context);
+    if (!isKnown()) return context.text('Open the address that the sandbox has printed.', 401);
     // The body of a response to HEAD is dropped, and never cancelled.
     return context.req.method === 'HEAD' ? context.body(null) : changeStream(service, context.req.raw.signal, isKnown);
   });
@@ -65,13 +66,6 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   });
   app.route('/api', createOperatorApi(console));
   app.all('/api/*', noEndpoint);
-  app.use('/account/api/*', async (context, next) => {
-    const email = service.sessions.find(context.req.raw) ?? '';
-    return service.state.accounts.has(email) ? next() : context.json({ message: 'Log in first.' }, 401);
-  });
-  app.route('/account/api', createAccountApi(console));
-  app.all('/account/api/*', noEndpoint);
-  addAccountPages(app, console);
   addOperatorPages(app, console, options);
   app.onError((error, context) => {
     if (error instanceof ConnectionCut) throw error;

@@ -50,7 +50,6 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
 }
 
 function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliveryState {
-  // A redelivery does not end the attempts that were made before it.
   if (isDelivered(latest)) return 'delivered';
   if (retryAt !== undefined) return 'waiting';
   return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';

@@ -8,6 +8,8 @@ interface Description {
   /** Its resource or event, and the words for several that do the same, such as "jobs end at 104 Completed". */
   readonly subject: string;
   readonly event: string;
+  /** Page of what it is about, if it has one. */
+  readonly href?: string;
 }
 
 /** A task that is due at a time of the sandbox's clock; `order` is its rank among the tasks of the same time. */
@@ -29,13 +31,15 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
     const { event, attempt } = task;
     const { name, id } = event.endpoint;
     const description = `Attempt ${attempt} to deliver ${event.type} to ${name} (webhook endpoint ${id})`;
-    return { description, subject: event.id, event: `deliveries to ${name} are attempted again` };
+    const href = `/deliveries?event=${event.id}&to=${id}#detail`;
+    return { description, subject: event.id, event: `deliveries to ${name} are attempted again`, href };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;
     const subject = `schedule ${schedule.id}`;
     if (!account.schedules.has(schedule.id)) return undefined;
-    return { description: `Schedule ${schedule.id} builds again`, subject, event: 'schedules build again' };
+    const href = `/resources/${schedule.id}`;
+    return { description: `Schedule ${schedule.id} builds again`, subject, event: 'schedules build again', href };
   }
   if (task.type === 'upload-cleanup') {
     const { reference } = task;
@@ -47,5 +51,6 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
   const { id, name } = statusOf(task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status);
   const [one, several] = task.type === 'job-end' ? ['ends at', 'end at'] : ['reaches', 'reach'];
   const subject = `${job.kind} ${task.id}`;
-  return { description: `The job of ${subject} ${one} ${id} ${name}`, subject, event: `jobs ${several} ${id} ${name}` };
+  const description = `The job of ${subject} ${one} ${id} ${name}`;
+  return { description, subject, event: `jobs ${several} ${id} ${name}`, href: `/resources/${task.id}` };
 }

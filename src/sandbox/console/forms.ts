@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type Attributes, attributesOf, type Content, foreign, type Html } from './html.ts';
+import { type Attributes, attributesOf, type Content, type Html } from './html.ts';
 import { withoutOverrides } from './words.ts';
 
 /** The parts of a form that is sent as JSON. */
@@ -17,22 +17,19 @@ interface ActionForm extends Sending {
   readonly confirm?: readonly [question: string, consequence: string] | undefined;
   /** Describes the button, if its text alone does not. */
   readonly label?: string | undefined;
-  /** Page to open when it is done. */
-  readonly leave?: string;
   /** Layout of the fields. @default one below the other */
   readonly layout?: 'row';
 }
 
 /** Returns a form that the page's script sends as JSON; `action` is the method and the path of the endpoint. */
 export function actionForm(action: string, submit: string, form: ActionForm = {}): Html {
-  const { values, fields = '', confirm, label, leave, style, layout = '' } = form;
+  const { values, fields = '', confirm, label, style, layout = '' } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const attributes = {
     class: isInline ? '' : `form ${layout}`.trim(),
     method: 'post',
     'data-action': action,
-    'data-leave': leave,
     'data-confirm': question,
     'data-consequence': consequence,
   };
@@ -82,13 +79,10 @@ export function opener(dialog: string, text: string, { label, style, about, valu
   return html`<button type="button"${attributes}>${text}</button>`;
 }
 
-/** Returns the form with which an operator logs in as an account, without a password. */
-export function logInAs(email: string, { text = '', style = '', next = '' }): Html {
-  const label = text === '' || text.includes(email) ? '' : `${text} ${email}`;
-  const button = attributesOf({ class: style, 'aria-label': label });
-  return html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
-<input type="hidden" name="next" value="${next}"><button${button}>${text === '' ? foreign(email) : text}</button></form>`;
-}
+/** Returns the form with which the browser logs in as an account, for the consent page of OAuth. */
+export const logInAs = (email: string): Html =>
+  html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
+<button class="small" aria-label="Log in as ${email}">Log in as</button></form>`;
 
 /** Returns an input with its label. */
 export function input(label: string, name: string, attributes: Attributes = {}, hint = ''): Html {

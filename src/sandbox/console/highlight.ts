@@ -32,8 +32,8 @@ function highlight(code: string): readonly (Html | string)[] {
 }
 
 /** Returns code with a button that copies it. */
-export const codeBlock = (id: string, caption: string, code: string): Html =>
-  html`<figure class="code"><figcaption><span>${caption}</span><span class="acts">
+export const codeBlock = (id: string, caption: string, code: string, more: Content = ''): Html =>
+  html`<figure class="code"><figcaption><span>${caption}</span><span class="acts">${more}
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy: ${caption}">Copy</button></span></figcaption>
 <pre id="${id}" class="tall" tabindex="0">${highlight(code)}</pre></figure>`;
 

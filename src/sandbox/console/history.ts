@@ -32,6 +32,9 @@ export interface Advance {
 /** Most jobs whose changes are kept. */
 const MAX_JOBS = 10_000;
 
+/** Most events that are kept while the clock runs. */
+const MAX_EVENTS = 20_000;
+
 /** The statuses of jobs, and what an action does, while a console is open. */
 export class History {
   readonly #service: Service;
@@ -41,13 +44,16 @@ export class History {
   readonly #current = new Set<Advance>();
   /** The latest advance, by an action of the console. */
   latest: Advance | undefined;
+  /** What has happened since then, while the clock runs; the latest part. */
+  #since: Advance;
 
   constructor(service: Service) {
     this.#service = service;
+    this.#since = this.#begin();
     service.observers.add({
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => {
-        if (delivery) for (const { events } of this.#current) addDelivery(events, event.endpoint, delivery);
+        if (delivery) for (const { events } of this.#records()) addDelivery(events, event.endpoint, delivery);
       },
     });
   }
@@ -56,6 +62,33 @@ export class History {
   clear(): void {
     this.#jobs.clear();
     this.latest = undefined;
+    this.#since = this.#begin();
+  }
+
+  #begin(): Advance {
+    return { from: this.#service.clock.now(), to: 0, events: [] };
+  }
+
+  /** Keeps an advance, after which another part begins. */
+  finishAdvance(advance: Advance): void {
+    this.latest = advance;
+    this.#since = this.#begin();
+  }
+
+  /** What has happened since the latest advance, or since the console was opened. */
+  get sinceLatest(): Advance {
+    return { ...this.#since, to: this.#service.clock.now() };
+  }
+
+  /** Returns what is written at present: the actions that are being done, and what happens in between. */
+  *#records(): Generator<Advance> {
+    yield* this.#current;
+    const { events } = this.#since;
+    if (events.length >= MAX_EVENTS) {
+      events.splice(0, MAX_EVENTS / 2);
+      this.#since = { ...this.#since, from: events[0]?.at ?? this.#since.from };
+    }
+    yield this.#since;
   }
 
   /** Returns the statuses of a job, the first one first. */
@@ -95,7 +128,7 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
-    for (const { events } of this.#current)
+    for (const { events } of this.#records())
       events.push({ at, what: 'jobs', subject: `${kind} ${id}`, result: outcome });
   }
 }

@@ -2,12 +2,15 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
+import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
-import { logInAs } from './forms.ts';
 import { attributesOf, type Content, type Html, head } from './html.ts';
+import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
+import { findRequests } from './request-search.ts';
+import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
 import { count, dateText, durationText } from './words.ts';
 
 /** A page of the console. */
@@ -18,36 +21,25 @@ export interface Page {
   readonly source?: string;
 }
 
-/** The reader of a page, and its path. */
-interface Viewer {
-  readonly console: ConsoleContext;
-  readonly path: string;
-  readonly isOperator: boolean;
-  /** Email of the account that has logged in. */
-  readonly email: string | undefined;
-}
-
-/** Responds with a page, in the frame that its reader has. */
+/** Responds with a page; an operator sees it in the frame of the console. */
 export function render(
   console: ConsoleContext,
   context: Context<Env>,
   { title, content, source }: Page,
-  status: 200 | 401 | 404 | 429 | 500 = 200,
+  status: 200 | 401 | 404 | 500 = 200,
 ): Response | Promise<Response> {
+  const { pathname, searchParams } = new URL(context.req.url);
   const isOperator = console.operators.has(context);
-  const email = console.service.sessions.find(context.req.raw);
-  const viewer = { console, path: context.req.path, isOperator, email };
-  const hasFrame = isOperator || email !== undefined;
-  const frame = hasFrame ? [topBar(viewer), sideNavigation(viewer)] : '';
-  // Another tab may log in as another account: the script sends the one that the page is of.
-  const account = viewer.path.startsWith('/account/') && email;
+  const frame = isOperator
+    ? [topBar(console, pathname, searchParams), sideNavigation(console, pathname, searchParams)]
+    : '';
   const shown = typeof content === 'string' ? [head(title), content] : content;
   // Without spaces between the elements: every page has them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
-    html`${start}<body${attributesOf({ class: !hasFrame && 'plain' })}><a class="skip" href="#main">Skip to the content</a>${frame}
-<main id="main" tabindex="-1"${attributesOf({ 'data-source': source, 'data-account': account })}>${shown}</main></body></html>`,
+    html`${start}<body${attributesOf({ class: !isOperator && 'plain' })}><a class="skip" href="#main">Skip to the content</a>${frame}
+<main id="main" tabindex="-1"${attributesOf({ 'data-source': source })}>${shown}</main></body></html>`,
     status,
   );
 }
@@ -63,39 +55,32 @@ export const modeText = (mode: ClockMode): string =>
 export const clockElement = (now: number, mode: ClockMode): Html =>
   html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
 
-function topBar(viewer: Viewer): Html {
-  const { isOperator, email, console } = viewer;
+function topBar(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const { clock } = console.service;
   const { api } = console.addresses();
-  const address = isOperator
-    ? html`<button class="chip addr" data-text="${api}"><span class="soft far">API</span>
-<code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>`
-    : html`<span></span>`;
-  const [name = '', domain = ''] = (email ?? '').split(/(?=@)/);
-  const time = html`<span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span>`;
-  const chip = isOperator
-    ? html`<button popovertarget="clock-menu" class="chip" id="now" data-live>${time}</button>`
-    : html`<span class="chip" id="now" data-live>${time}</span>`;
-  const who = html`<span class="sr">Account</span><span>${name}<span class="far">${domain}</span></span>`;
-  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>${address}${chip}
-<button popovertarget="account-menu" class="chip" id="who" data-live>${email === undefined ? 'Account' : who}</button>
-${isOperator ? clockMenu(console) : ''}${accountMenu(viewer)}</header>`;
+  return html`<header class="top"><button class="menu chip" popovertarget="nav">Menu</button>
+<button class="chip addr" data-text="${api}"><span class="soft far">API</span>
+<code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>
+<div id="filter" data-live>${accountFilter(console, path, query)}</div>
+<button popovertarget="clock-menu" class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span></button>
+${clockMenu(console)}</header>`;
 }
 
-/** Most accounts that the menu offers to log in as. */
-const MAX_ACCOUNTS = 10;
-
-function accountMenu({ isOperator, email, console }: Viewer): Html {
-  const all = isOperator ? [...console.service.state.accounts.keys()] : [];
-  const others = all.filter((account) => account !== email).slice(0, MAX_ACCOUNTS);
-  const items = others.map((account) => html`<li>${logInAs(account, { style: 'quiet small' })}</li>`);
-  const choice = items.length > 0 ? html`<h3>Log in as</h3><ul>${items}</ul>` : '';
-  const title = email === undefined ? 'No account' : html`<bdi>${email}</bdi>`;
-  const action =
-    email === undefined
-      ? html`<p><a class="button small" href="/login">Log in with a password</a></p>`
-      : html`<form class="acts" method="post" action="/logout"><button class="small">Log out</button></form>`;
-  return html`<div id="account-menu" class="pop" popover><h2>${title}</h2>${choice}${action}</div>`;
+/** Returns the filter of all pages; with one account, there is nothing to filter. */
+function accountFilter(console: ConsoleContext, path: string, query: URLSearchParams): Html | '' {
+  const accounts = [...console.service.state.accounts.values()];
+  if (accounts.length < 2) return '';
+  const chosen = chosenAccount(console, query)?.email ?? '';
+  const link = (email: string, text: Content): Html => {
+    const href = addressOf(path, query, { account: email, before: '' });
+    return html`<li><a${attributesOf({ href, 'aria-current': email === chosen && 'true' })}>${text}</a></li>`;
+  };
+  const [name = '', domain = ''] = chosen.split(/(?=@)/);
+  const shown =
+    chosen === '' ? html`All<span class="far">&nbsp;accounts</span>` : html`${name}<span class="far">${domain}</span>`;
+  return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Account filter: </span><span>${shown}</span></button>
+<div id="accounts-menu" class="pop" popover><h2>Show</h2><ul class="links">${link('', 'All accounts')}
+${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
 }
 
 /** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
@@ -108,66 +93,85 @@ function clockMenu({ service }: ConsoleContext): Html {
 <p><a href="/clock">All that is due</a></p></div>`;
 }
 
-/** A link of the navigation, and a number beside it. */
-type Link = readonly [path: string, text: string, number?: number | undefined];
+/** A link of the navigation, and what stands beside it: a number, or what is wrong. */
+type Link = readonly [path: string, text: string, beside?: Html | number | undefined];
 
-function sideNavigation(viewer: Viewer): Html {
-  const { isOperator, email = '', console } = viewer;
+function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const find = html`<form class="find" role="search" action="/find">
-<input type="search" name="q" aria-label="Find by id" placeholder="Find by id (Ctrl K)"></form>`;
-  const links = [
-    isOperator ? group('Operator', '', operatorLinks(console), viewer) : '',
-    email === '' ? '' : group('Account', email, accountLinks(console, email), viewer),
-  ];
-  return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="${isOperator ? '/start' : '/account'}">Sandbox</a>
-${isOperator ? find : ''}<div id="nav-links" data-live>${links}</div></nav>`;
+<input type="search" name="q" aria-label="Find" placeholder="Find (Ctrl K)"></form>`;
+  const groups = linksOf(console, query).map((links) => group(links, console, path, query));
+  return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="/start">Sandbox</a>
+${find}<div id="nav-links" data-live>${groups}</div></nav>`;
 }
 
-function operatorLinks({ service, recorder, sandbox }: ConsoleContext): readonly Link[] {
-  const { state, jobs } = service;
-  const resources = [...state.accounts.values()].reduce((sum, account) => sum + resourceCount(account), 0);
+function linksOf(console: ConsoleContext, query: URLSearchParams): readonly (readonly Link[])[] {
+  const { service, recorder, sandbox } = console;
+  const accounts = shownAccounts(console, query);
+  const running = [...service.jobs.saved.running.values()].filter(({ account }) => accounts.includes(account));
   return [
-    ['/start', 'Start'],
-    ['/requests', 'Requests', state.log.length],
-    ['/deliveries', 'Deliveries'],
-    ['/jobs', 'Jobs', jobs.saved.running.size],
-    ['/resources', 'Resources', resources],
-    ['/clock', 'Clock'],
-    ['/faults', 'Faults', sandbox.faults.list().length],
-    ['/limits', 'Limits'],
-    ['/accounts', 'Accounts', state.accounts.size],
-    ['/session', 'Session', recorder.stepCount],
+    [
+      ['/start', 'Start'],
+      ['/requests', 'Requests', findRequests(console, accountQuery(query)).length],
+      ['/jobs', 'Jobs', running.length],
+      ['/deliveries', 'Deliveries', deliveryAlarm(console, query)],
+      ['/resources', 'Resources', accounts.reduce((sum, account) => sum + resourceCount(account), 0)],
+    ],
+    [
+      ['/clock', 'Clock'],
+      ['/limits', 'Limits', limitAlarm(console, query)],
+      ['/faults', 'Faults', sandbox.faults.list().length],
+    ],
+    [
+      ['/accounts', 'Accounts and tokens', accounts.length],
+      ['/session', 'Session', recorder.stepCount],
+    ],
   ];
 }
 
-function accountLinks({ service, sandbox }: ConsoleContext, email: string): readonly Link[] {
-  const account = service.state.accounts.get(email);
-  return [
-    ['/account/resources', 'Resources', account && resourceCount(account)],
-    ['/account/webhooks', 'Webhooks', account?.company.endpoints.length],
-    ['/account/tokens', 'Tokens', account && sandbox.accounts.get(email).tokens().length],
-    ['/account/password', 'Password'],
-  ];
+/** Returns the account filter alone, which the links to other pages keep. */
+function accountQuery(query: URLSearchParams): URLSearchParams {
+  const account = query.get('account');
+  return new URLSearchParams(account === null ? {} : { account });
 }
 
-function group(title: string, email: string, links: readonly Link[], { path, console }: Viewer): Html {
-  const { state } = console.service;
+function group(links: readonly Link[], { service }: ConsoleContext, path: string, query: URLSearchParams): Html {
   // The first page is the one of requests, once there are some.
-  const current = path === '/' ? (state.requestCount === 0 ? '/start' : '/requests') : path;
-  const items = links.map(([target, text, number = 0]) => {
+  const current =
+    path === '/'
+      ? service.state.requestCount === 0
+        ? '/start'
+        : '/requests'
+      : path.replace(/^\/endpoints/, '/deliveries');
+  const items = links.map(([target, text, beside = 0]) => {
     const isCurrent = `${current}/`.startsWith(`${target}/`);
-    const badge =
-      target === '/deliveries' ? deliveryCount(console) : number > 0 ? html`<span>${count(number)}</span>` : '';
-    return html`<li><a${attributesOf({ href: target, 'aria-current': isCurrent && 'page' })}>${text}${badge}</a></li>`;
+    const badge = typeof beside !== 'number' ? beside : beside > 0 ? html`<span>${count(beside)}</span>` : '';
+    const href = addressOf(target, accountQuery(query), {});
+    return html`<li><a${attributesOf({ href, 'aria-current': isCurrent && 'page' })}>${text}${badge}</a></li>`;
   });
-  const owner = email === '' ? '' : html` <bdi title="${email}">${email}</bdi>`;
-  return html`<h2>${title}${owner}</h2><ul>${items}</ul>`;
+  return html`<ul>${items}</ul>`;
 }
 
-/** Returns the number of deliveries, or of those that have failed and are attempted again. */
-function deliveryCount({ service: { webhooks, clock } }: ConsoleContext): Html | '' {
-  const deliveries = groupDeliveries(webhooks.attempts, clock.now());
-  const failing = deliveries.filter(({ state }) => state === 'waiting').length;
-  if (failing > 0) return html`<span class="alarm">${count(failing)} failing</span>`;
-  return deliveries.length > 0 ? html`<span>${count(deliveries.length)}</span>` : '';
+/** Returns how many endpoints the service has switched off; or deliveries that fail or have failed; or deliveries. */
+function deliveryAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {
+  const { webhooks, clock } = console.service;
+  const companies = shownCompanies(console, query);
+  const off = companies.flatMap(({ endpoints }) => endpoints.filter(isDisabled)).length;
+  if (off > 0) return html`<span class="alarm">${count(off)} off</span>`;
+  const attempts = webhooks.attempts.filter(({ event }) => companies.includes(event.endpoint.creator.company));
+  const deliveries = groupDeliveries(attempts, clock.now());
+  const failing = deliveries.filter(({ state }) => state === 'waiting' || state === 'exhausted').length;
+  return failing > 0 ? html`<span class="alarm">${count(failing)} failing</span>` : deliveries.length;
+}
+
+/** Returns how many rate buckets and build budgets are used up. */
+function limitAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {
+  const { state, clock } = console.service;
+  const accounts = shownAccounts(console, query);
+  const tokens = [...state.tokens.values()].filter(({ account }) => accounts.includes(account));
+  const windows = [
+    ...tokens.flatMap(({ buckets }) => [...buckets.values()]),
+    ...shownCompanies(console, query).flatMap(({ hourlyBuilds, dailyBuilds }) => [hourlyBuilds, dailyBuilds]),
+  ];
+  const full = windows.filter((window) => window.count(clock.now()) >= window.limit).length;
+  return full > 0 ? html`<span class="warn">${count(full)} full</span>` : 0;
 }

@@ -98,9 +98,9 @@ interface List<T> extends TableOptions<T> {
 
 /** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
-  const { id, things = id, path, total, live, caption, columns } = list;
+  const { id, things = id, total, live, caption, columns } = list;
   const [entries, pager] = pageOf(list);
-  const empty = total === 0 ? list.empty : noMatch(path, things, total);
+  const empty = total === 0 ? list.empty : noMatch(list, things, total);
   const rows = table(caption, entries, empty, columns, list);
   return [
     filterForm(list, things),
@@ -164,7 +164,7 @@ export function segments(
 }
 
 function filterForm<T>({ path, query, placeholder, kept = [], selections = [] }: List<T>, things: string): Html {
-  const hiddenNames = kept.filter((name) => query.has(name));
+  const hiddenNames = [...kept, 'account'].filter((name) => query.has(name));
   return html`<form class="filter" role="search" aria-label="Filter of ${things}" method="get" action="${path}">
 ${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}
 <input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}">
@@ -172,12 +172,11 @@ ${selections.map(([text, name, choices]) => selection(name, choices, query.get(n
 <noscript><button>Filter</button></noscript></form>`;
 }
 
-const noMatch = (path: string, things: string, total: number): Html =>
-  emptyState(
-    `No ${things} match`,
-    `There are ${count(total)}, but none with this filter.`,
-    linkButton(path, 'Clear the filter', 'small'),
-  );
+function noMatch<T>({ path, query }: List<T>, things: string, total: number): Html {
+  const address = addressOf(path, new URLSearchParams(), { account: query.get('account') ?? '' });
+  const text = `There are ${count(total)}, but none with this filter.`;
+  return emptyState(`No ${things} match`, text, linkButton(address, 'Clear the filter', 'small'));
+}
 
 /** Returns the words of a search in small letters. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>

@@ -4,8 +4,6 @@ import { type Call, run } from '../admin/call-source.ts';
 import { FaultRuleError } from '../faults.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
-import type { Service } from '../service.ts';
-import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { type Action, FieldError, NotFoundError, type Outcome, type Subject } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
@@ -15,9 +13,6 @@ import { redactText } from './redact-request.ts';
 import { shownFields, typescriptOf } from './shown-call.ts';
 import { withoutOverrides } from './words.ts';
 
-/** Returns the account in whose name an action is done, and throws if it may not do it. */
-type Actor = (context: Context<Env>, action: Action, fields: JsonObject) => SandboxAccount | undefined;
-
 /**
  * Creates the JSON endpoints of the operator: every action, and the state they change. An action of an account is done in the
  * name of the account whose email the field `account` contains, by default of the first one.
@@ -26,11 +21,7 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const { state, clock, webhooks, jobs } = service;
   const app = withErrors();
-  addActions(app, console, [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS], (_, __, { account }) => {
-    if (account === undefined) return sandbox.accounts.list()[0];
-    if (typeof account !== 'string') throw new FieldError('`account` must be the email of an account.');
-    return sandbox.accounts.get(account);
-  });
+  addActions(app, console);
   app.get('/state', ({ json }) => {
     clock.runDue();
     const now = new Date(clock.now()).toISOString();
@@ -54,42 +45,38 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   return app;
 }
 
-/** Creates the JSON endpoints of an account's pages: the actions of an account, in the name of the session's account. */
-export function createAccountApi(console: ConsoleContext): Hono<Env> {
-  const { service, sandbox } = console;
-  const app = withErrors();
-  addActions(app, console, ACCOUNT_ACTIONS, ({ req }, action, fields) => {
-    const email = service.sessions.find(req.raw);
-    if (email === undefined) return undefined;
-    const { account: shown = email } = fields;
-    if (shown !== email)
-      throw new FieldError(
-        `This page is of ${shown}, and the browser has logged in as ${email} since: nothing was done.`,
-      );
-    const account = sandbox.accounts.get(email);
-    checkOwner(service, account, action, fields);
-    return account;
-  });
-  return app;
+/** Returns the field that an error is about: errors of the sandbox's methods begin with the name of the option. */
+function fieldOf(error: Error): string | undefined {
+  const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
+  return field ?? /^`(?:(?:clock|limits)\.)?(\w+)/.exec(error.message)?.[1];
 }
 
 function withErrors(): Hono<Env> {
   const app = new Hono<Env>();
   app.onError((error, { json }) => {
-    const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
-    return json({ message: redactText(error.message), field }, error instanceof NotFoundError ? 404 : 400);
+    return json(
+      { message: redactText(error.message), field: fieldOf(error) },
+      error instanceof NotFoundError ? 404 : 400,
+    );
   });
   return app;
 }
 
-function addActions(app: Hono<Env>, console: ConsoleContext, actions: readonly Action[], accountOf: Actor): void {
-  for (const action of actions) {
+/** Returns the account that a request names, by default the first one. */
+function accountOf({ sandbox }: ConsoleContext, email: unknown): SandboxAccount | undefined {
+  if (email === undefined) return sandbox.accounts.list()[0];
+  if (typeof email !== 'string') throw new FieldError('`account` must be the email of an account.', 'account');
+  return sandbox.accounts.get(email);
+}
+
+function addActions(app: Hono<Env>, console: ConsoleContext): void {
+  for (const action of [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS]) {
     app.on(action.method, action.path, async (context) => {
       const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
       const sent = isEmpty ? {} : await readFields(context);
-      const { account: _, ...fields } = sent;
+      const { account: email, ...fields } = sent;
       checkNames(action, fields);
-      const account = accountOf(context, action, sent);
+      const account = accountOf(console, email);
       const { outcome, typescript } = await perform(console, action, account, fields);
       return context.json({
         ...(action.respond?.(outcome) ?? outcome.fields),
@@ -110,7 +97,8 @@ function checkNames({ fields: names }: Action, fields: JsonObject): void {
 
 async function readFields(context: Context): Promise<JsonObject> {
   const isJson = /^application\/json\b/i.test(context.req.header('content-type') ?? '');
-  const body = isJson ? await readBody(context) : undefined;
+  // The console has limited the body before.
+  const body = isJson ? await readBody(context, Number.POSITIVE_INFINITY) : undefined;
   if (body) return body;
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
@@ -141,27 +129,10 @@ async function perform(
   });
   const [method, ms] = calls[0] ?? [];
   // A clock that runs has gone on meanwhile.
-  if (method === sandbox.advance) history.latest = { ...happened, to: happened.from + Number(ms) };
+  if (method === sandbox.advance) history.finishAdvance({ ...happened, to: happened.from + Number(ms) });
   const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
   const outcome = { fields: shownFields(fields), service, result, happened };
   return { outcome, typescript: calls.map(typescriptOf).join('\n') };
 }
 
 const isCall = (calls: Call | readonly Call[]): calls is Call => typeof calls[0] === 'function';
-
-/** Checks that an account may do an action on its own pages: with what its organization has, and with its present password. */
-function checkOwner(
-  { state, webhooks }: Service,
-  { email, password }: SandboxAccount,
-  { path, subject }: Action,
-  { id, event, current }: JsonObject,
-): void {
-  const endpoints = state.accounts.get(email)?.company.endpoints ?? [];
-  if (subject === 'endpoint' && !endpoints.some((endpoint) => endpoint.id === id))
-    throw new NotFoundError(`The webhook endpoint ${id} does not exist.`);
-  const isSent = (one: DeliveryAttempt): boolean => one.event.id === event && endpoints.includes(one.event.endpoint);
-  if (subject === 'event' && !webhooks.attempts.some(isSent))
-    throw new NotFoundError(`The log of deliveries has no event "${event}".`);
-  if (path === '/password' && current !== password)
-    throw new FieldError('The current password is another one.', 'current');
-}

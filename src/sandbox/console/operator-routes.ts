@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Env } from '../http/access.ts';
 import { readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
-import { pathOf } from './account-routes.ts';
+import { readResult } from '../storage/result-files.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
@@ -13,13 +13,14 @@ import { findResource } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
 import { clockPage } from './pages/clock-page.ts';
 import { deliveriesPage } from './pages/deliveries-page.ts';
+import { endpointPage } from './pages/endpoint-page.ts';
 import { faultsPage } from './pages/faults-page.ts';
 import { jobsPage } from './pages/jobs-page.ts';
 import { limitsPage } from './pages/limits-page.ts';
 import { objectPage } from './pages/object-page.ts';
 import { requestPage } from './pages/request-page.ts';
 import { requestsPage } from './pages/requests-page.ts';
-import { allResourcesPage } from './pages/resource-pages.ts';
+import { resourcesPage } from './pages/resource-pages.ts';
 import { sessionPage } from './pages/session-page.ts';
 import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
@@ -38,8 +39,9 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/requests': (query) => requestsPage(console, query),
     '/requests/:id': (_, id) => requestPage(console, id),
     '/deliveries': (query) => deliveriesPage(console, query),
+    '/endpoints/:id': (_, id) => endpointPage(console, Number(id)),
     '/jobs': (query) => jobsPage(console, query),
-    '/resources': (query) => allResourcesPage(console, query),
+    '/resources': (query) => resourcesPage(console, query),
     '/resources/:id': (query, id) => objectPage(console, Number(id), query),
     '/clock': (query) => clockPage(console, query),
     '/faults': () => faultsPage(console),
@@ -64,13 +66,19 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const source = recordedTest(recorder.recording, options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
+  // From the origin of the console: a browser downloads from no other one, and no page contains the signature of a file.
+  app.get('/results/:id/:file', ({ req, notFound }) => {
+    const results = service.state.results.get(Number(req.param('id')));
+    if (!results?.streams.some((stream) => req.param('file') === `${stream}.csv`)) return notFound();
+    return new Response(readResult(results, 0), { headers: { 'content-type': 'text/csv; charset=utf-8' } });
+  });
   app.get('/state.json', () => Response.json(sandbox.save()));
   app.post('/login-as', async (context) => {
     const form = await readForm(context);
     const account = service.state.accounts.get(form.get('account') ?? '');
     if (!account) return context.notFound();
     context.header('set-cookie', service.sessions.startOnly(account.email, context.req.raw));
-    return context.redirect(pathOf(form.get('next')), 303);
+    return context.redirect('/accounts', 303);
   });
 }
 
@@ -91,8 +99,7 @@ function find(console: ConsoleContext, id: string): string {
 const NO_TOKEN: Page = {
   title: 'Open the console by its address',
   content: html`<div class="centre">${head('Open the console by its address')}
-<p>The sandbox has printed an address with a token for this run: open that one.</p>
-<p>The pages of an account need its email and password only: <a href="/login">Log in</a></p></div>`,
+<p>The sandbox has printed an address with a token for this run: open that one.</p></div>`,
 };
 
 /**

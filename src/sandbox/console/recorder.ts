@@ -4,13 +4,13 @@ import { MAX_KEPT_BODY } from '../http/request-body.ts';
 import { saveState } from '../saved-state.ts';
 import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
 import type { SandboxLimits } from '../service-limits.ts';
-import type { SandboxState } from '../state.ts';
+import type { LogEntry, SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { shownCall } from './shown-call.ts';
 
 /** A request as it is kept. */
 export interface KeptRequest extends HandledRequest {
-  /** `true` if its body was too long. */
+  /** `true` if its body was too long or, of a read, has been dropped. */
   readonly isBodyDropped?: boolean;
 }
 
@@ -45,6 +45,10 @@ export class Recorder {
   /** The latest requests, oldest first, within the bounds. */
   readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
+  /** Ids of the reads among them whose bodies are kept. They are dropped first: the next read has the same. */
+  readonly #reads = new Set<string>();
+  /** Called before the details of a request are dropped. */
+  onDrop: (entry: LogEntry) => void = () => {};
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
 
@@ -131,12 +135,33 @@ export class Recorder {
     this.#requests.delete(entry.id);
     this.#requests.set(entry.id, request);
     this.#requestBytes += bytes;
-    for (const [id, oldest] of this.#requests) {
+    if (entry.method === 'GET' && request.response !== undefined) this.#reads.add(entry.id);
+    for (const id of this.#reads) {
       if (this.#requestBytes <= MAX_BYTES) break;
-      this.#requests.delete(id);
-      this.#requestBytes -= sizeOf(oldest);
+      this.#dropBody(id);
+    }
+    for (const id of this.#requests.keys()) {
+      if (this.#requestBytes <= MAX_BYTES) break;
+      this.#drop(id);
     }
     if (isRoot) this.#add({ started, ended: this.#service.moment(), request }, bytes);
+  }
+
+  #dropBody(id: string): void {
+    const read = this.#requests.get(id);
+    this.#reads.delete(id);
+    if (!read) return;
+    this.#requestBytes -= read.response?.length ?? 0;
+    this.#requests.set(id, { ...read, response: undefined, isBodyDropped: true });
+  }
+
+  #drop(id: string): void {
+    const oldest = this.#requests.get(id);
+    if (!oldest) return;
+    this.onDrop(oldest.entry);
+    this.#requests.delete(id);
+    this.#reads.delete(id);
+    this.#requestBytes -= sizeOf(oldest);
   }
 
   #add(step: Step, bytes: number): void {

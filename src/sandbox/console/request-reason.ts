@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
+import { operationOf } from './client-snippets.ts';
 import { LOST } from './fault-words.ts';
 import { advanceBy } from './forms.ts';
 import { type Content, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
@@ -45,7 +46,7 @@ export function reasonLine(entry: LogEntry): Content {
 export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Html {
   const { status, fault, why = '', freeAt } = entry;
   const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
-  if (status === 0) return withoutResponse(entry, actions);
+  if (status === 0) return withoutResponse(entry, recorded, actions);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
@@ -69,13 +70,30 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
   return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse({ fault, served }: LogEntry, actions: readonly Html[]): Html {
+function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, actions: readonly Html[]): Html {
+  const { fault, served } = entry;
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
-  const gets = html`Your client gets a <code>ConnectionError</code> with <code>outcome: 'unknown'</code>.`;
-  const same = served === undefined ? '' : ' The same idempotency key and body return what was created.';
-  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${same}`], actions });
+  const gets = html`Your client gets a <code>ConnectionError</code>${outcome(entry, 'unknown')}.`;
+  const then = isCreate(entry) ? afterCreate(served, recorded?.headers.has('idempotency-key')) : '';
+  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`], actions });
 }
+
+/** Returns what a create whose response was lost has done, and what the same request does. */
+function afterCreate(served: number | undefined, hasKey: boolean | undefined): string {
+  if (served === undefined) return ' Nothing was created.';
+  if (served >= 400) return ' The service had refused it: nothing was created.';
+  if (hasKey === undefined) return '';
+  return hasKey
+    ? ' The same idempotency key and body return what was created.'
+    : ' It had no idempotency key: the same request creates another one.';
+}
+
+const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.name.endsWith('.create') ?? false;
+
+/** Returns the outcome that the errors of create requests have, and no others. */
+const outcome = (entry: LogEntry, value: string): Html | '' =>
+  isCreate(entry) ? html` with <code>outcome: '${value}'</code>` : '';
 
 function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
   const { why = '', freeAt } = entry;
@@ -111,11 +129,11 @@ function limitText({ bucket, budget, why = '' }: LogEntry): string {
   return bucket ? `bucket ${bucket.name} is full (${bucket.used} of ${bucket.limit})` : why;
 }
 
-function clientGets({ status, why = '' }: LogEntry): Content {
+function clientGets(entry: LogEntry): Content {
+  const { status, why = '' } = entry;
   const isBudget = status === 429 && why.includes('builds');
   const byStatus = status >= 500 ? 'ServerError' : (ERRORS[status] ?? 'ApiError');
-  const outcome = status >= 500 ? 'unknown' : 'refused';
   const waits = status === 429 ? ', or waits for Retry-After and sends it again' : '';
   const error = isBudget ? 'BuildBudgetError' : byStatus;
-  return html`Your client gets a <code>${error}</code> with <code>outcome: '${outcome}'</code>${waits}.`;
+  return html`Your client gets a <code>${error}</code>${outcome(entry, status >= 500 ? 'unknown' : 'refused')}${waits}.`;
 }

@@ -3,6 +3,7 @@ import type { ConsoleContext } from './console-context.ts';
 import { wordsOf } from './lists.ts';
 import type { KeptRequest } from './recorder.ts';
 import { redactText } from './redact-request.ts';
+import { chosenAccount } from './shown-accounts.ts';
 import { decode, parsed } from './snippet-values.ts';
 import { count } from './words.ts';
 
@@ -37,16 +38,28 @@ const IN_PATH = /\/(\d+)(?=\/|$)/g;
 const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
 
 /** Returns the ids of the resources that a request names, in its path or its body. */
-const namedBy = remembered((_, { path }, { body }): readonly number[] => {
+export const namedBy = remembered((_, { path }, { body }): readonly number[] => {
   const ids = [...path.matchAll(IN_PATH), ...textOf(body).matchAll(IN_BODY)];
   return ids.map(([, id]) => Number(id));
 });
 
 /** Returns the name in the body of a request; an empty string if it has none. */
-export function nameIn({ recorder }: ConsoleContext, entry: LogEntry): string {
-  const { name } = Object(parsed(textOf(recorder.find(entry)?.body)));
+export const nameIn = remembered((_, __, { body }) => {
+  const { name } = Object(parsed(textOf(body)));
   return typeof name === 'string' ? redactText(name) : '';
+});
+
+/** Returns the idempotency key of a request; an empty string if it has none. */
+const keyOf = remembered((_, __, { headers }) => headers?.get('idempotency-key') ?? '');
+
+/** Keeps the key, the name and the ids of a request whose details are about to be dropped. */
+export function rememberRequest(console: ConsoleContext, entry: LogEntry): void {
+  for (const find of [createdBy, namedBy, nameIn, keyOf]) find(console, entry);
 }
+
+/** Returns how many requests of the log a search cannot look into, because their bodies are not kept. */
+export const unsearchedCount = ({ service, recorder }: ConsoleContext): number =>
+  service.state.log.filter((entry) => recorder.find(entry)?.isBodyDropped ?? true).length;
 
 /** Returns how many requests are kept, if the log has dropped some; otherwise an empty string. */
 export const keptText = ({ log, requestCount }: State): string =>
@@ -66,10 +79,14 @@ export function findRequests(console: ConsoleContext, query: URLSearchParams): r
   const { log } = console.service.state;
   const words = wordsOf(query);
   const method = query.get('method') ?? '';
-  if (words.length === 0 && method === '') return log;
+  const { email } = chosenAccount(console, query) ?? {};
+  if (words.length === 0 && method === '' && email === undefined) return log;
   const matchers = words.map((word) => matcherOf(console, word));
   return log.filter(
-    (entry) => (method === '' || entry.method === method) && matchers.every((matches) => matches(entry)),
+    (entry) =>
+      (method === '' || entry.method === method) &&
+      (email === undefined || entry.account === email) &&
+      matchers.every((matches) => matches(entry)),
   );
 }
 
@@ -80,7 +97,7 @@ const FIELDS: Readonly<Record<string, (entry: LogEntry, value: string, console: 
   account: ({ account = '' }, value) => account.toLowerCase().includes(value),
   fault: ({ fault = '' }, value) => fault.toLowerCase().includes(value),
   path: ({ path }, value) => path.toLowerCase().includes(value),
-  key: (entry, value, { recorder }) => keyOf(recorder.find(entry)).toLowerCase().includes(value),
+  key: (entry, value, console) => keyOf(console, entry).toLowerCase().includes(value),
   id: (entry, value, console) => isAbout(console, entry, Number(value)),
 };
 
@@ -91,15 +108,14 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
   return (entry) => searchText(console, entry).includes(word);
 }
 
-const keyOf = (recorded: Partial<KeptRequest> | undefined): string => recorded?.headers?.get('idempotency-key') ?? '';
-
 /** Returns all that a request can be found by, in small letters: of JSON and forms their values, not the names of their fields. */
-const searchText = remembered((_, entry, recorded) => {
+const searchText = remembered((console, entry, recorded) => {
   const { id, method, path, status, account = '', why = '', fault = '' } = entry;
   const { url = '', body, response = '' } = recorded;
   const query = url && new URL(url).search;
   const values = [...valuesOf(textOf(body)), ...valuesOf(response)];
-  const parts = [id, method, path, query, status || 'no response', account, why, fault, keyOf(recorded), ...values];
+  const parts = [id, method, path, query, status || 'no response', account, why, fault, ...values];
+  parts.push(keyOf(console, entry), nameIn(console, entry), createdBy(console, entry) ?? '');
   return parts.join(' ').toLowerCase();
 });
 

@@ -1,16 +1,7 @@
-import { expression, literal } from '../admin/call-source.ts';
 import type { HandledRequest } from '../service.ts';
 import { clientSnippets } from './client-snippets.ts';
 import { isSecret } from './redact-request.ts';
-import {
-  hideInHeader,
-  hideInUrl,
-  inShell,
-  inTypeScript,
-  prettyLiteral,
-  readSnippetBody,
-  type SnippetBody,
-} from './snippet-values.ts';
+import { hideInHeader, hideInUrl, inShell, readSnippetBody, type SnippetBody } from './snippet-values.ts';
 
 /** Headers that a snippet leaves out, because every client sends its own. */
 const LEFT_OUT =
@@ -27,17 +18,12 @@ export interface Snippets {
   readonly sdk: string | undefined;
   readonly command: string | undefined;
   readonly curl: string;
-  readonly fetch: string;
 }
 
 /** Returns code that sends a request again. Credentials are variables of the environment. */
 export async function snippetsOf(request: HandledRequest): Promise<Snippets> {
   const body = await readSnippetBody(request);
-  return {
-    ...clientSnippets(request, body),
-    curl: curlOf(request, body),
-    fetch: fetchOf(request, body),
-  };
+  return { ...clientSnippets(request, body), curl: curlOf(request, body) };
 }
 
 function headersOf({ headers }: HandledRequest, body: SnippetBody | undefined): [name: string, value: string][] {
@@ -76,33 +62,4 @@ function curlOf(request: HandledRequest, body: SnippetBody | undefined): string 
     }
   }
   return `${before}${parts.join(' \\\n  ')}${after}`;
-}
-
-function fetchOf(request: HandledRequest, body: SnippetBody | undefined): string {
-  const { method } = request.entry;
-  const options = {
-    ...(method !== 'GET' && { method }),
-    headers: Object.fromEntries(headersOf(request, body)),
-    ...(body && { body: bodyExpression(body) }),
-  };
-  const call = `const response = await fetch(${literal(hideInUrl(request.url))}, ${prettyLiteral(options)});`;
-  const form = body?.kind === 'multipart' ? formSource(body) : '';
-  return inTypeScript(`${form}${call}\nconsole.log(response.status, await response.text());`);
-}
-
-function bodyExpression(body: SnippetBody): unknown {
-  if (body.kind === 'text') return body.text;
-  if (body.kind === 'json') return body.text ?? expression(`JSON.stringify(${literal(body.value)})`);
-  if (body.kind === 'form') return expression(`new URLSearchParams(${literal(body.pairs)})`);
-  if (body.kind === 'multipart') return expression('form');
-  return expression(`Uint8Array.from(atob('${body.base64}'), (character) => character.charCodeAt(0))`);
-}
-
-function formSource({ parts }: Extract<SnippetBody, { kind: 'multipart' }>): string {
-  const lines = parts.map(({ name, value, file }) => {
-    if (file === undefined) return `form.append(${literal(name)}, ${literal(value)});\n`;
-    const content = value.length <= MAX_FILE ? literal(value) : `'x'.repeat(${value.length})`;
-    return `form.append(${literal(name)}, new Blob([${content}]), ${literal(file)});\n`;
-  });
-  return `const form = new FormData();\n${lines.join('')}`;
 }

@@ -163,7 +163,7 @@ export const limitByAddress =
   };
 
 /** Returns a 429 if a bucket of the client's IP address is exhausted; otherwise counts the request. */
-export function checkAddress(service: Service, context: Context<Env>, bucket: AddressBucket): Response | undefined {
+function checkAddress(service: Service, context: Context<Env>, bucket: AddressBucket): Response | undefined {
   const { state, clock, limits } = service;
   const now = clock.now();
   const key = `${bucket} ${context.env.address}`;

@@ -29,8 +29,8 @@ const MAX_JSON_BYTES = 8 * 2 ** 20;
 export class JsonSizeError extends Error {
   override readonly name = 'JsonSizeError';
 
-  constructor() {
-    super(`A JSON body must have at most ${MAX_JSON_BYTES} bytes.`);
+  constructor(max: number) {
+    super(`A JSON body must have at most ${max} bytes.`);
   }
 }
 
@@ -47,14 +47,15 @@ export class FilePart {
  * Reads the object in a request's body: JSON, or the fields of `multipart/form-data`, in which strings that hold a JSON
  * object or array are parsed. Returns `undefined` for any other body.
  *
+ * @param max Most bytes of JSON.
  * @throws NestingError, JsonSizeError
  */
-export async function readBody(context: Context): Promise<JsonObject | undefined> {
+export async function readBody(context: Context, max = MAX_JSON_BYTES): Promise<JsonObject | undefined> {
   const type = context.req.header('content-type') ?? '';
   const bytes = await readBytes(context);
   if (/^multipart\/form-data\s*;/i.test(type)) return readMultipart(bytes, type);
   if (!/^application\/json\s*(?:;|$)/i.test(type)) return undefined;
-  if (bytes.length > MAX_JSON_BYTES) throw new JsonSizeError();
+  if (bytes.length > max) throw new JsonSizeError(max);
   const value = parseJson(bytes);
   return isObject(value) ? value : undefined;
 }

@@ -50,7 +50,7 @@ export function consentPage({ client, redirectUri }: AuthorizationRequest, email
     <button name="decision" value="deny">Deny</button>
     <button class="quiet" name="decision" value="switch">Use another account</button>
   </footer>
-  <small>You can revoke it in the console, under Tokens.</small>`,
+  <small>You can revoke it in the console, under Accounts and tokens.</small>`,
   );
 }
 

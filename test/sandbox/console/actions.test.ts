@@ -9,6 +9,22 @@ const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
 
 const URL_OF_RECEIVER = 'https://example.com/webhooks';
 
+/** Returns the address at which a new OAuth client asks for consent. */
+async function authorizeUrl(sandbox: Sandbox): Promise<string> {
+  const body = JSON.stringify({ redirect_uris: ['http://127.0.0.1:1/'], token_endpoint_auth_method: 'none' });
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  const registered = await sandbox.fetch('http://localhost/oauth/register', { method: 'POST', headers, body });
+  const query = new URLSearchParams({
+    client_id: (await registered.json()).client_id,
+    response_type: 'code',
+    redirect_uri: 'http://127.0.0.1:1/',
+    code_challenge: 'c'.repeat(43),
+    code_challenge_method: 'S256',
+    again: '1',
+  });
+  return `http://localhost/oauth/authorize?${query}`;
+}
+
 describe('an action by its endpoint', () => {
   it.each<[action: string, body: object, typescript: string, then: object]>([
     ['POST /api/clock/advance', { ms: 600_000 }, 'await sandbox.advance(600000);', { now: '1970-01-01T00:10:00.000Z' }],
@@ -267,6 +283,16 @@ describe('an action by its endpoint', () => {
     expect(await page('/session')).toContain('Nothing has happened yet');
   });
 
+  it('loads a state that is longer than any body of the API may be', async () => {
+    const { act, api, sandbox } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
+    for (let count = 0; count < 10; count++)
+      await api('POST', '/api/v2/projects/create', { name: `${count}${'x'.repeat(900_000)}` });
+    const state = sandbox.save();
+    expect(JSON.stringify(state).length).toBeGreaterThan(8 * 2 ** 20);
+    expect((await act('POST /api/state', state)).data.message ?? '').toBe('');
+    expect((await (await api('GET', '/api/v2/projects/index')).json()).data).toHaveLength(10);
+  });
+
   it('a redelivery is manual, and the page shows whether an endpoint was paused or disabled', async () => {
     const { act, page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER, name: 'Down' });
@@ -279,7 +305,6 @@ describe('an action by its endpoint', () => {
     expect(attempts.sort()).toEqual([
       [1, false],
       [1, true],
-      [2, false],
       [2, true],
     ]);
     const list = await page('/deliveries');
@@ -296,9 +321,9 @@ describe('an action by its endpoint', () => {
     expect(text).not.toContain('>Paused</span>');
   });
 
-  it('a redelivery that succeeds is delivered, although the earlier delivery is still attempted again', async () => {
+  it('a redelivery replaces the attempts that wait: after its success, no other one follows', async () => {
     const statuses = [500, 204];
-    const { act, page, logIn, createAudience, sandbox } = await startConsole({
+    const { act, page, createAudience, sandbox } = await startConsole({
       deliver: async () => new Response(null, { status: statuses.shift() ?? 500 }),
     });
     const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
@@ -307,11 +332,8 @@ describe('an action by its endpoint', () => {
     await sandbox.advance(0);
     const { eventId: event } = sandbox.webhooks.deliveries[0] ?? {};
     const pages = async () => {
-      const paths = [`/deliveries?event=${event}&to=${id}`, `/account/webhooks/${id}`, `/resources/${audience}`];
-      const cookie = await logIn();
-      return (await Promise.all(paths.map((path) => page(path, cookie)))).map((text) =>
-        text.replaceAll(/<[^>]*>/g, ''),
-      );
+      const paths = [`/deliveries?event=${event}&to=${id}`, `/endpoints/${id}`, `/resources/${audience}`];
+      return (await Promise.all(paths.map(page))).map((text) => text.replaceAll(/<[^>]*>/g, ''));
     };
     expect((await pages()).map((text) => text.match(/Failed once|has failed: 500|attempt 1 of 6/)?.[0])).toEqual([
       'Failed once',
@@ -322,8 +344,41 @@ describe('an action by its endpoint', () => {
     expect(redelivered.data.notice).toBe(`The event ${event} is sent again, in up to six attempts.`);
     await sandbox.advance(0);
     const after = await pages();
-    expect(after[0]).toContain('Delivered. The earlier delivery still waits: next attempt at 00:01:00, in 1 min.');
+    expect(after[0]).toContain('Delivered.');
+    expect(after[0]).not.toContain('Next attempt');
+    expect(await page('/clock')).toContain('Nothing is due');
+    await sandbox.advance(9 * 3_600_000);
+    expect(sandbox.webhooks.deliveries).toMatchObject([{ status: 500 }, { status: 204, manual: true }]);
+    expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('retryAt');
     for (const text of after) expect(text).not.toMatch(/Failed once|has failed|attempt 1 of 6/);
+  });
+
+  it('an attempt that is in flight when its event is redelivered is not repeated, and counts as no failure', async () => {
+    const responses: ((status: number) => void)[] = [];
+    const { act, sandbox } = await startConsole({
+      deliver: () =>
+        new Promise<Response>((resolve) => {
+          responses.push((status) => resolve(new Response(null, { status })));
+        }),
+    });
+    const { id } = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
+    sandbox.webhooks.test(id);
+    await expect.poll(() => responses.length).toBe(1);
+    responses[0]?.(500);
+    await sandbox.advance(0);
+    const event = sandbox.webhooks.deliveries[0]?.eventId;
+    const advanced = sandbox.advance(60_000);
+    await expect.poll(() => responses.length).toBe(2);
+    await act('POST /api/webhooks/redeliver', { event });
+    await expect.poll(() => responses.length).toBe(3);
+    for (const respond of responses) respond(500);
+    await advanced;
+    const shown = sandbox.webhooks.deliveries.map(({ attempt, manual = false, retryAt }) => [attempt, manual, retryAt]);
+    expect(shown).toEqual([
+      [1, false, 60_000],
+      [2, false, undefined],
+      [1, true, 120_000],
+    ]);
   });
 
   it('a redelivery that fails is attempted six times', async () => {
@@ -429,6 +484,11 @@ describe('an action by its endpoint', () => {
     ['POST /api/faults', { retryAfter: 5, cut: 'after' }, 'retryAfter'],
     ['POST /api/clock/advance', { ms: 'x' }, 'ms'],
     ['POST /api/faults', {}, undefined],
+    ['POST /api/accounts', { email: 'x', password: 'y' }, 'email'],
+    ['POST /api/webhooks', { url: 'x' }, 'url'],
+    ['POST /api/limits', { reed: 5 }, 'reed'],
+    ['POST /api/clock/mode', { speed: -1 }, 'speed'],
+    ['POST /api/clock/next', { ms: 5 }, 'ms'],
   ])('%s with %j is refused with the field that is wrong: %s', async (action, body, field) => {
     const { act } = await startConsole();
     expect((await act(action, body)).data.field).toBe(field);
@@ -449,8 +509,13 @@ describe('an action by its endpoint', () => {
   });
 
   it('a reset ends sessions, and cuts a create in flight, which starts nothing', async () => {
-    const { act, api, logIn, request, sandbox } = await startConsole();
-    const cookie = await logIn();
+    const { act, api, request, sandbox } = await startConsole();
+    const body = new URLSearchParams({ account: credentials.email });
+    const entered = await request('/login-as', { method: 'POST', body });
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/accounts']);
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const consent = async () => (await sandbox.fetch(await authorizeUrl(sandbox), { headers: { cookie } })).text();
+    expect(await consent()).toContain(`for ${credentials.email}`);
     sandbox.faults.add({ inFlight: 60_000 });
     const create = api('POST', '/api/v2/audiences/create', {}, { 'idempotency-key': 'k' }).catch(() => 'cut');
     await request('/');
@@ -458,8 +523,7 @@ describe('an action by its endpoint', () => {
     await act('DELETE /api/faults');
     expect(await create).toBe('cut');
     expect(sandbox.jobs.running).toEqual([]);
-    const ended = await request('/account/tokens', { headers: { cookie } });
-    expect(ended.headers.get('location')).toContain('/login');
+    expect(await consent()).toContain('Log in');
   });
 
   it('a closed sandbox has no console', async () => {
@@ -494,74 +558,5 @@ describe('an action by its endpoint', () => {
     expect((await api('GET', '/api/v2/audiences/index')).status).toBe(200);
     await act('POST /api/limits', { read: { limit: 1, interval: 60_000 } });
     expect((await api('GET', '/api/v2/audiences/index')).status).toBe(429);
-  });
-});
-
-describe('an action of an account', () => {
-  it('is done in the name of the session, and refused on a page of another account', async () => {
-    const { account, act, logIn, page, sandbox } = await startConsole();
-    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
-    const cookie = await logIn();
-    expect(await page('/account/tokens', cookie)).toContain(`data-account="${credentials.email}"`);
-    for (const path of ['tokens', 'tokens/revoke-all']) {
-      const refused = await act(`POST /account/api/${path}`, { kind: 'api', account: 'bo@example.com' }, cookie);
-      expect([refused.status, refused.data.message]).toEqual([
-        400,
-        `This page is of bo@example.com, and the browser has logged in as ${credentials.email} since: nothing was done.`,
-      ]);
-    }
-    expect([bo.tokens(), account.tokens()]).toMatchObject([[], [{ kind: 'api' }]]);
-    await act('POST /account/api/tokens', { kind: 'api', account: credentials.email }, cookie);
-    expect(account.tokens()).toHaveLength(2);
-    const { id } = sandbox.webhooks.create({ account: bo, url: URL_OF_RECEIVER });
-    sandbox.webhooks.test(id);
-    await sandbox.advance(0);
-    const event = sandbox.webhooks.deliveries[0]?.eventId;
-    for (const [verb, body] of Object.entries({
-      rotate: { id },
-      update: { id, name: 'x' },
-      delete: { id },
-      redeliver: { event },
-    }))
-      expect((await act(`POST /account/api/webhooks/${verb}`, body, cookie)).status).toBe(404);
-    // An event of the account does not make the endpoint of another one its own.
-    const own = sandbox.webhooks.create({ url: URL_OF_RECEIVER });
-    sandbox.webhooks.test(own.id);
-    await sandbox.advance(0);
-    const ownEvent = sandbox.webhooks.deliveries.at(-1)?.eventId;
-    expect((await act('POST /account/api/webhooks/rotate', { id, event: ownEvent }, cookie)).status).toBe(400);
-    expect((await act('POST /account/api/webhooks/redeliver', { id: own.id, event }, cookie)).status).toBe(400);
-    expect(sandbox.webhooks.deliveries).toHaveLength(2);
-  });
-
-  it('needs a session, and no operator action is one', async () => {
-    const { act, logIn } = await startConsole();
-    expect((await act('POST /account/api/tokens', { kind: 'api' })).status).toBe(401);
-    const cookie = await logIn();
-    expect((await act('POST /account/api/clock/advance', { ms: 5 }, cookie)).status).toBe(404);
-  });
-
-  it('a new password needs the present one, ends all sessions and revokes all tokens', async () => {
-    const { act, logIn, account, request, sandbox } = await startConsole();
-    const cookie = await logIn();
-    const wrong = await act('POST /account/api/password', { current: 'wrong', password: 'new' }, cookie);
-    expect(wrong).toMatchObject({ status: 400, data: { message: 'The current password is another one.' } });
-    const change = { current: credentials.password, password: 'new' };
-    expect((await act('POST /account/api/password', change, cookie)).status).toBe(200);
-    expect(account.tokens()).toEqual([]);
-    const ended = await request('/account/tokens', { headers: { cookie } });
-    expect(ended.headers.get('location')).toBe('/login?next=%2Faccount%2Ftokens');
-    expect(await logIn(credentials.email, 'new')).toContain('session_');
-    expect(sandbox.accounts.get(credentials.email).password).toBe('new');
-  });
-
-  it('a logout ends the session and revokes the login token only', async () => {
-    const { logIn, account, request } = await startConsole();
-    account.token('login');
-    const cookie = await logIn();
-    const response = await request('/logout', { method: 'POST', headers: { cookie } });
-    expect(response.headers.get('set-cookie')).toContain('Max-Age=0');
-    expect(account.tokens().map(({ kind }) => kind)).toEqual(['api']);
-    expect((await request('/account/tokens', { headers: { cookie } })).status).toBe(302);
   });
 });

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT_ACTIONS } from '../../../src/sandbox/console/account-actions.ts';
 import { OPERATOR_ACTIONS } from '../../../src/sandbox/console/operator-actions.ts';
-import { ACCOUNT_PAGES, ENDPOINTS, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
+import { ENDPOINTS, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
 const ASSETS = ['/console.css', '/console.js', '/icon.svg', '/favicon.ico'];
@@ -12,6 +12,7 @@ const OPERATOR_READS = [
   ...PAGES,
   '/requests/req_1',
   '/resources/1',
+  '/endpoints/1',
   '/find?q=req_1',
   '/state.json',
   '/recording.test.ts',
@@ -19,8 +20,7 @@ const OPERATOR_READS = [
 ];
 
 const OPERATOR_WRITES = [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS].map(({ method, path }) => `${method} /api${path}`);
-const ACCOUNT_WRITES = ACCOUNT_ACTIONS.map(({ method, path }) => `${method} /account/api${path}`);
-const WRITES = [...OPERATOR_WRITES, ...ACCOUNT_WRITES, 'POST /login', 'POST /logout', 'POST /login-as'];
+const WRITES = [...OPERATOR_WRITES, 'POST /login-as'];
 
 /** Sends a request with any headers, `Host` too; returns its status. */
 const statusOf = (origin: string, method: string, path: string, headers: Record<string, string>) =>
@@ -43,8 +43,9 @@ async function serveSessions() {
   const console = await serveConsole({ clock: 'manual', start: 0 });
   const { origin, token, sandbox } = console;
   const opened = await fetch(`${origin}/?token=${token}`);
-  const body = new URLSearchParams(credentials);
-  const entered = await fetch(`${origin}/login`, { method: 'POST', body, redirect: 'manual' });
+  const body = new URLSearchParams({ account: credentials.email });
+  const headers = { authorization: `Bearer ${token}` };
+  const entered = await fetch(`${origin}/login-as`, { method: 'POST', headers, body, redirect: 'manual' });
   const [operator = '', owner = ''] = [opened, entered].map(
     ({ headers }) => headers.get('set-cookie')?.split(';')[0] ?? '',
   );
@@ -64,7 +65,7 @@ describe('attacks from the pages of another site', () => {
       origin: `http://${host}`,
       'sec-fetch-site': 'same-origin',
     };
-    const reads = [...OPERATOR_READS, ...ACCOUNT_PAGES, ...ASSETS, '/login', '/events', '/nothing'];
+    const reads = [...OPERATOR_READS, ...ASSETS, '/events', '/nothing'];
     for (const path of reads) expect([path, await statusOf(origin, 'GET', path, headers)]).toEqual([path, 421]);
     const json = { ...headers, 'content-type': 'application/json' };
     for (const write of WRITES) expect([write, await statusOf(origin, ...parts(write), json)]).toEqual([write, 421]);
@@ -95,7 +96,7 @@ describe('attacks from the pages of another site', () => {
     const { origin, operator, owner, snapshot } = await serveSessions();
     const before = snapshot();
     const cookie = `${operator}; ${owner}`;
-    for (const write of [...OPERATOR_WRITES, ...ACCOUNT_WRITES]) {
+    for (const write of OPERATOR_WRITES) {
       const [method, path] = parts(write);
       const asForm = await statusOf(origin, 'POST', path, { cookie, 'content-type': 'text/plain' });
       expect([write, asForm]).toEqual([write, method === 'POST' ? 400 : expect.any(Number)]);
@@ -110,11 +111,10 @@ describe('sessions of others', () => {
     const { origin, owner, snapshot, token } = await serveSessions();
     const before = snapshot();
     const refused = async (headers: Record<string, string>) => {
-      for (const path of OPERATOR_READS)
+      for (const path of [...OPERATOR_READS, '/events'])
         expect([path, await statusOf(origin, 'GET', path, headers)]).toEqual([path, 401]);
       const json = { ...headers, 'content-type': 'application/json' };
-      for (const write of [...OPERATOR_WRITES, 'POST /login-as'])
-        expect([write, await statusOf(origin, ...parts(write), json)]).toEqual([write, 401]);
+      for (const write of WRITES) expect([write, await statusOf(origin, ...parts(write), json)]).toEqual([write, 401]);
     };
     await refused({ cookie: owner });
     // Neither in place of the operator's cookie, nor as a token, nor the token as a cookie.
@@ -133,37 +133,16 @@ describe('sessions of others', () => {
     const authorization = `Bearer ${other.token}`;
     for (const path of [...OPERATOR_READS, '/events'])
       expect([path, await statusOf(origin, 'GET', path, { cookie, authorization })]).toEqual([path, 401]);
-    for (const path of ACCOUNT_PAGES)
-      expect([path, await statusOf(origin, 'GET', path, { cookie, authorization })]).toEqual([path, 302]);
     const headers = { cookie, authorization, 'content-type': 'application/json' };
-    for (const write of [...OPERATOR_WRITES, ...ACCOUNT_WRITES])
+    for (const write of OPERATOR_WRITES)
       expect([write, await statusOf(origin, ...parts(write), headers)]).toEqual([write, 401]);
     expect(snapshot()).toBe(before);
-  });
-
-  it('an account sees nothing of another one: no endpoint, event or resource', async () => {
-    const { api, logIn, page, request: send, sandbox } = await startConsole();
-    await api('POST', '/api/v2/projects/create', { name: 'Secret plan' });
-    const { id } = sandbox.webhooks.create({ url: 'https://example.com/mine', name: 'Mine' });
-    sandbox.webhooks.test(id);
-    await sandbox.advance(0);
-    const event = sandbox.webhooks.deliveries[0]?.eventId ?? '';
-    sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
-    const cookie = await logIn('bo@example.com', 'x');
-    const status = async (path: string) => (await send(path, { headers: { cookie } })).status;
-    expect(await status(`/account/webhooks/${id}`)).toBe(404);
-    for (const path of [
-      ...ACCOUNT_PAGES,
-      `/account/webhooks?event=${event}&to=${id}`,
-      '/account/resources?kind=projects',
-    ])
-      expect(await page(path, cookie)).not.toMatch(new RegExp(`Secret plan|Mine|example.com/mine|${event}`));
   });
 });
 
 describe('markup that others have sent', () => {
   it('is text on every page, in every panel and in the notices', async () => {
-    const { api, act, page, logIn, sandbox } = await startConsole({
+    const { api, act, page, sandbox } = await startConsole({
       deliver: async () => new Response(SCRIPT, { status: 500, headers: { 'content-length': String(SCRIPT.length) } }),
     });
     const word = SCRIPT.replaceAll(' ', '');
@@ -186,21 +165,19 @@ describe('markup that others have sent', () => {
     sandbox.faults.add({ on: `GET /${SCRIPT}*`, status: 500 });
     sandbox.jobs.next('audience', { status: 107, reason: SCRIPT });
     await act('POST /api/clock/advance', { ms: 0 });
-    const cookie = await logIn();
     const { eventId } = sandbox.webhooks.deliveries[0] ?? {};
     const resources = [...(await page('/resources?kind=')).matchAll(/href="(\/resources\/\d+)"/g)].map(
       ([, path]) => path,
     );
     const paths = [
       ...PAGES,
-      ...ACCOUNT_PAGES,
       ...sandbox.log.map((entry) => `/requests/${entry.id}`),
       ...resources,
       '/resources?kind=projects',
-      `/account/webhooks/${id}?event=${eventId}&to=${id}`,
+      `/endpoints/${id}`,
       `/deliveries?event=${eventId}&to=${id}`,
     ];
-    const texts = await Promise.all(paths.map(async (path = '') => [path, await page(path, cookie)] as const));
+    const texts = await Promise.all(paths.map(async (path = '') => [path, await page(path)] as const));
     for (const [path, text] of texts)
       expect([path, /<script(?! src="[^"]*" defer>)|<img/.exec(text)?.[0]]).toEqual([path, undefined]);
     expect(resources.length).toBeGreaterThan(0);

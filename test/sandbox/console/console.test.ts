@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { ACCOUNT_PAGES, PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
+import { PAGES, SCRIPT, serveConsole, startConsole } from '../../support/console.ts';
 import { credentials } from '../../support/sandbox.ts';
 
 /** Returns the text of a page. */
@@ -25,7 +25,7 @@ describe('the pages', () => {
     expect(text).not.toContain('undefined');
   });
 
-  it.each(['q', 'status', 'kind', 'state', 'type', 'endpoint', 'event', 'to', 'before', 'method'])(
+  it.each(['q', 'account', 'status', 'kind', 'state', 'type', 'endpoint', 'event', 'to', 'before', 'method'])(
     'escape the parameter %s of their address',
     async (name) => {
       const { request } = await startConsole();
@@ -36,6 +36,54 @@ describe('the pages', () => {
       }
     },
   );
+
+  it('the account filter holds for the lists, the navigation and the forms', async () => {
+    const { api, account, createAudience, page, sandbox } = await startConsole();
+    await createAudience('Mine');
+    expect(await page('/requests')).not.toContain('accounts-menu');
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
+    const authorization = `Bearer ${bo.token('api')}`;
+    await api('POST', '/api/v2/audiences/create', { name: 'Theirs' }, { authorization });
+    sandbox.webhooks.create({ url: 'https://example.com/', name: 'Mine' });
+    sandbox.webhooks.create({ url: 'https://example.com/', name: 'Theirs', account: bo });
+    for (const path of ['/requests', '/jobs', '/deliveries', '/resources', '/accounts', '/limits']) {
+      const all = await page(path);
+      expect([path, all.includes('Mine') || all.includes(account.email), all.includes(bo.email)]).toEqual([
+        path,
+        true,
+        true,
+      ]);
+      const [, shown = ''] = (await page(`${path}?account=${bo.email}`)).split('<main');
+      expect([path, /Theirs|bo@example/.test(shown), shown.includes('Mine')]).toEqual([path, true, false]);
+      expect([path, shown.includes(account.email)]).toEqual([path, false]);
+    }
+    const text = await page(`/jobs?account=${bo.email}`);
+    expect(text).toContain('href="/requests?account=bo%40example.com"');
+    expect(textOf(text)).toContain('Requests1');
+    // While all are shown, a form asks for the account; one that names an account that does not exist shows all.
+    expect(await page('/accounts')).toContain('<select name="account"');
+    expect(await page(`/accounts?account=${bo.email}`)).toContain(
+      `<input type="hidden" name="account" value="${bo.email}">`,
+    );
+    expect(await page('/accounts?account=no@example.com')).toContain(account.email);
+  });
+
+  it('the navigation reports full limits, failing deliveries, and endpoints that the service has switched off', async () => {
+    const { api, page, sandbox } = await startConsole({
+      limits: { read: { limit: 1, interval: 60_000 } },
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    const navigation = async () => textOf((await page('/faults')).split('id="nav-links"')[1]?.split('</nav>')[0] ?? '');
+    expect(await navigation()).not.toMatch(/full|failing|off/);
+    await api('GET', '/api/v2/usage');
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(0);
+    expect(await navigation()).toMatch(/Deliveries1 failing.*Limits1 full/s);
+    for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    expect(await navigation()).toContain('Deliveries1 off');
+  });
 
   it('a search finds values, paths and keys, and no names of fields', async () => {
     const { api, page } = await startConsole();
@@ -76,7 +124,7 @@ describe('the pages', () => {
     const story = [
       'Needs information: Too small.',
       'JobNeedsInfoError',
-      '38 times, the last time',
+      '38 successful polls',
       'POST /api/v2/audiences/create',
       '100 Queued',
       '1 min later',
@@ -107,6 +155,95 @@ describe('the pages', () => {
     expect((await request('/resources/x')).status).toBe(404);
   });
 
+  it('the page of a resource has its relations in both directions, its results and its JSON as GET returns it', async () => {
+    const { api, account, createAudience, page, request, sandbox } = await startConsole();
+    const create = async (path: string, body: object): Promise<number> =>
+      (await (await api('POST', `/api/v2/${path}/create`, body)).json()).data[0].id;
+    const cohort = await create('cohorts', { name: 'Loyal' });
+    await sandbox.advance(600_000);
+    const audience = await create('audiences', { name: 'Buyers', cohort_id: cohort });
+    await sandbox.advance(600_000);
+    const lookalike = await create('lookalikes', { source_audience_id: audience, config: { target_size: 1_000 } });
+    const activation = await create('activations', { description: 'Push', audience_id: audience });
+    const other = await createAudience('Unrelated');
+    const linksOf = async (id: number) => {
+      const [, tree = ''] = (await page(`/resources/${id}`)).split('class="tree"');
+      return [...(tree.split('</section>')[0] ?? '').matchAll(/href="\/resources\/(\d+)"/g)].map(([, one]) =>
+        Number(one),
+      );
+    };
+    expect(await linksOf(cohort)).toEqual([audience, lookalike, activation]);
+    expect(await linksOf(audience)).toEqual([cohort, lookalike, activation]);
+    expect(await linksOf(activation)).toEqual([cohort, audience]);
+    expect(await linksOf(other)).toEqual([]);
+    expect(textOf(await page(`/resources/${activation}`))).toContain('can be downloaded once it is completed.');
+
+    await sandbox.advance(600_000);
+    const text = await page(`/resources/${activation}`);
+    const [, file = ''] = /href="(\/results\/[^"]+)" download/.exec(text) ?? [];
+    const results = await (await request(file)).text();
+    const { data } = await (await api('GET', `/api/v2/activations/${activation}`)).json();
+    const own = await sandbox.fetch(data[0].datastreams[0].results.uri);
+    expect(results).toBe(await own.text());
+    expect((await request(`/results/${activation}/other.csv`)).status).toBe(404);
+    // The signature with which anybody can read the file is on no page.
+    expect(text).not.toContain(new URL(data[0].datastreams[0].results.uri).searchParams.get('signature'));
+    for (const [id, path] of [
+      [audience, 'audiences'],
+      [cohort, 'cohorts'],
+    ] as const) {
+      const [, shown = ''] = /id="json-text"[^>]*>(.*?)<\/pre>/s.exec(await page(`/resources/${id}`)) ?? [];
+      expect(JSON.parse(textOf(shown))).toEqual(await (await api('GET', `/api/v2/${path}/${id}`)).json());
+    }
+    expect(await page(`/resources/${audience}`)).toContain(`client.audiences.get(${audience});`);
+    expect(await page(`/resources/${audience}`)).toContain(
+      `of <a href="/accounts?account=${encodeURIComponent(account.email)}"`,
+    );
+  });
+
+  it('the page of a resource draws its job, polls and deliveries to scale, and what is planned', async () => {
+    const { api, createAudience, page, sandbox } = await startConsole({
+      deliver: async () => new Response(null, { status: 500 }),
+    });
+    sandbox.webhooks.create({ url: 'https://example.com/', name: 'Down' });
+    const id = await createAudience();
+    await sandbox.advance(60_000);
+    for (let count = 0; count < 3; count++) await api('GET', `/api/v2/audiences/${id}`);
+    const chart = async (path: string) => (await page(path)).split('id="chart"')[1]?.split('</section>\n')[0] ?? '';
+    const xs = (text: string, style: string) =>
+      [...text.matchAll(new RegExp(`class="${style}" x="([\\d.]+)%"[^>]*?width="([\\d.]+)%"`, 'g'))].map(
+        ([, x, width]) => [Number(x), Number(width)],
+      );
+    const running = await chart(`/resources/${id}`);
+    // One of ten minutes has passed, nine are planned; 8 % of the width are margins.
+    expect(xs(running, 'is-busy span')).toEqual([
+      [4, 9.2],
+      [13.2, 0.3],
+    ]);
+    expect(xs(running, 'is-busy later')).toEqual([[13.2, 82.8]]);
+    expect(textOf(running)).toContain('3, among them: 00:01:00: 200');
+    expect(textOf(running)).toContain('ends in 9 min');
+    sandbox.jobs.finish('audience', id, 104);
+    await sandbox.advance(9 * 3_600_000);
+    const ended = await chart(`/resources/${id}`);
+    expect(textOf(ended)).toContain('104 Completed after 1 min');
+    expect(ended).toContain('aria-label="6 attempts failed, gave up"');
+    expect(ended).toContain('Attempt 6 at 08:32:00: 500');
+    expect(textOf(ended)).toMatch(/All 9 h.*Build 1 min/);
+    expect(await chart(`/resources/${id}?span=build`)).not.toContain('Attempt 6');
+  });
+
+  it('whatever names a resource links to its page: requests, what is due, and jobs', async () => {
+    const { api, createAudience, page } = await startConsole();
+    const id = await createAudience('Families');
+    await api('GET', `/api/v2/audiences/${id}`);
+    const link = `href="/resources/${id}"`;
+    for (const path of ['/requests/req_2', '/clock', '/jobs', '/resources'])
+      expect([path, await page(path)]).toEqual([path, expect.stringContaining(link)]);
+    await createAudience('More');
+    expect((await page('/clock')).split('id="due"')[1]).toContain(`${link}><span title="audience ${id}">`);
+  });
+
   it('the page of a resource names whoever has ended its job: a program, or a cancel request', async () => {
     const { api, createAudience, page, sandbox } = await startConsole();
     const id = await createAudience();
@@ -127,7 +264,7 @@ describe('the pages', () => {
     const id = await createAudience();
     sandbox.jobs.finish('audience', id, 104);
     await act('POST /api/clock/advance', { ms: 86_400_000 });
-    const [, text = ''] = textOf(await page(`/resources/${id}`)).split('Its story');
+    const [, text = ''] = textOf(await page(`/resources/${id}`)).split('What happened');
     const story = ['/create', '100 Queued', '104 Completed', 'audience.completed to'].map((part) => text.indexOf(part));
     expect(story).toEqual(story.toSorted((a, b) => a - b));
     expect(text).not.toMatch(/\d\.\d+ ms/);
@@ -170,8 +307,8 @@ describe('the pages', () => {
     await act('POST /api/jobs/finish', { kind: 'audience', id: second, status: 107 });
     const [, ended = ''] = (await page('/jobs')).split('Recently ended');
     expect(textOf(ended).replaceAll('\n', '')).toContain(
-      `audience ${second}The job cannot be processed as requested.107 Additional Info00:01:00` +
-        `1 Jan 1970estimate ${estimate}104 Completed00:11:00audience ${first}104 Completed00:01:00`,
+      `Visitorsaudience ${second}: The job cannot be processed as requested.107 Additional Info00:01:00` +
+        `1 Jan 1970Sizeestimate ${estimate}104 Completed00:11:00Visitorsaudience ${first}104 Completed00:01:00`,
     );
   });
 
@@ -216,27 +353,6 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('Query?page=2&api_key=…');
   });
 
-  it('no password is between the operator and the pages of the only account', async () => {
-    const { account, logIn, request, sandbox } = await startConsole();
-    const entered = await request('/account/webhooks');
-    expect([entered.status, entered.headers.get('location')]).toEqual([302, '/account/webhooks?']);
-    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-    expect(await (await request('/account/webhooks', { headers: { cookie } })).text()).toContain('Create an endpoint…');
-    // A session that has ended says so, and is not replaced by another one.
-    account.changePassword('another');
-    const ended = await request('/account/webhooks', { headers: { cookie } });
-    expect(ended.headers.get('location')).toBe('/login?next=%2Faccount%2Fwebhooks');
-    // With two accounts, the operator chooses one.
-    sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
-    expect((await request('/account/webhooks')).headers.get('location')).toContain('/login');
-    expect(await logIn(credentials.email, 'another')).toContain('session_');
-    // Over HTTP, nobody but an operator enters.
-    const { origin } = await serveConsole();
-    const stranger = await fetch(`${origin}/account/webhooks`, { redirect: 'manual' });
-    expect(stranger.headers.get('location')).toContain('/login');
-    expect(stranger.headers.get('set-cookie')).toBeNull();
-  });
-
   it('the first step has both variables for each way, and no token', async () => {
     const { page, token } = await startConsole();
     const text = textOf(await page('/start'));
@@ -248,11 +364,10 @@ describe('the pages', () => {
   });
 
   it('commands have the address of the sandbox, because several may run', async () => {
-    const { page, logIn } = await startConsole();
-    const cookie = await logIn();
-    for (const path of ['/faults', '/resources', '/jobs', '/requests', '/account/resources', '/start']) {
+    const { page } = await startConsole();
+    for (const path of ['/faults', '/resources', '/jobs', '/requests', '/start']) {
       // The first command of a beginner follows its variables.
-      const text = textOf(await page(path, cookie)).replace('npx aud audiences create --name Visitors --wait', '');
+      const text = textOf(await page(path)).replace('npx aud audiences create --name Visitors --wait', '');
       expect(text.match(/.*npx aud/g) ?? []).toEqual(text.match(/.*AUDIENCE_BASE_URL=https?:\S+ npx aud/g) ?? []);
     }
   });
@@ -296,7 +411,6 @@ describe('the pages', () => {
     expect(text).toContain("curl --globoff 'http://localhost/api/v2/audiences/create'");
     expect(text).toContain(`--data-raw '{"name":"It'\\''s"}'`);
     expect(text).toContain(`-H 'authorization: Bearer '"$AUDIENCE_TOKEN"`);
-    expect(text).toContain("authorization: 'Bearer ' + process.env.AUDIENCE_TOKEN");
     expect(text).toContain(`client.audiences.create({ name: 'It\\'s' }, { idempotencyKey: 'k' })`);
     expect(text).toContain('Attempts with this idempotency key');
     expect(text).toContain('retry-after3600');
@@ -351,6 +465,33 @@ describe('the pages', () => {
     expect(text).not.toMatch(/canary(?!_not)/);
   });
 
+  it.each([
+    ['GET', '/api/v2/audiences/index', {}, 'after', undefined],
+    ['POST', '/api/v2/projects/create', {}, 'before', 'Nothing was created.'],
+    ['POST', '/api/v2/projects/create', {}, 'after', 'the same request creates another one.'],
+    ['POST', '/api/v2/projects/create', { 'idempotency-key': 'k' }, 'after', 'return what was created.'],
+    ['POST', '/api/v2/audiences/create', { 'idempotency-key': 'k' }, 'after', 'refused it: nothing was created.'],
+  ] as const)('a cut response says what has happened: %s %s %j %s', async (method, path, headers, cut, text) => {
+    const { api, page, sandbox } = await startConsole();
+    sandbox.faults.add({ cut });
+    await api(
+      method,
+      path,
+      method === 'GET' ? undefined : { project_id: path.includes('audiences') ? 77 : undefined },
+      headers,
+    ).catch(() => {});
+    const shown = textOf(await page('/requests/req_1'));
+    expect(shown).toContain('Your client gets a ConnectionError');
+    expect(shown.includes("with outcome: 'unknown'")).toBe(text !== undefined);
+    expect(shown).toContain(text ?? 'ConnectionError.');
+  });
+
+  it('only errors of creates have an outcome', async () => {
+    const { api, page } = await startConsole();
+    await api('GET', '/api/v2/audiences/99');
+    expect(textOf(await page('/requests/req_1'))).toContain('Your client gets a NotFoundError.');
+  });
+
   it.each([{ malformed: true }, { cut: 'body' }] as const)('half of a response is a failure: %j', async (rule) => {
     const { api, page, sandbox } = await startConsole();
     sandbox.faults.add({ ...rule, times: 1 });
@@ -374,11 +515,57 @@ describe('the pages', () => {
 
   it('the details of requests are bounded by their bytes', async () => {
     const { api, page, sandbox } = await startConsole();
+    await api('POST', '/api/v2/projects/create', { name: 'the-name' }, { 'idempotency-key': 'the-first' });
     for (let count = 0; count < 20; count++)
       await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
     expect(await page(`/requests/${first}`)).toContain('Its details are not kept');
+    // What it is found by stays: its key, its name and what it has created; a search says what it could not look into.
+    const { id } = (await (await api('GET', '/api/v2/projects/index')).json()).data.at(-1);
+    for (const query of ['key:the-first', 'the-name', `${id}`, `id:${id}`]) {
+      const found = await page(`/requests?q=${query}`);
+      expect([query, found]).toEqual([query, expect.stringContaining(`href="/requests/${first}"`)]);
+      expect(textOf(found)).toMatch(/The bodies of \d+ requests? are not kept/);
+    }
+    expect(textOf(await page('/requests'))).not.toContain('are not kept');
     expect(await page(`/requests/${last}`)).toContain('id="curl"');
+  });
+
+  it('bodies of reads are dropped before the details of any write', async () => {
+    const { api, page } = await startConsole({ limits: { read: { limit: 1e6, interval: 1 } } });
+    await api('POST', '/api/v2/projects/create', { name: 'Kept' });
+    for (let count = 0; count < 5; count++) await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
+    for (let count = 0; count < 3; count++) await api('GET', '/api/v2/projects/index');
+    expect(await page('/requests/req_1')).toContain('id="curl"');
+    expect(textOf(await page('/requests/req_7'))).toContain('No body, or one that is not kept.');
+    expect(await page('/requests?q=kept')).toContain('href="/requests/req_1"');
+  });
+
+  it('what happened in an advance has every row, and its numbers are those of the summary', async () => {
+    const { act, createAudience, page } = await startConsole({
+      limits: { write: { limit: 1e6, interval: 1 }, buildsPerHour: 1e6, buildsPerDay: 1e6 },
+      // Each ends in another minute: those with the ids 4 to 93.
+      jobs: { duration: ({ id }) => id * 60_000 },
+    });
+    for (let count = 0; count < 90; count++) await createAudience();
+    const { data } = await act('POST /api/clock/advance', { ms: 3 * 86_400_000 });
+    const [, report = ''] = (await page('/clock')).split('id="happened-title"');
+    const rows = [...(report.split('</table>')[0] ?? '').matchAll(/([\d,]+) completed</g)].map(([, text]) =>
+      Number(text),
+    );
+    expect([rows.length, rows.reduce((sum, number) => sum + number, 0)]).toEqual([51, data.jobs.ended]);
+    // The last row says from when to when.
+    expect(textOf(report)).toMatch(/00:54:00–01:33:0040 jobs ended.* and 28 more40 completed/);
+  });
+
+  it('while the clock runs, the page shows what has happened since the latest advance', async () => {
+    const { act, createAudience, page, sandbox } = await startConsole();
+    sandbox.jobs.finish('audience', await createAudience(), 104);
+    expect(await page('/clock')).not.toContain('What happened since');
+    await act('POST /api/clock/mode', { speed: 60 });
+    expect(textOf(await page('/clock'))).toMatch(/What happened since 00:00:00.*1 job ended \(1 completed\)/s);
+    await act('POST /api/clock/advance', { ms: 60_000 });
+    expect(await page('/clock')).not.toContain('What happened since');
   });
 
   it('a thousand requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
@@ -395,7 +582,7 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('1–50 of 1,000');
     expect(textOf(text)).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(textOf(await page('/requests/req_2'))).toContain('Only the last 1,000 of 1,002 requests are kept.');
-    expect(textOf(await page(`/resources/${id}`))).toContain('never among the last 1,000 of 1,002 requests');
+    expect(textOf(await page(`/resources/${id}`))).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(text).toContain('href="/requests?before=req_953"');
     expect(textOf(await page('/requests?before=req_953'))).toContain('51–100 of 1,000');
     expect(await page('/requests?before=req_953')).toContain('href="/requests"');
@@ -428,10 +615,9 @@ describe('the pages', () => {
   });
 
   it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
-    const { page, logIn, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
+    const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
-    const cookie = await logIn();
-    const shown = async () => page(`/account/webhooks/${id}`, cookie);
+    const shown = async () => page(`/endpoints/${id}`);
     expect(await shown()).not.toContain('has failed');
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
@@ -440,20 +626,19 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await shown())).toContain('Disabled: 20 deliveries in a row have used up their six attempts.');
     expect(await shown()).not.toMatch(/canary|<script>|<img/);
-    expect(await page('/account/webhooks', cookie)).not.toMatch(/<script>|<img/);
+    expect(await page('/deliveries')).not.toMatch(/<script>|<img/);
   });
 
   it('text that turns the direction of writing does not turn the words around it', async () => {
-    const { act, page, logIn, sandbox } = await startConsole({
+    const { act, page, sandbox } = await startConsole({
       deliver: async () => new Response(null, { status: 500 }),
     });
     const { data } = await act('POST /api/webhooks', { url: 'https://example.com/', name: 'a\u202Eb' });
     expect(data.notice).toBe('The webhook endpoint ab is created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
-    const cookie = await logIn();
-    expect(textOf(await page('/account/webhooks', cookie))).toContain('"ab" was disabled');
-    expect(await page('/account/webhooks', cookie)).toContain('data-confirm="Delete ab?"');
+    expect(textOf(await page('/deliveries'))).toContain('"ab" was disabled');
+    expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
   });
 
   it('reads that repeat are one row, until another request comes or fails', async () => {
@@ -485,22 +670,19 @@ describe('the pages', () => {
   });
 
   it('weigh at most 40 KiB with their assets', async () => {
-    const { page, api, logIn } = await startConsole();
+    const { page, api } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
-    const cookie = await logIn();
     // The first page is that of the requests.
-    const paths = [...PAGES.slice(1), ...ACCOUNT_PAGES, '/console.js', '/console.css', '/icon.svg'];
-    const sizes = await Promise.all(
-      paths.map(async (path) => [path, gzipSync(await page(path, cookie)).length] as const),
-    );
+    const paths = [...PAGES.slice(1), '/console.js', '/console.css', '/icon.svg'];
+    const sizes = await Promise.all(paths.map(async (path) => [path, gzipSync(await page(path)).length] as const));
     expect(
       sizes.reduce((sum, [, size]) => sum + size, 0),
       JSON.stringify(sizes),
     ).toBeLessThan(40 * 1024);
   });
 
-  it('reasons of a 107 and notifications are on the pages of the account only', async () => {
-    const { page, logIn, createAudience, sandbox, api } = await startConsole({
+  it('the pages show the reasons of a 107 and the notifications of an account, which the API does not', async () => {
+    const { page, createAudience, sandbox, api } = await startConsole({
       deliver: async () => new Response(null, { status: 500 }),
     });
     const id = await createAudience();
@@ -508,11 +690,8 @@ describe('the pages', () => {
     sandbox.jobs.finish('audience', id, 107, 'The domain list is empty.');
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(endpoint);
     await sandbox.advance(9 * 3_600_000);
-    const cookie = await logIn();
-    expect(await page('/account/resources', cookie)).toContain('The domain list is empty.');
-    expect(await page('/account/webhooks', cookie)).toContain(
-      'was disabled: 20 events in a row could not be delivered.',
-    );
+    expect(await page('/resources')).toContain('The domain list is empty.');
+    expect(await page('/deliveries')).toContain('was disabled: 20 events in a row could not be delivered.');
     expect(await (await api('GET', `/api/v2/audiences/${id}`)).text()).not.toContain('domain list');
   });
 });
@@ -546,69 +725,10 @@ describe('access over HTTP', () => {
     expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
   });
 
-  it('a new login ends the session before', async () => {
-    const { page, logIn, request } = await startConsole();
-    const first = await logIn();
-    const second = await logIn();
-    expect((await request('/account/tokens', { headers: { cookie: first } })).headers.get('location')).toContain(
-      '/login',
-    );
-    expect(await page('/account/tokens', second)).toContain(credentials.email);
-  });
-
-  it('logins are limited as those of the API are', async () => {
-    const { request, api } = await startConsole({ limits: { login: { limit: 3, interval: 60_000 } } });
-    await api('POST', '/api/v2/auth/login', credentials);
-    const body = new URLSearchParams({ ...credentials, password: 'wrong' });
-    const statuses = [];
-    for (let count = 0; count < 3; count++) statuses.push((await request('/login', { method: 'POST', body })).status);
-    expect(statuses).toEqual([401, 401, 429]);
-    const refused = await request('/login', { method: 'POST', body: new URLSearchParams(credentials) });
-    expect(refused.headers.get('retry-after')).toBe('60');
-    expect(await refused.text()).toContain('Try again in 60 s');
-  });
-
-  it.each(['reset', 'password'])('the stream of an account ends after a %s', async (action) => {
-    const { sandbox, account, logIn } = await startConsole();
-    const state = sandbox.save();
-    const cookie = await logIn();
-    const { consoleUrl = '' } = await sandbox.listen({ console: true });
-    const { origin } = new URL(consoleUrl);
-    const response = await fetch(`${origin}/events`, { headers: { cookie } });
-    expect(response.status).toBe(200);
-    if (action === 'reset') sandbox.restore(state);
-    else account.changePassword('another');
-    expect(await response.text()).toContain('event: ended');
-    expect((await fetch(`${origin}/events`, { headers: { cookie } })).status).toBe(401);
-  });
-
-  it.each(['a new password', 'a reset', 'a new login'])(
-    'the page that asks to log in says that %s has ended the session',
-    async (what) => {
-      const { account, logIn, sandbox, request } = await startConsole();
-      const state = sandbox.save();
-      const cookie = await logIn();
-      expect(textOf(await (await request('/login', { headers: { cookie } })).text())).not.toContain('has ended');
-      if (what === 'a reset') sandbox.restore(state);
-      else if (what === 'a new login') await logIn();
-      else account.changePassword('another');
-      const page = textOf(await (await request('/login', { headers: { cookie } })).text());
-      expect(page).toContain(
-        {
-          'a new password': 'Your session has ended: the password was changed.',
-          'a reset': 'Your session has ended: the sandbox was reset, or another state was loaded.',
-          'a new login': 'Your session has ended: the account has logged in elsewhere.',
-        }[what],
-      );
-      // Somebody else's browser learns nothing of it.
-      expect(textOf(await (await request('/login')).text())).not.toContain('has ended');
-    },
-  );
-
   it('every response forbids frames and content from elsewhere', async () => {
     const { origin, token } = await serveConsole();
     const headers = { authorization: `Bearer ${token}` };
-    for (const path of ['/', '/nothing', '/api/state', '/api/nothing', '/login', '/console.js']) {
+    for (const path of ['/', '/nothing', '/api/state', '/api/nothing', '/console.js']) {
       const response = await fetch(`${origin}${path}`, { headers });
       expect(response.headers.get('content-security-policy')).toContain("default-src 'self'; frame-ancestors 'none'");
       expect(response.headers.get('access-control-allow-origin')).toBeNull();
@@ -644,37 +764,6 @@ describe('access over HTTP', () => {
     await sandbox.close();
     await expect(ended).rejects.toThrow();
     expect((await fetch(`${origin}/events`).catch(() => undefined))?.status).toBeUndefined();
-  });
-
-  it('an operator can log in as an account without its password, and is led to the page that asked for it', async () => {
-    const { request, page } = await startConsole();
-    expect(await page('/login?next=/account/webhooks')).toContain(`Continue as ${credentials.email}`);
-    const body = new URLSearchParams({ account: credentials.email, next: '/account/webhooks' });
-    const response = await request('/login-as', { method: 'POST', body });
-    expect([response.status, response.headers.get('location')]).toEqual([303, '/account/webhooks']);
-    const { origin } = await serveConsole();
-    expect(await (await fetch(`${origin}/login`)).text()).not.toContain('Continue as');
-  });
-
-  it('a login leads to the page that asked for it, and to no other origin', async () => {
-    const { request } = await startConsole();
-    for (const [next, location] of [
-      ['/account/tokens', '/account/tokens'],
-      ['//evil.example', '/account/resources'],
-      ['/\\evil.example', '/account/resources'],
-      ['https://evil.example', '/account/resources'],
-      ['/.//evil.example', '/account/resources'],
-      ['/x/..//evil.example', '/account/resources'],
-      ['http://localhost//evil.example', '/account/resources'],
-      ['/\t/evil.example', '/account/resources'],
-      ['/\n/evil.example', '/account/resources'],
-    ]) {
-      const body = new URLSearchParams({ ...credentials, next: next ?? '' });
-      const response = await request('/login', { method: 'POST', body });
-      expect([response.status, response.headers.get('location')]).toEqual([303, location]);
-    }
-    const wrong = await request('/login', { method: 'POST', body: new URLSearchParams({ email: 'x', password: 'y' }) });
-    expect(wrong.status).toBe(401);
   });
 });
 

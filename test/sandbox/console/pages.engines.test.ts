@@ -18,13 +18,9 @@ const PAGES = {
   '/clock': 'Clock',
   '/faults': 'Faults',
   '/limits': 'Limits',
-  '/accounts': 'Accounts',
+  '/accounts': 'Accounts and tokens',
   '/session': 'Session',
   '/resources': 'Resources',
-  '/account/resources': 'Resources',
-  '/account/webhooks': 'Webhooks',
-  '/account/tokens': 'Tokens',
-  '/account/password': 'Password',
 };
 
 describe.each(ENGINES)('the console in $name', ({ launch }) => {
@@ -79,12 +75,7 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     await sees(tab, "sandbox.faults.add({ on: 'usage.get', status: 418, retryAfter: 30, times: 1 })");
     expect(sandbox.faults.list()).toHaveLength(1);
 
-    await tab.goto(`${origin}/login`);
-    await fill(tab, '[name=email]', credentials.email);
-    await fill(tab, '[name=password]', credentials.password);
-    await tab.click('main .form button');
-    await sees(tab, 'No audiences');
-    await tab.goto(`${origin}/account/tokens`);
+    await tab.goto(`${origin}/accounts`);
     await tab.click('[data-open=issue]');
     await tab.click('#issue button:not([type])');
     await sees(tab, 'it is shown once');

@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AudienceClient } from '../../../src/index.ts';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
-import { ACCOUNT_PAGES, PAGES } from '../../support/console.ts';
+import { PAGES } from '../../support/console.ts';
 import { launchChromium, openPage } from '../../support/example-page.ts';
 import { credentials } from '../../support/sandbox.ts';
 
@@ -82,13 +82,6 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
     await press(name, scope);
     await noticed(typescript);
   };
-  const logIn = async (password = credentials.password): Promise<void> => {
-    await open('/login');
-    await page.getByLabel('Email').fill(credentials.email);
-    await page.getByLabel('Password').fill(password);
-    await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByRole('heading', { name: 'Resources' }).waitFor();
-  };
   return {
     sandbox,
     account,
@@ -103,7 +96,6 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
     act,
     press,
     noticed,
-    logIn,
   };
 }
 
@@ -165,8 +157,8 @@ describe('the console in Chromium', () => {
     expect(page.url()).toContain('?q=999999');
     await page.getByRole('link', { name: '/api/v2/audiences/999999' }).click();
     await page.getByText('Refused: Audience not found.').waitFor();
-    await page.getByLabel('fetch').check();
-    expect(await page.locator('#fetch').textContent()).toContain('/api/v2/audiences/999999');
+    await page.getByLabel('curl').check();
+    expect(await page.locator('#curl').textContent()).toContain('/api/v2/audiences/999999');
     await page.getByRole('button', { name: 'Send again' }).first().click();
     await page.getByText(/Sent as req_\d+: 404, Audience not found/).waitFor();
 
@@ -265,15 +257,18 @@ describe('the console in Chromium', () => {
     await open('/accounts');
     await page.getByRole('button', { name: 'Create an account…' }).first().click();
     await page.getByLabel('Email').fill('bo@example.com');
-    await page.getByLabel('Password').fill('x');
+    await page.locator('dialog[open]').getByLabel('Password').fill('x');
     await page.locator('dialog[open]').getByLabel('Organization').fill('Other');
     await act(
       'Create the account',
       "sandbox.accounts.create({ email: 'bo@example.com', password: process.env.PASSWORD!, company: 'Other' })",
       'dialog[open]',
     );
+    await page.getByRole('button', { name: /^Account filter/ }).click();
+    await page.getByRole('link', { name: /bo@example.com/ }).click();
+    await page.getByText('No live tokens').waitFor();
     await page.locator('main').getByRole('button', { name: 'Log in as bo@example.com' }).click();
-    await page.getByRole('heading', { name: 'Resources' }).waitFor();
+    await page.waitForURL(/\/accounts$/);
 
     // The client's own requests may have moved it off the first page.
     await open('/session?q=faults.clear');
@@ -297,13 +292,12 @@ describe('the console in Chromium', () => {
     expect(problems).toEqual([]);
   });
 
-  it('the owner of an account does everything on its pages', async () => {
+  it('tokens, endpoints and passwords are managed on the pages of the sandbox', async () => {
     const { origin: receiver, received } = await startReceiver();
-    const { sandbox, account, client, page, problems, open, act, press, logIn } = await openConsole({
+    const { account, page, problems, open, act, press } = await openConsole({
       clock: 'manual',
     });
-    await logIn();
-    await open('/account/tokens');
+    await open('/accounts');
     await page.getByRole('button', { name: 'Issue a token…' }).first().click();
     await page.getByRole('combobox', { name: 'Kind', exact: true }).selectOption('mcp');
     await page.getByRole('button', { name: 'Issue', exact: true }).click();
@@ -324,7 +318,7 @@ describe('the console in Chromium', () => {
     await act('Revoke all', "revokeTokens('mcp')", 'dialog[open]');
     expect(account.tokens().map(({ kind }) => kind)).toEqual(['api']);
 
-    await open('/account/webhooks');
+    await open('/deliveries');
     await page.getByRole('button', { name: 'Create an endpoint…' }).first().click();
     await page.getByLabel('Name').fill('Mine');
     await page.getByLabel('URL').fill(`${receiver}/down`);
@@ -336,6 +330,7 @@ describe('the console in Chromium', () => {
     await page.getByText('audience.completed, audience.failed').first().waitFor();
     await act('Send test Mine', 'sandbox.webhooks.test(');
     await page.getByRole('link', { name: 'Mine' }).click();
+    await page.getByRole('link', { name: 'Its deliveries' }).click();
     await page.getByText('1 of 6').waitFor();
     await page
       .getByText(/next \d\d:/)
@@ -343,7 +338,7 @@ describe('the console in Chromium', () => {
       .waitFor();
     await act(/^Redeliver evt_/, 'sandbox.webhooks.redeliver(');
     await expect.poll(() => received.length).toBe(2);
-    await open('/account/webhooks');
+    await open('/deliveries');
     await press('Rotate secret Mine');
     await page.getByText(/^whsec_\w{32}$/).waitFor();
     await page.getByRole('button', { name: 'I have copied it' }).click();
@@ -360,28 +355,17 @@ describe('the console in Chromium', () => {
     await page.getByLabel('Name').fill('Mine');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Mine' }).waitFor();
-    await open('/account/webhooks');
+    await open('/deliveries');
     await act('Pause Mine', 'sandbox.webhooks.pause(');
     await act('Resume Mine', 'sandbox.webhooks.resume(');
     await act('Delete Mine', 'sandbox.webhooks.delete(');
     await page.getByText('No webhook endpoints').waitFor();
 
-    const { id: audience } = await client.audiences.create({ name: 'Visitors' });
-    sandbox.jobs.finish('audience', audience, 107, 'The domain list is empty.');
-    await open('/account/resources');
-    await page.getByText('The domain list is empty.').waitFor();
-    await page.getByText('107 Additional Info').waitFor();
-
-    await open('/account/password');
-    await page.getByLabel('Current password').fill(credentials.password);
+    await open('/accounts');
+    await page.getByRole('button', { name: `Change password of ${credentials.email}` }).click();
     await page.getByLabel('New password').fill('another');
-    await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('Your session has ended: the password was changed.').waitFor();
-    expect(account.tokens()).toEqual([]);
-    await logIn('another');
-    await page.getByRole('button', { name: 'Account' }).click();
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await act('Change it', 'changePassword(process.env.PASSWORD!)', 'dialog[open]');
+    expect([account.password, account.tokens()]).toEqual(['another', []]);
     expect(problems).toEqual([]);
   });
 
@@ -411,18 +395,18 @@ describe('the console in Chromium', () => {
   it('axe finds nothing wrong with the pages of the operator, light and dark', async () => {
     const { sandbox, webhook, audience, check } = await openFilled();
     const delivery = `/deliveries?event=${sandbox.webhooks.deliveries[0]?.eventId}&to=${webhook.id}`;
-    await check([...PAGES, `/resources/${audience.id}`, '/requests/req_1', delivery, '/nothing']);
-  });
-
-  it('axe finds nothing wrong with the pages of an account, light and dark', async () => {
-    const { logIn, webhook, check } = await openFilled();
-    await check(['/login']);
-    await logIn();
-    await check([...ACCOUNT_PAGES, `/account/webhooks/${webhook.id}`]);
+    await check([
+      ...PAGES,
+      `/resources/${audience.id}`,
+      '/requests/req_1',
+      delivery,
+      `/endpoints/${webhook.id}`,
+      '/nothing',
+    ]);
   });
 
   it('axe finds nothing wrong with dialogs, notices, and what a page says of itself, light and dark', async () => {
-    const { sandbox, page, open, logIn } = await openFilled();
+    const { sandbox, page, open } = await openFilled();
     await open('/faults');
     await page.getByRole('button', { name: 'Add a fault…' }).click();
     expect(await violations(page)).toEqual([]);
@@ -430,8 +414,7 @@ describe('the console in Chromium', () => {
     await page.getByText('applies to audiences.create').waitFor();
     await page.getByRole('button', { name: 'Remove all…' }).click();
     expect(await violations(page)).toEqual([]);
-    await logIn();
-    await open('/account/tokens');
+    await open('/accounts');
     await page.getByRole('button', { name: 'Issue a token…' }).first().click();
     await page.getByRole('button', { name: 'Issue', exact: true }).click();
     await page.getByText('Copy it now').waitFor();
@@ -443,7 +426,7 @@ describe('the console in Chromium', () => {
   });
 
   it('what somebody does on a page survives the changes that arrive', async () => {
-    const { account, client, page, open, logIn, sandbox } = await openConsole({ clock: 'manual' });
+    const { account, client, context, page, open, sandbox, consoleUrl } = await openConsole({ clock: 'manual' });
     const { id } = await client.audiences.create({ name: 'First' });
     const { id: second } = await client.audiences.create({ name: 'Second' });
     await open('/jobs');
@@ -460,8 +443,7 @@ describe('the console in Chromium', () => {
     await page.getByText('1 of 120').waitFor();
     expect(await page.getByLabel('Requests (read)').inputValue()).toBe('77');
 
-    await logIn();
-    await open('/account/tokens');
+    await open('/accounts');
     await page.getByRole('button', { name: 'Issue a token…' }).first().click();
     await page.getByRole('button', { name: 'Issue', exact: true }).dblclick();
     await page.getByText('Copy it now: it is shown once').waitFor();
@@ -470,10 +452,11 @@ describe('the console in Chromium', () => {
 
     // Notices go by Escape; a page whose session has ended says so, and shows no more changes.
     await page.getByRole('button', { name: 'I have copied it' }).click();
+    await context.clearCookies();
     account.changePassword('another');
-    await page.getByText('Your session has ended: the password was changed.').waitFor();
-    await page.getByRole('alert').getByRole('link', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    await page.getByText('Open the address that the sandbox has printed.').waitFor();
+    expect(await page.getByText('The sandbox does not respond.').count()).toBe(0);
+    await page.goto(consoleUrl);
     await open('/jobs');
     await page.getByRole('button', { name: `Complete audience ${second}` }).click();
     await page.getByText(`Audience ${second} finished as 104 Completed.`).waitFor();
@@ -566,72 +549,9 @@ describe('the console in Chromium', () => {
     await page.getByText('The sandbox does not respond.').waitFor();
   });
 
-  it('a session that ends while its page opens, or while its tab is hidden, is reported as such, and not as an outage', async () => {
-    const { account, page, context, open, logIn, origin } = await openConsole({ clock: 'manual' });
-    const ended = page.getByText('Your session has ended: the password was changed.');
-    const lost = page.getByText('The sandbox does not respond.');
-    await logIn();
-    // The stream is asked for after the session has ended.
-    await page.route('**/events', async (route) => {
-      account.changePassword('another');
-      await route.continue();
-    });
-    await open('/account/webhooks');
-    await ended.waitFor();
-    expect(await lost.count()).toBe(0);
-    await page.unroute('**/events');
-
-    const visit = async (hidden: boolean): Promise<void> =>
-      page.evaluate((value) => {
-        Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
-        document.dispatchEvent(new Event('visibilitychange'));
-      }, hidden);
-    await logIn('another');
-    await open('/account/webhooks');
-    await visit(true);
-    account.changePassword('a third one');
-    await visit(false);
-    await ended.waitFor();
-    expect(await lost.count()).toBe(0);
-    const link = await page.getByRole('alert').getByRole('link', { name: 'Log in' }).getAttribute('href');
-    expect(link).toBe('/login?next=%2Faccount%2Fwebhooks');
-    // An operator without its cookie needs the address again, not a login.
-    await open('/requests');
-    await context.clearCookies();
-    await visit(true);
-    await visit(false);
-    await page.getByText('Open the address that the sandbox has printed.').waitFor();
-    expect(await lost.count()).toBe(0);
-    expect(page.url()).toBe(`${origin}/requests`);
-  });
-
-  it('a page of an account does nothing in the name of another one, which its browser has logged in as in another tab', async () => {
-    const { sandbox, account, context, page, open, press, origin } = await openConsole({ clock: 'manual' });
-    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
-    const logInAs = async (email: string): Promise<void> => {
-      const tab = await openPage(context);
-      await tab.goto(`${origin}/accounts`);
-      await tab.getByRole('button', { name: `Log in as ${email}` }).click();
-      await tab.getByRole('heading', { name: 'Resources' }).waitFor();
-      await tab.close();
-    };
-    await logInAs(bo.email);
-    await open('/account/tokens');
-    await press('Issue a token…');
-    await logInAs(credentials.email);
-    await press('Issue', 'dialog[open]');
-    await page.getByText('nothing was done.').waitFor();
-    await page.getByText(`This browser has logged in as ${credentials.email}.`).waitFor();
-    expect([bo.tokens().length, account.tokens().length]).toEqual([0, 1]);
-    await page.keyboard.press('Escape');
-    await page.getByRole('link', { name: 'Show its page' }).click();
-    await page.getByRole('button', { name: 'Revoke token' }).first().waitFor();
-  });
-
   it('a link to the first webhook endpoint opens its form', async () => {
     const { page, open } = await openConsole({ clock: 'manual' });
-    await open('/deliveries');
-    await page.getByRole('link', { name: 'Create a webhook endpoint' }).first().click();
+    await open('/deliveries#create');
     await page.getByLabel('URL').fill('http://127.0.0.1:1/');
   });
 
@@ -700,11 +620,10 @@ describe('the console in Chromium', () => {
 
   it('pages fit a phone, and can be read without the script', async () => {
     const small = { viewport: { width: 390, height: 800 } };
-    const { client, open, page, logIn, origin, consoleUrl } = await openConsole({ clock: 'manual' }, small);
+    const { client, open, page, origin, consoleUrl } = await openConsole({ clock: 'manual' }, small);
     const audience = await client.audiences.create({ name: 'A-long-name-that-does-not-break'.repeat(5) });
     await client.audiences.create({ name: 'קונים באביב (תל אביב) \u202Eabc' });
-    await logIn();
-    for (const path of [...PAGES, `/resources/${audience.id}`, '/requests/req_1', ...ACCOUNT_PAGES]) {
+    for (const path of [...PAGES, `/resources/${audience.id}`, '/requests/req_1']) {
       await open(path);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);
@@ -778,7 +697,7 @@ describe('the console in Chromium', () => {
   });
 
   it('the consent page of OAuth knows the session of the console, also for a link on another site; its page revokes the connection', async () => {
-    const { context, page, url, open, act, logIn } = await openConsole();
+    const { context, page, url, open, act } = await openConsole();
     const register = await fetch(`${url}/oauth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
@@ -794,7 +713,9 @@ describe('the console in Chromium', () => {
       code_challenge_method: 'S256',
     });
     const authorize = `${url}/oauth/authorize?${query}`;
-    await logIn();
+    await open('/accounts');
+    await page.getByRole('button', { name: `Log in as ${credentials.email}` }).click();
+    await page.waitForURL(/\/accounts$/);
     const other = createServer((_, response) =>
       response
         .setHeader('content-type', 'text/html')
@@ -812,9 +733,7 @@ describe('the console in Chromium', () => {
     const form = { grant_type: 'authorization_code', client_id, code, code_verifier: verifier };
     const exchange = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     expect(exchange.status).toBe(200);
-    await open('/account/tokens');
-    // The tokens of a connection are not counted: the page does not list them.
-    expect(await page.locator('nav a[href="/account/tokens"]').textContent()).toBe('Tokens1');
+    await open('/accounts');
     await act('Revoke the connection of Unnamed client', 'revokeConnection(');
     await page.getByText('No OAuth connections').waitFor();
   });

@@ -150,12 +150,9 @@ describe('the snippets of a request, pasted', () => {
       expect([kind, page.includes('s3cret'), page.includes(credentials.password)]).toEqual([kind, false, false]);
       const usedToken = kind === 'a message for MCP' ? mcp : token;
       const env = { ...environment, AUDIENCE_TOKEN: usedToken };
-      const [sdk, curl = '', command, typescript = ''] = ['sdk', 'curl', 'cli', 'fetch'].map((name) =>
-        codeOf(page, name),
-      );
+      const [sdk, curl = '', command] = ['sdk', 'curl', 'cli'].map((name) => codeOf(page, name));
       expect([kind, sdk !== undefined]).toEqual([kind, hasCall]);
       const programs: readonly (readonly [language: string, code: string])[] = [
-        ['fetch', typescript],
         ...(sdk === undefined ? [] : [['sdk', sdk] as const]),
       ];
       const before = sandbox.log.length;

@@ -1,11 +1,11 @@
-import { find, make, makeLink } from './dom.ts';
+import { find, make } from './dom.ts';
 
 /** When the page was last as the sandbox is. */
 let seenAt = new Date();
 let hasEnded = false;
 
 /** Shows a message above the page, once. */
-function banner(id: string, tone: string, title: string, text: string, link?: HTMLElement): void {
+function banner(id: string, tone: string, title: string, text: string): void {
   if (document.getElementById(id)) return;
   const note = make('div', '', `note ${tone}`);
   note.id = id;
@@ -14,12 +14,6 @@ function banner(id: string, tone: string, title: string, text: string, link?: HT
     make('p', title, tone),
     make('p', `What you see is from ${seenAt.toLocaleTimeString([], { hour12: false })}. ${text}`),
   );
-  if (link) {
-    const acts = make('div', '', 'acts');
-    link.className = 'button primary';
-    acts.append(link);
-    note.append(acts);
-  }
   find('main')?.prepend(note);
 }
 
@@ -38,15 +32,11 @@ export const showLost = (): void =>
     'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.',
   );
 
-/**
- * Reports that the page will not be updated any more, because its session has ended. Without a link, an operator's
- * session has ended.
- */
-export function showEnded(why = 'Your session has ended.', link?: readonly [text: string, href: string]): void {
+/** Reports that the page will not be updated any more, because its session has ended. */
+export function showEnded(): void {
   hasEnded = true;
   find('#lost')?.remove();
-  if (link) banner('ended', 'busy', why, '', makeLink(...link));
-  else banner('ended', 'busy', why, 'Open the address that the sandbox has printed.');
+  banner('ended', 'busy', 'Your session has ended.', 'Open the address that the sandbox has printed.');
 }
 
 /** Returns whether the session of the page has ended. */

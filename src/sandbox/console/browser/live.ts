@@ -2,8 +2,6 @@ import { showCurrent, showEnded, showLost } from './banners.ts';
 import { closest, find, makeButton } from './dom.ts';
 import { fillToken } from './first-steps.ts';
 
-const LOG_IN = ['Log in', `/login?next=${encodeURIComponent(location.pathname)}`] as const;
-
 let isPaused = false;
 
 /** Returns whether somebody is typing, clicking or selecting in a part. */
@@ -88,17 +86,11 @@ function show(fresh: Document, isOwn: boolean): void {
  * row, or a row has the focus; not for what the reader has done.
  */
 export async function refresh(isOwn = false): Promise<void> {
-  const main = find('main');
-  const response = await fetch(main?.dataset.source ?? location.href).catch(() => undefined);
+  const response = await fetch(find('main')?.dataset.source ?? location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
   if (!response || text === undefined) return showLost();
   const fresh = new DOMParser().parseFromString(text, 'text/html');
-  // The page that asks to log in says why.
-  if (response.status === 401 || response.redirected)
-    return showEnded(find('.note p', fresh)?.textContent ?? undefined, response.status === 401 ? undefined : LOG_IN);
-  const { account } = find('main', fresh)?.dataset ?? {};
-  if (account !== undefined && account !== main?.dataset.account)
-    return showEnded(`This browser has logged in as ${account}.`, ['Show its page', location.href]);
+  if (response.status === 401) return showEnded();
   showCurrent();
   if (response.ok) show(fresh, isOwn);
 }

@@ -33,8 +33,7 @@ function nest(fields: Record<string, unknown>): Record<string, unknown> {
 
 async function bodyOf(form: HTMLFormElement, button: HTMLElement | null): Promise<string> {
   const file = find<HTMLInputElement>('input[type=file]', form)?.files?.[0];
-  const { account } = find('main')?.dataset ?? {};
-  return file ? file.text() : JSON.stringify({ ...nest(readFields(form, button)), account });
+  return file ? file.text() : JSON.stringify(nest(readFields(form, button)));
 }
 
 function clearErrors(form: HTMLFormElement): void {
@@ -58,13 +57,12 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
-function showResult(form: HTMLFormElement, result: Readonly<Record<string, unknown>>): void {
+function showResult(_form: HTMLFormElement, result: Readonly<Record<string, unknown>>): void {
   const { typescript, notice = 'Done.', id, token, secret = token } = result;
   if (typeof secret !== 'string') {
     // Of all ids, only those of requests are strings.
     notify(String(notice), { code: typescript, request: id });
   } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? keepToken(token) : undefined);
-  if (form.dataset.leave !== undefined) location.assign(form.dataset.leave);
 }
 
 async function send(form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<void> {

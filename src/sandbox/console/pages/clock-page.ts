@@ -15,7 +15,10 @@ export function clockPage({ service: { clock }, service, history }: ConsoleConte
   const tasks = [...dueTasks(service)];
   const time = html`<p class="clock">${clockElement(now, clock.mode)} <span class="sr">UTC</span></p>
 <p class="soft">${dateText(now)}, UTC, ${modeText(clock.mode)}.</p>`;
-  const report = history.latest ? whatHappened(history.latest) : '';
+  const since = history.sinceLatest;
+  // An action does more than an advance: what it does is not repeated below it.
+  const isRunning = clock.mode !== 'manual' && since.events.length > 0;
+  const report = [isRunning ? happenedSince(since) : '', history.latest ? afterAdvance(history.latest) : ''];
   return {
     title: 'Clock',
     content: html`${head('Clock', '', live('speed', speedButtons(clock.mode)))}
@@ -44,7 +47,7 @@ function speedButtons(mode: ClockMode): Html {
 function toNext(next: DueTask | undefined, now: number): Html {
   if (!next) return html`<p class="soft">Nothing is due.</p>`;
   return html`${actionForm('POST /api/clock/next', 'To the next event', { style: 'primary wide' })}
-<p class="soft">${foreign(next.description)}, ${relativeText(next.time - now)}</p>`;
+<p class="soft">${link(next, next.description)}, ${relativeText(next.time - now)}</p>`;
 }
 
 const advanceForm = (): Html =>
@@ -69,7 +72,7 @@ function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams)
     columns: [
       ['At', 'w11', ({ time }) => timeElement(time, now), 'side2'],
       ['In', 'w8', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
-      ['Event', '', ({ title, subjects }) => twoLines(foreign(title), subjects && foreign(subjects)), 'two main cut'],
+      ['Event', '', ({ title, subjects }) => twoLines(title, subjects), 'two main cut'],
       ['Actions', 'w9', (group) => advanceTo(group, now), 'acts'],
     ],
     empty: emptyState(
@@ -84,46 +87,74 @@ function isAfter({ time, order }: DueTask, cursor: string): boolean {
   return time > other || (time === other && order > rank);
 }
 
-const advanceTo = ({ time, title }: DueGroup, now: number): Html =>
-  advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${title}`);
+const advanceTo = ({ time, description }: DueGroup, now: number): Html =>
+  advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${description}`);
 
 /** Tasks of the same name that are due in the same second: the first one, what they do, and what they are about. */
 interface DueGroup extends DueTask {
-  readonly title: string;
-  readonly subjects: string;
+  readonly title: Content;
+  readonly subjects: Content;
 }
 
 const MAX_SUBJECTS = 12;
 
+const link = ({ href }: DueTask, text: string): Html =>
+  href === undefined ? foreign(text) : html`<a href="${href}">${foreign(text)}</a>`;
+
 function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
   const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
-  return [...groups.values()].flatMap(([first, ...more]) => {
+  return [...groups.values()].flatMap(([first, ...more]): DueGroup[] => {
     if (!first) return [];
-    if (more.length === 0) return [{ ...first, title: first.description, subjects: '' }];
-    const all = [first, ...more].map(({ subject }) => subject);
-    const subjects = [...all.slice(0, MAX_SUBJECTS), ...(all.length > MAX_SUBJECTS ? ['…'] : [])].join(', ');
-    return [{ ...first, title: `${count(all.length)} ${first.event}`, subjects }];
+    if (more.length === 0) return [{ ...first, title: link(first, first.description), subjects: '' }];
+    const all = [first, ...more];
+    const shown = all.slice(0, MAX_SUBJECTS).map((task, index) => [index > 0 ? ', ' : '', link(task, task.subject)]);
+    const rest = all.length - MAX_SUBJECTS;
+    const subjects = rest > 0 ? [shown, ` and ${count(rest)} more`] : shown;
+    return [{ ...first, title: foreign(`${count(all.length)} ${first.event}`), subjects }];
   });
 }
 
-const MAX_ROWS = 20;
+/** Most minutes that have a row; the ones after them have one together. */
+const MAX_ROWS = 50;
 
 /** Things of one kind that happened in the same minute, the first one first. */
 type Group = readonly [first: HappenedAt, ...more: HappenedAt[]];
 
-function whatHappened(advance: Advance): Html {
-  const { from, to, events } = advance;
-  const byMinute = Map.groupBy(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
-  const groups = [...byMinute.values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
+function afterAdvance(advance: Advance): Html {
+  const { from, to } = advance;
   const text = `await sandbox.advance(${Math.round(to - from)});`;
   return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
 <span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
-<div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>
-<p>${capital(happenedText(advance))}.</p>${table('What happened, the first one first', groups.slice(0, MAX_ROWS), '', [
-    ['At', 'w12', ([{ at }]) => timeElement(at, from)],
+<div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>${whatHappened(advance)}</section>`;
+}
+
+const happenedSince = (since: Advance): Html =>
+  html`<section class="card" aria-labelledby="since-title"><h2 id="since-title">What happened since ${timeElement(since.from, since.to)}</h2>
+${whatHappened(since)}</section>`;
+
+function whatHappened(advance: Advance): Html {
+  const { from, events } = advance;
+  const byMinute = groupsOf(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
+  // One row more would be one minute: it has the same place.
+  const shown = byMinute.length > MAX_ROWS + 1 ? byMinute.slice(0, MAX_ROWS) : byMinute;
+  const rest = groupsOf(byMinute.slice(shown.length).flat(), ({ what }) => what);
+  const groups = [...shown, ...rest];
+  return html`<p>${capital(happenedText(advance))}.</p>${table('What happened, the first one first', groups, '', [
+    ['At', 'w14', (group) => timesOf(group, from)],
     ['What', '', (group) => twoLines(titleOf(group), subjectsOf(group)), 'two main cut'],
     ['Result', 'w14', resultsOf, 'side2'],
-  ])}</section>`;
+  ])}`;
+}
+
+const groupsOf = (events: readonly HappenedAt[], keyOf: (event: HappenedAt) => string): Group[] =>
+  [...Map.groupBy(events, keyOf).values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
+
+/** Returns the first and the last second of a group. */
+function timesOf(group: Group, from: number): Content {
+  const [{ at: first }] = group;
+  const last = group.at(-1)?.at ?? first;
+  const isOne = Math.floor(first / 1_000) === Math.floor(last / 1_000);
+  return [timeElement(first, from), isOne ? '' : html`–${timeElement(last, first)}`];
 }
 
 function titleOf({ length, 0: { what } }: Group): Html {
@@ -143,7 +174,8 @@ const subjectsOf = (group: Group): Content => {
     const times = group[0].what === 'deliveries' ? ` × ${count(number)}` : '';
     return [index === 0 ? '' : ', ', group[0].what === 'jobs' ? job : foreign(subject), times];
   });
-  return [shown, subjects.length > MAX_SUBJECTS ? ', …' : ''];
+  const rest = subjects.length - MAX_SUBJECTS;
+  return [shown, rest > 0 ? ` and ${count(rest)} more` : ''];
 };
 
 const RESULTS = {

@@ -1,9 +1,10 @@
 import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
+import type { DeliveryAttempt } from '../../webhook-deliveries.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
-import { actionForm, advanceBy, type Choices } from '../forms.ts';
+import { actionForm, advanceBy, type Choices, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import {
   attributesOf,
@@ -18,48 +19,60 @@ import {
   httpBadge,
   linkButton,
   live,
+  note,
   timeElement,
   timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { addressOf, type Column, listView, search, segments, twoLines } from '../lists.ts';
 import { redactBody, redactUrl } from '../redact-request.ts';
-import { count, relativeText } from '../words.ts';
+import { accountField, chosenAccount, shownAccounts, shownCompanies } from '../shown-accounts.ts';
+import { count, relativeText, withoutOverrides } from '../words.ts';
+import { createDialog } from './endpoint-page.ts';
 import { endpointTable } from './endpoint-table.ts';
 import { liveButtons } from './requests-page.ts';
 
-/** The deliveries of a page, and how they are changed. */
+/** The deliveries of a page. */
 interface DeliveryList {
-  readonly path: string;
   readonly query: URLSearchParams;
-  /** Prefix of the endpoints that do the actions. */
-  readonly api: string;
   readonly endpoints: readonly Endpoint[];
   readonly groups: readonly DeliveryGroup[];
   readonly now: number;
 }
 
-/** All deliveries of the sandbox. */
-export function deliveriesPage({ service }: ConsoleContext, query: URLSearchParams): Page {
-  const endpoints = [...service.state.companies.values()].flatMap((company) => company.endpoints);
+const PATH = '/deliveries';
+
+/** The deliveries of the sandbox, and the webhook endpoints. */
+export function deliveriesPage(console: ConsoleContext, query: URLSearchParams): Page {
+  const { service } = console;
+  const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
   const now = service.clock.now();
-  const groups = groupDeliveries(service.webhooks.attempts, now);
-  const list = { path: '/deliveries', query, api: '/api', endpoints, groups, now };
+  const isShown = chosenAccount(console, query)
+    ? ({ event }: DeliveryAttempt) => event.endpoint.creator.company === chosenAccount(console, query)?.company
+    : () => true;
+  const list = { query, endpoints, groups: groupDeliveries(service.webhooks.attempts.filter(isShown), now), now };
+  const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'small' : 'small primary' });
+  const notes = shownAccounts(console, query).flatMap(({ notifications }) => notifications);
   return {
     title: 'Deliveries',
     content: [
       head('Deliveries', live('status', stateSegments(list)), liveButtons()),
       deliveryList(list),
-      html`<h2>Endpoints</h2>`,
-      live('endpoints', endpointTable(endpoints, '/api', now)),
+      html`<div class="head"><h2>Endpoints</h2><div class="acts">${create}</div></div>`,
+      live('endpoints', endpointTable(endpoints, now)),
+      live(
+        'notifications',
+        notes.reverse().map((text) => note('warn', withoutOverrides(text))),
+      ),
+      live('forms', createDialog(accountField(console, query))),
     ],
   };
 }
 
 /** Returns how many deliveries wait, and how many have failed for good. */
-export function stateSegments({ path, query, groups }: DeliveryList): Html {
+function stateSegments({ query, groups }: DeliveryList): Html {
   const numberOf = (state: string): number => groups.filter((group) => group.state === state).length;
-  return segments('State', path, query, 'state', [
+  return segments('State', PATH, query, 'state', [
     ['', 'All', groups.length],
     ['waiting', 'Waiting', numberOf('waiting')],
     ['exhausted', 'Exhausted', numberOf('exhausted')],
@@ -67,14 +80,14 @@ export function stateSegments({ path, query, groups }: DeliveryList): Html {
 }
 
 /** Returns the deliveries by event and endpoint, and the details of one of them. */
-export function deliveryList(list: DeliveryList): Html {
-  const { path, query, api, endpoints, groups, now } = list;
+function deliveryList(list: DeliveryList): Html {
+  const { query, endpoints, groups, now } = list;
   const isChosen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
   const chosen = groups.find(isChosen);
   const matching = search(groups.filter(hasFields(query)), query, textOf);
   const [filter, rows] = listView({
-    path,
+    path: PATH,
     query,
     id: 'deliveries',
     placeholder: 'Event id, type, endpoint, text of the body or of the response',
@@ -90,7 +103,7 @@ export function deliveryList(list: DeliveryList): Html {
     isChosen: (group) => group === chosen,
     empty: noDeliveries(endpoints),
   });
-  const panel = chosen ? live('detail', deliveryPanel(chosen, api, now)) : '';
+  const panel = chosen ? live('detail', deliveryPanel(chosen, now)) : '';
   return html`${filter}<div class="cols ${chosen ? 'panel' : ''}">${rows}${panel}</div>`;
 }
 
@@ -113,26 +126,22 @@ const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
   emptyState(
     'No deliveries yet',
     'An event is delivered when a job ends, to each endpoint that subscribes to it.',
-    endpoints.length === 0
-      ? linkButton('/account/webhooks#create', 'Create a webhook endpoint')
-      : linkButton('/jobs', 'End a job'),
+    endpoints.length === 0 ? opener('create', 'Create an endpoint…') : linkButton('/jobs', 'End a job'),
   );
 
 function columnsOf(list: DeliveryList, chosen: DeliveryGroup | undefined): readonly Column<DeliveryGroup>[] {
-  const { api, now } = list;
+  const { now } = list;
   const columns: readonly Column<DeliveryGroup>[] = [
     ['First at', chosen ? 'w5' : 'w6', ({ at }) => timeElement(at, at)],
     ['Event and endpoint', '', (group) => eventLines(group, list, group === chosen), 'two main'],
     ['Attempts', chosen ? 'w8' : 'w9', (group) => twoLines(dots(group), nextOf(group, now)), 'two'],
     ['Response', 'w8', ({ latest }) => responseBadge(latest), 'side2'],
   ];
-  return chosen
-    ? columns
-    : [...columns, ['Actions', 'w7 lo', ({ event }) => redeliver(event.id, api, 'small'), 'acts']];
+  return chosen ? columns : [...columns, ['Actions', 'w7 lo', ({ event }) => redeliver(event.id, 'small'), 'acts']];
 }
 
-function eventLines({ event, latest }: DeliveryGroup, { path, query }: DeliveryList, isChosen: boolean): Html {
-  const address = addressOf(path, query, { event: event.id, to: String(event.endpoint.id) });
+function eventLines({ event, latest }: DeliveryGroup, { query }: DeliveryList, isChosen: boolean): Html {
+  const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
   const link = attributesOf({ href: `${address}#detail`, 'aria-current': isChosen && 'true' });
   const manual = latest.delivery.manual ? badge('', 'manual') : '';
   return twoLines(
@@ -149,7 +158,7 @@ function nextOf({ state, retryAt }: DeliveryGroup, now: number): Content {
 
 function dots({ attempts, latest }: DeliveryGroup): Html {
   const { attempt, manual } = latest.delivery;
-  const run = attempts.filter(({ delivery }) => delivery.manual === manual).slice(-attempt);
+  const run = attempts.filter(({ event }) => event.order === latest.event.order);
   const open = isDelivered(latest) ? 0 : 6 - attempt;
   const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
   const marks = [
@@ -160,8 +169,8 @@ function dots({ attempts, latest }: DeliveryGroup): Html {
 }
 
 /** Returns the form that delivers an event again. */
-export const redeliver = (event: string, api: string, style: string): Html =>
-  actionForm(`POST ${api}/webhooks/redeliver`, 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
+export const redeliver = (event: string, style: string): Html =>
+  actionForm('POST /api/webhooks/redeliver', 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
 
 /** Returns the status of a receiver, or why there is none. */
 export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
@@ -170,19 +179,19 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
 
 const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
-/** Returns one delivery: what follows, its attempts, and what was sent. `api` is the prefix of the endpoints that do the actions. */
-function deliveryPanel(group: DeliveryGroup, api: string, now: number): Html {
+/** Returns one delivery: what follows, its attempts, and what was sent. */
+function deliveryPanel(group: DeliveryGroup, now: number): Html {
   const { event, attempts, latest } = group;
   const { id, type, endpoint, body } = event;
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
-  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, api, 'primary small')}</div></div>
-<div class="acts">${stateOf(group)} ${nextAttempt(group, api, now)}</div>
+  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, 'primary small')}</div></div>
+<div class="acts">${stateOf(group)} ${nextAttempt(group, now)}</div>
 ${facts(
   [
     ['Event', html`<code>${id}</code>`],
-    ['Endpoint', foreign(endpoint.name)],
+    ['Endpoint', html`<a href="/endpoints/${endpoint.id}">${foreign(endpoint.name)}</a>`],
     ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
-    ['About', subjectOf(event, api)],
+    ['About', subjectOf(event)],
   ],
   'list',
 )}
@@ -198,11 +207,9 @@ function stateOf({ attempts, state }: DeliveryGroup): Html {
   return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
 }
 
-function nextAttempt({ retryAt, state }: DeliveryGroup, api: string, now: number): Content {
+function nextAttempt({ retryAt }: DeliveryGroup, now: number): Content {
   if (retryAt === undefined) return '';
-  const advance = api === '/api' ? advanceBy(retryAt - now, 'Advance to it', 'small') : '';
-  const next = state === 'delivered' ? 'The earlier delivery still waits: next attempt at' : 'Next attempt at';
-  return html`<span>${next} ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advance}`;
+  return html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advanceBy(retryAt - now, 'Advance to it', 'small')}`;
 }
 
 /** Returns the id of the resource that an event is about. */
@@ -211,11 +218,11 @@ export function subjectIdOf({ body }: DeliveryGroup['event']): number | undefine
   return typeof data?.id === 'number' ? data.id : undefined;
 }
 
-function subjectOf(event: DeliveryGroup['event'], api: string): Content {
+function subjectOf(event: DeliveryGroup['event']): Content {
   const id = subjectIdOf(event);
   if (id === undefined) return '';
   const about = `${event.type.split('.')[0]} ${id}`;
-  return api === '/api' ? html`<a href="/resources/${id}">${about}</a>` : about;
+  return html`<a href="/resources/${id}">${about}</a>`;
 }
 
 function happeningOf(attempt: EndedAttempt, now: number): Happening {

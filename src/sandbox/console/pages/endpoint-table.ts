@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import { actionForm, opener } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, linkButton, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, foreign, type Html, timeElement } from '../html.ts';
 import { table, twoLines } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
@@ -13,28 +13,20 @@ export function endpointBadge(endpoint: Endpoint): Html {
   return isDisabled(endpoint) ? badge('bad', 'Disabled after 20 failures') : badge('', 'Paused');
 }
 
-/** Returns the webhook endpoints with their actions; `link` leads to the page of one. */
-export function endpointTable(
-  endpoints: readonly Endpoint[],
-  api: string,
-  now: number,
-  link?: (id: number) => string,
-): Html {
-  const create = link
-    ? opener('create', 'Create an endpoint…', { style: 'primary' })
-    : linkButton('/account/webhooks#create', 'Create a webhook endpoint');
+/** Returns the webhook endpoints with their actions. */
+export function endpointTable(endpoints: readonly Endpoint[], now: number): Html {
+  const create = opener('create', 'Create an endpoint…', { style: 'primary' });
   const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
   return table('Webhook endpoints', endpoints, none, [
-    ['Endpoint', '', (endpoint) => nameLines(endpoint, link?.(endpoint.id)), 'two main'],
+    ['Endpoint', '', nameLines, 'two main'],
     ['State', 'w14', (endpoint) => twoLines(endpointBadge(endpoint), secondSignature(endpoint, now)), 'two side2 cut'],
     ['Events', 'w7 lo', ({ events }) => eventsText(events), 'named'],
-    ['Actions', 'w24', (endpoint) => endpointActions(endpoint, api), 'acts'],
+    ['Actions', 'w24', (endpoint) => endpointActions(endpoint), 'acts'],
   ]);
 }
 
-function nameLines({ id, name, url }: Endpoint, href: string | undefined): Html {
-  const title =
-    href === undefined ? html`<b>${foreign(name)}</b>` : html`<a class="row" href="${href}">${foreign(name)}</a>`;
+function nameLines({ id, name, url }: Endpoint): Html {
+  const title = html`<a class="row" href="/endpoints/${id}">${foreign(name)}</a>`;
   return twoLines(html`${title} <span class="soft num">${id}</span>`, html`<code>${foreign(redactUrl(url))}</code>`);
 }
 
@@ -53,13 +45,12 @@ const DELETE = 'Deliveries that wait for their next attempt are dropped. Those i
 /** Returns the actions of an endpoint, and those of its page before the ones that ask. */
 export function endpointActions(
   { id, name, is_active }: Endpoint,
-  api: string,
   first = 'small',
   more: readonly Html[] = [],
 ): Html[] {
   const action = (verb: string, submit: string, style = 'small', consequence = ''): Html => {
     const label = `${submit.replace('…', '')} ${name}`;
-    return actionForm(`POST ${api}/webhooks/${verb}`, submit, {
+    return actionForm(`POST /api/webhooks/${verb}`, submit, {
       values: { id },
       label,
       style,

@@ -1,12 +1,14 @@
 import { html } from 'hono/html';
 import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
+import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
 import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, segments, table, twoLines } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
+import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
 import { count, durationText, relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
@@ -34,12 +36,15 @@ interface TimedJob extends RunningJob {
 export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const kind = query.get('kind') ?? '';
-  const jobs = timedJobs(service);
+  const account = chosenAccount(console, query);
+  const jobs = timedJobs(service).filter((job) => !account || job.account === account);
   const hits = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
   const matching = hits.filter((job) => kind === '' || job.kind === kind);
   const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
   const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
-  const completeAll = matching.length > 0 ? completeButton(kind, matching.length) : '';
+  // It ends all jobs of a kind, not those that a filter has found.
+  const isWhole = hits.length === service.jobs.saved.running.size;
+  const completeAll = isWhole && matching.length > 0 ? completeButton(kind, matching.length) : '';
   return {
     title: 'Jobs',
     content: html`${head('Jobs', live('kinds', choices), live('all', completeAll))}
@@ -50,7 +55,7 @@ ${jobList(query, matching, jobs.length, service.clock.now())}
 A cohort ends as 4 instead of 104, and as 5 otherwise.</p>
 ${live('queued', queuedOutcomes(service))}<h3>Add an outcome</h3>${outcomeForm()}</section>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(console))}</section></div>${endDialogs()}`,
+${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div>${endDialogs()}`,
   };
 }
 
@@ -92,7 +97,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     keyOf: ({ id }) => id,
     caption: 'Running jobs, the newest first',
     columns: [
-      ['Job', '', ({ kind, id, name }) => twoLines(jobLink(kind, id), foreign(name)), 'two main cut'],
+      ['Job', '', ({ kind, id, name }) => twoLines(jobLink(kind, id, name), `${kind} ${id}`), 'two main cut'],
       ['Status', 'w11', (job) => [jobBadge(job.resource.status), progress(job, now)], 'side2'],
       ['Ends', 'w9', ({ end, endsAs }) => endLines(end, endsAs, now), 'two'],
       ['Actions', 'w20', jobActions, 'acts'],
@@ -104,8 +109,9 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     ),
   });
 
-const jobLink = (kind: string, id: number): Html =>
-  html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`;
+/** The name of a resource is the link to its page. */
+const jobLink = (kind: string, id: number, name: string): Html =>
+  html`<a class="row" href="/resources/${id}"><b>${foreign(name === '' ? `${kind} ${id}` : name)}</b></a>`;
 
 const endLines = (end: number, endsAs: number, now: number): Html =>
   html`<div>${relativeText(end - now)}</div><div class="soft">${timeElement(end, now)}, as ${endsAs}</div>`;
@@ -185,11 +191,9 @@ const MAX_ENDED = 8;
 
 const NONE_ENDED = html`<p class="soft">None has ended yet.</p>`;
 
-function recentlyEnded({ service, history }: ConsoleContext): Html {
-  const { state, jobs, clock } = service;
-  const resources = [...state.accounts.values()].flatMap((account) =>
-    NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)),
-  );
+function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly AccountRecord[]): Html {
+  const { jobs, clock } = service;
+  const resources = accounts.flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)));
   const ended = resources.flatMap((one) => {
     if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
     // An estimate does not contain it.
@@ -209,8 +213,7 @@ function recentlyEnded({ service, history }: ConsoleContext): Html {
   );
 }
 
-function jobLines(service: Service, { kind, id }: ShownResource): Html {
+function jobLines(service: Service, { kind, id, name }: ShownResource): Html {
   const reason = reasonText(service, { kind, id });
-  const link = html`<a class="row" href="/resources/${id}"><b>${kind}</b> <span class="num">${id}</span></a>`;
-  return twoLines(link, reason && foreign(reason));
+  return twoLines(jobLink(kind, id, name), [`${kind} ${id}`, reason && html`: ${foreign(reason)}`]);
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Service } from '../../service.ts';
 import type { SlidingWindow } from '../../sliding-window.ts';
 import type { Company, Token } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
@@ -6,6 +7,7 @@ import { actionForm, formDialog, numberInput, opener, secondsInput } from '../fo
 import { emptyState, facts, foreign, type Html, head, live, meter } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, table, twoLines } from '../lists.ts';
+import { chosenAccount, shownCompanies } from '../shown-accounts.ts';
 import { count, durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
@@ -19,7 +21,7 @@ export function limitsPage(console: ConsoleContext, query: URLSearchParams): Pag
       head('Limits', '', opener('change', 'Change limits…', { style: 'primary' })),
       live('limits', facts(BUCKETS.map((name) => [`Bucket ${name}`, limitText(limits[name])]))),
       html`<h2>Build budgets</h2>`,
-      live('budgets', budgetTable(console)),
+      live('budgets', budgetTable(console.service, shownCompanies(console, query))),
       html`<h2>Rate buckets in use</h2>`,
       bucketList(console, query),
       limitsDialog(limits),
@@ -33,19 +35,22 @@ const limitText = ({ limit, interval }: { readonly limit: number; readonly inter
 
 const NO_ORGANIZATIONS = emptyState('No organizations', 'An account belongs to one, whose builds are counted.');
 
-function budgetTable({ service: { state, clock } }: ConsoleContext): Html {
+function budgetTable({ clock }: Service, companies: readonly Company[]): Html {
   const used = ({ name }: Company, window: SlidingWindow, time: string): Html =>
     meter(`${name}: builds in the last ${time}`, window.count(clock.now()), window.limit);
-  return table('Build budgets', [...state.companies.values()], NO_ORGANIZATIONS, [
+  return table('Build budgets', companies, NO_ORGANIZATIONS, [
     ['Organization', '', ({ name }) => foreign(name), 'main cut'],
-    ['This hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
-    ['Today', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
+    ['In an hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
+    ['In a day', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
     ['Actions', 'w7', changeBudget, 'acts'],
   ]);
 }
 
-function bucketList({ service: { state, clock } }: ConsoleContext, query: URLSearchParams): readonly Html[] {
+function bucketList(console: ConsoleContext, query: URLSearchParams): readonly Html[] {
+  const { state, clock } = console.service;
+  const account = chosenAccount(console, query);
   const used = [...state.tokens.values()]
+    .filter((token) => !account || token.account === account)
     .flatMap((token) => [...token.buckets].map(([name, window]) => ({ token, name, window, key: keyOf(token, name) })))
     .sort((a, b) => b.key - a.key);
   const usedOf = (label: string, window: SlidingWindow): Html => meter(label, window.count(clock.now()), window.limit);

@@ -1,84 +1,65 @@
 import { html } from 'hono/html';
+import { showActivation } from '../../routes/activation-routes.ts';
+import { showAudience } from '../../routes/audience-routes.ts';
 import type { Service } from '../../service.ts';
-import type { LogEntry } from '../../state.ts';
+import { resultLength } from '../../storage/result-files.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
-import type { StatusChange } from '../history.ts';
-import {
-  type Content,
-  facts,
-  foreign,
-  type Happening,
-  type Html,
-  head,
-  httpBadge,
-  jobBadge,
-  linkButton,
-  live,
-  note,
-  timeElement,
-  timeline,
-} from '../html.ts';
+import { codeBlock, prettyJson } from '../highlight.ts';
+import { attributesOf, type Content, foreign, type Html, head, jobBadge, linkButton, live, note } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { numberOf } from '../lists.ts';
-import { findResource, reasonText, type ShownResource } from '../objects.ts';
-import { reasonLine, toneOf } from '../request-reason.ts';
-import { createdBy, keptText, requestsAbout } from '../request-search.ts';
-import { capital, count, counted, relativeText } from '../words.ts';
-import { redeliver, responseBadge, subjectIdOf } from './deliveries-page.ts';
+import { findResource, NAMESPACES, reasonText, type ShownResource } from '../objects.ts';
+import { redactBody } from '../redact-request.ts';
+import { type Relations, relationsOf } from '../relations.ts';
+import { requestsAbout } from '../request-search.ts';
+import { capital, count } from '../words.ts';
+import { responseBadge, subjectIdOf } from './deliveries-page.ts';
 import { endDialogs, jobActions } from './jobs-page.ts';
+import { timeChart } from './object-chart.ts';
+import { storySection } from './object-story.ts';
 import { detailsOf } from './resource-pages.ts';
 
-/** Something that happened to a resource, or because of it. */
-interface Chapter extends Omit<Happening, 'content'> {
-  readonly parts: readonly Content[];
-  /** Rank among the chapters of the same time. */
-  readonly order: number;
-  /** Set for a poll: many are one line. */
-  readonly isPoll?: boolean;
-}
-
-/** One resource, with its story: the request that created it, its statuses, polls, deliveries, and requests that name it. */
+/** One resource: its state, its time to scale, what it was made of and what was made of it, what happened, and its JSON. */
 export function objectPage(console: ConsoleContext, id: number, query: URLSearchParams): Page | undefined {
-  const resource = findResource(console.service, id);
+  const { service } = console;
+  const resource = findResource(service, id);
   if (!resource) return undefined;
-  const { kind, namespace } = resource;
+  const { kind, namespace, name } = resource;
   const requests = requestsAbout(console, id);
-  const story = storyOf(console, resource, requests);
-  const path = html`<a href="/resources?kind=${namespace}">Resources</a> / ${kind} ${id}`;
+  const relations = relationsOf(resource);
+  const groups = groupDeliveries(service.webhooks.attempts, service.clock.now());
+  const own = groups.filter((group) => isAbout(group, id));
+  const text = NAMESPACES.find(([value]) => value === namespace)?.[2] ?? '';
+  const path = html`<a href="/resources">Resources</a> / <a href="/resources?kind=${namespace}">${text}</a>`;
   return {
-    title: `${capital(kind)} ${id}`,
+    title: name === '' ? `${capital(kind)} ${id}` : name,
     content: html`<p class="crumb"><span>${path}</span></p>
-${live('object', [summaryOf(console.service, resource, requests), storySection(story, id, console.service.clock.now(), query.has('all'))])}
+${live('object', summaryOf(service, resource))}
+${live('chart', timeChart(console, resource, { requests, groups: own, children: relations.childrenOf(id) }, query.get('span')))}
+<div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
+${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
+${live('json', jsonOf(console, resource))}</div>
 ${endDialogs()}`,
   };
 }
 
-function summaryOf(service: Service, resource: ShownResource, requests: readonly LogEntry[]): readonly (Html | '')[] {
+const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
+  event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
+
+function summaryOf(service: Service, resource: ShownResource): readonly (Html | '')[] {
   const { id, kind, name, status, account } = resource;
   const running = service.jobs.saved.running.get(id);
+  const copy = html`<button type="button" class="small quiet" data-text="${id}" aria-label="Copy the id">Copy</button>`;
+  const details = detailsOf(resource, service.clock.now());
   return [
     head(name === '' ? `${capital(kind)} ${id}` : foreign(name), status ? jobBadge(status) : '', [
       ...(running ? jobActions({ ...running, id }) : []),
-      linkButton(`/requests?q=id:${id}&repeats=all`, 'Show its requests'),
+      linkButton(`/requests?q=id:${id}&repeats=all`, 'Its requests'),
     ]),
+    html`<p class="acts soft"><span>${kind} <code>${id}</code> ${copy}</span>
+<span>of <a href="/accounts?account=${encodeURIComponent(account.email)}"><bdi>${account.email}</bdi></a></span><span>${details}</span></p>`,
     reasonNote(service, resource),
-    facts([
-      ['Account', foreign(account.email)],
-      ['Details', detailsOf(resource, service.clock.now())],
-      ['Polled by your client', pollsText(service, requests, id)],
-    ]),
   ];
-}
-
-/** Most chapters that are shown at first. */
-const MAX_CHAPTERS = 60;
-
-function storySection(chapters: readonly Chapter[], id: number, now: number, isAll: boolean): Html {
-  const shown = isAll ? chapters : chapters.slice(-MAX_CHAPTERS);
-  const earlier = chapters.length - shown.length;
-  const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
-  return html`<h2>Its story</h2>${more}${timeline(shown.map((chapter) => ({ ...chapter, content: contentOf(chapter, now) })))}`;
 }
 
 function reasonNote(service: Service, resource: ShownResource): Html | '' {
@@ -91,95 +72,86 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   });
 }
 
-const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
-  method === 'GET' && status < 400 && path.endsWith(`/${id}`);
+/** Most objects of one parent that the tree shows. */
+const MAX_CHILDREN = 30;
 
-function pollsText({ clock, state }: Service, requests: readonly LogEntry[], id: number): string {
-  const polls = requests.filter((entry) => isPollOf(entry, id));
-  const latest = polls.at(-1);
-  const among = keptText(state) && ` among ${keptText(state)}`;
-  if (!latest) return `never${among}`;
-  const times = polls.length === 1 ? 'once' : `${count(polls.length)} times`;
-  return `${times}${among}, the last time ${relativeText(Date.parse(latest.at) - clock.now())}`;
+/** Returns what a resource was made of, and what was made of it, as a tree of links. */
+function tree(
+  service: Service,
+  current: ShownResource,
+  { ancestors, childrenOf }: Relations,
+  groups: readonly DeliveryGroup[],
+): Html {
+  const seen = new Set<number>();
+  const branch = (one: ShownResource): Html | '' => {
+    // A lookalike of a lookalike is below both, once.
+    if (seen.has(one.id)) return '';
+    seen.add(one.id);
+    const children = childrenOf(one.id);
+    const more = children.length - MAX_CHILDREN;
+    const isShown = one === current || one.kind === 'activation';
+    const below = [
+      isShown ? groups.filter((group) => isAbout(group, one.id)).map(deliveryLine) : '',
+      one.kind === 'activation' ? resultLines(service, one.id) : '',
+      children.slice(0, MAX_CHILDREN).map(branch),
+      more > 0 ? html`<li><div class="soft">${count(more)} more were made of it</div></li>` : '',
+    ];
+    return html`<li>${objectLine(one, one === current)}<ul>${below}</ul></li>`;
+  };
+  const made = branch(current);
+  return html`<ul class="tree">${ancestors.map((one) => html`<li>${objectLine(one, false)}</li>`)}
+${ancestors.length > 0 ? html`<li><ul>${made}</ul></li>` : made}</ul>`;
 }
 
-/** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
-function storyOf(console: ConsoleContext, { id }: ShownResource, requests: readonly LogEntry[]): readonly Chapter[] {
-  const { service, history } = console;
-  const now = service.clock.now();
-  const isCreate = (entry: LogEntry): boolean => createdBy(console, entry) === id;
-  const groups = groupDeliveries(service.webhooks.attempts, now).filter((group) => isAbout(group, id));
-  const changes = history.changesOf(id);
-  const end = (changes.at(-1)?.requests ?? 0) + 0.7;
-  const chapters = [
-    ...changes.map((change) => statusChapter(service, change)),
-    ...groups.reverse().map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
-    ...requests.map((entry) => requestChapter(console, entry, id, isCreate(entry) ? -1 : numberOf(entry.id))),
-  ];
-  return withPolls(
-    chapters.sort((a, b) => a.at - b.at || a.order - b.order),
-    id,
+function objectLine({ id, kind, name, status }: ShownResource, isCurrent: boolean): Html {
+  const text = html`<bdi>${name === '' ? `${kind} ${id}` : name}</bdi>`;
+  const title = isCurrent ? html`<b>${text}</b>` : html`<a href="/resources/${id}">${text}</a>`;
+  return html`<div${attributesOf({ 'aria-current': isCurrent && 'page' })}>${title} <span class="soft">${kind} ${id}</span>
+${status ? jobBadge(status) : ''}</div>`;
+}
+
+function deliveryLine({ event, latest }: DeliveryGroup): Html {
+  const { id, type, endpoint } = event;
+  const to = html`to <bdi>${endpoint.name}</bdi>, attempt ${latest.delivery.attempt}`;
+  return html`<li><div><a href="/deliveries?event=${id}&to=${endpoint.id}#detail">${type}</a> <span class="soft">${to}</span>
+${responseBadge(latest)}</div></li>`;
+}
+
+function resultLines({ state, jobs }: Service, id: number): Content {
+  const file = state.results.get(id);
+  if (!file)
+    return jobs.saved.running.has(id)
+      ? html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`
+      : '';
+  const size = `${count(Math.ceil(resultLength(file) / 1_000))} kB`;
+  return file.streams.map(
+    (name) =>
+      html`<li><div><a href="/results/${id}/${name}.csv" download="${name}.csv">Download ${name}.csv</a> <span class="soft">results, ${size}</span></div></li>`,
   );
 }
 
-const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
-  event.body.includes(`"id":${id},`) && subjectIdOf(event) === id;
-
-const contentOf = ({ at, parts }: Chapter, now: number): Html =>
-  html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
-
-function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
-  const kept = console.recorder.find(entry);
-  // When it began: what it has done is before its end.
-  const at = kept?.started.time ?? Date.parse(entry.at);
-  const key = kept?.headers.get('idempotency-key');
-  const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
-  const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
-  const reason = reasonLine(entry);
-  const parts = [httpBadge(entry.status), link, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, order, tone: toneOf(entry), parts, isPoll: isPollOf(entry, id) };
+/** Returns what a GET of the resource returns now, without the signatures of its result files. */
+function jsonOf({ service, addresses }: ConsoleContext, resource: ShownResource): Html | '' {
+  const { namespace, id } = resource;
+  const operation = namespace === 'poiSubmissions' ? undefined : service.operations[`${namespace}.get`];
+  if (!operation) return '';
+  const path = operation.path.replace('{id}', String(id));
+  const label = NAMESPACES.find(([value]) => value === namespace)?.[1] ?? '';
+  const data = [service.localTimes(shownBy(service, resource))];
+  const message = `${capital(label)} retrieved successfully.`;
+  const json = prettyJson(redactBody(JSON.stringify({ status: 'success', code: 200, message, data })));
+  const headers = `-H "Authorization: Bearer $AUDIENCE_TOKEN" -H 'Accept: application/json'`;
+  const copy = (text: string, code: string): Html =>
+    html`<button type="button" class="quiet small" data-text="${code}" aria-label="Copy as ${text}">${text}</button>`;
+  return html`<h2>JSON</h2>${codeBlock('json-text', `What ${operation.method} ${path} returns now`, json, [
+    copy('curl', `curl ${headers} '${addresses().api}${path}'`),
+    copy('TypeScript', `await client.${namespace}.get(${id});`),
+  ])}`;
 }
 
-const OUTCOME_TONES = { completed: 'good', needsInfo: 'warn', failed: 'bad' } as const;
-
-function statusChapter(service: Service, change: StatusChange): Chapter {
-  const { at, status, outcome, cause, inConsole, requests } = change;
-  const reason = outcome === undefined ? '' : reasonText(service, change);
-  const by = inConsole ? 'ended by you, in the console' : 'ended by sandbox.jobs.finish';
-  const parts = [jobBadge(status), reason === '' ? '' : html`<span><bdi>${reason}</bdi></span>`];
-  return {
-    at,
-    order: requests + 0.5,
-    tone: outcome === undefined ? '' : OUTCOME_TONES[outcome],
-    parts,
-    ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : by }),
-  };
-}
-
-function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, at, latest, retryAt, state } = group;
-  const { id, type, endpoint } = event;
-  const isGood = state === 'delivered';
-  const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
-  const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
-  const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
-  const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
-  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, '/api', 'small')];
-  return { at, order, tone: isGood ? 'good' : 'bad', parts };
-}
-
-/** Puts polls that follow one another into the line of what they have read. */
-function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[] {
-  const result: Chapter[] = [];
-  let polls = 0;
-  for (const [index, chapter] of chapters.entries()) {
-    if (!chapter.isPoll) result.push(chapter);
-    else polls++;
-    if (polls === 0 || chapters[index + 1]?.isPoll) continue;
-    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
-    const before = result.pop();
-    result.push({ ...(before ?? chapter), parts: [...(before?.parts ?? []), link] });
-    polls = 0;
-  }
-  return result;
+function shownBy(service: Service, { namespace, account, id, fields }: ShownResource): unknown {
+  const audience = namespace === 'audiences' && account.audiences.get(id);
+  if (audience) return showAudience(service, audience);
+  const activation = namespace === 'activations' && account.activations.get(id);
+  return activation ? showActivation(service, activation, service.state.storageUrl) : fields;
 }

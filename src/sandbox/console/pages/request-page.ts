@@ -20,9 +20,10 @@ import {
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { numberOf } from '../lists.ts';
+import { findResource } from '../objects.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
-import { keptText } from '../request-search.ts';
+import { keptText, namedBy } from '../request-search.ts';
 import { shownBody } from '../snippet-values.ts';
 import { snippetsOf } from '../snippets.ts';
 import { count, dateText, relativeText } from '../words.ts';
@@ -44,7 +45,14 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
   const reason = reasonNote(entry, recorded, clock.now(), speedOf(clock.mode));
-  const actions = recorded ? [opener('edit', 'Edit and send…'), resendForm('Send again', { id }, 'primary')] : '';
+  const hasKey = recorded?.headers.has('idempotency-key');
+  const actions = recorded
+    ? [
+        opener('edit', 'Edit and send…'),
+        hasKey ? resendForm('Send with a new key', { id, key: 'new' }) : '',
+        resendForm('Send again', { id }, 'primary'),
+      ]
+    : '';
   return {
     title: `${method} ${path}`,
     content: html`<p class="crumb"><span><a href="/requests">Requests</a> / <span class="num">${id}</span></span>
@@ -86,6 +94,7 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
   return facts([
     ['Time', timeOf(entry, console.service.clock.now())],
     ['Created', createdText(console, entry)],
+    ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
     ['Account', account === undefined ? '' : foreign(account)],
@@ -97,6 +106,16 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
   ]);
 }
 
+/** Returns links to the resources that a request names and that exist. */
+const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
+  const resources = [...new Set(namedBy(console, entry))].flatMap((id) => findResource(console.service, id) ?? []);
+  if (resources.length === 0) return '';
+  return resources.map(({ id, kind, name }, index) => [
+    index > 0 ? ', ' : '',
+    html`<a href="/resources/${id}">${kind} ${id}</a> ${name && html`“<bdi>${name}</bdi>”`}`,
+  ]);
+};
+
 function timeOf({ at }: LogEntry, now: number): Html {
   const time = Date.parse(at);
   const more = html`<span class="soft">${dateText(time)}, ${relativeText(time - now)}</span>`;
@@ -106,17 +125,15 @@ function timeOf({ at }: LogEntry, now: number): Html {
 function buildsOf({ budget }: LogEntry): Content {
   if (!budget) return '';
   const { hour, day } = budget;
-  return html`${meter('Builds this hour', hour.used, hour.limit, ' this hour')}, ${day.used} of ${day.limit} today`;
+  return html`${meter('Builds in an hour', hour.used, hour.limit, ' in an hour')}, ${day.used} of ${day.limit} in a day`;
 }
 
 async function details(console: ConsoleContext, recorded: HandledRequest): Promise<Html> {
-  const { id } = recorded.entry;
-  const { sdk, command, curl, fetch } = await snippetsOf(recorded);
+  const { sdk, command, curl } = await snippetsOf(recorded);
   const panels = [
     ['sdk', 'SDK', 'TypeScript, with the client', sdk],
     ['curl', 'curl', 'Shell', curl],
     ['cli', 'Command', 'Shell', command],
-    ['fetch', 'fetch', 'TypeScript', fetch],
   ] as const;
   const shown = panels.flatMap(([name, label, caption, code]) =>
     code === undefined ? [] : [[name, label, codeBlock(name, caption, code)] as const],
@@ -128,9 +145,7 @@ ${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, rec
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : live('attempts', attempts(console, recorded, key))}
 <h2>Repeat the request</h2>${tabs('as', shown)}
-<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>
-<div class="acts">${resendForm('Send again', { id })}
-${key === null ? '' : resendForm('Send with a new key', { id, key: 'new' })}${opener('edit', 'Edit and send…')}</div>`;
+<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>`;
 }
 
 const IMPORTANT: readonly string[] = ['retry-after', 'www-authenticate', 'location'];

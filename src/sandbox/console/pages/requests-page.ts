@@ -7,8 +7,8 @@ import { type Column, listView, segments, twoLines } from '../lists.ts';
 import { findResource } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, keptText, nameIn } from '../request-search.ts';
-import { count } from '../words.ts';
+import { createdBy, findRequests, keptText, nameIn, unsearchedCount } from '../request-search.ts';
+import { count, counted } from '../words.ts';
 
 const PATH = '/requests';
 
@@ -76,10 +76,18 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
-      live('kept', kept && html`<p class="lead">Only ${kept} are kept.</p>`),
+      live('kept', [kept && html`<p class="lead">Only ${kept} are kept.</p>`, unsearched(console, query)]),
       requestList(console, query, hits),
     ],
   };
+}
+
+/** Returns how many requests a search by text could not look into. */
+function unsearched(console: ConsoleContext, query: URLSearchParams): Html | '' {
+  const number = (query.get('q') ?? '') === '' ? 0 : unsearchedCount(console);
+  if (number === 0) return '';
+  const text = `The bodies of ${counted(number, 'request')} are not kept: found by path, key, name, created id and reason only.`;
+  return html`<p class="lead">${text}</p>`;
 }
 
 function requestList(console: ConsoleContext, query: URLSearchParams, hits: readonly LogEntry[]): readonly Html[] {

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { eligibilityOf } from '../../routes/eligibility.ts';
 import type { Service } from '../../service.ts';
-import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { commandAt } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
@@ -9,33 +8,25 @@ import type { Page } from '../layout.ts';
 import { type Column, listView, search, segments, twoLines } from '../lists.ts';
 import { NAMESPACES, type Namespace, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
+import { shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
 
-/** The resources of the sandbox. */
-export const allResourcesPage = (console: ConsoleContext, query: URLSearchParams): Page =>
-  resourcesPage(console, query, '/resources', [...console.service.state.accounts.values()]);
+const PATH = '/resources';
 
-/** The resources of an account. */
-export const ownResourcesPage = (console: ConsoleContext, account: AccountRecord, query: URLSearchParams): Page =>
-  resourcesPage(console, query, OWN_PATH, [account]);
-
-/** Path of the resources of an account. In the sandbox, each resource has its own page. */
-const OWN_PATH = '/account/resources';
-
-function resourcesPage(
-  { service, addresses }: ConsoleContext,
-  query: URLSearchParams,
-  path: string,
-  accounts: readonly AccountRecord[],
-): Page {
+/** The resources of the shown accounts. */
+export function resourcesPage(console: ConsoleContext, query: URLSearchParams): Page {
+  const { service, addresses } = console;
+  const accounts = shownAccounts(console, query);
   const namespace = NAMESPACES.find(([value]) => value === query.get('kind')) ?? NAMESPACES[0];
   const [name, , text] = namespace;
   const things = text.toLowerCase();
   const resources = accounts.flatMap((account) => resourcesOf(account, namespace)).sort((a, b) => b.id - a.id);
   const sizeOf = (value: Namespace): number => accounts.reduce((sum, account) => sum + account[value].size, 0);
-  const kinds = NAMESPACES.map(([value, , label], index) => [index === 0 ? '' : value, label, sizeOf(value)] as const);
+  const kinds = NAMESPACES.map(
+    ([value, , label], index) => [index === 0 ? '' : value, label, sizeOf(value)] as const,
+  ).filter(([value, , size]) => value === '' || size > 0 || value === name);
   const list = listView({
-    path,
+    path: PATH,
     query,
     id: 'resources',
     things,
@@ -45,14 +36,14 @@ function resourcesPage(
     total: resources.length,
     keyOf: ({ id }) => id,
     caption: `${text}, the newest first`,
-    columns: columnsOf(service, path !== OWN_PATH, accounts.length > 1),
+    columns: columnsOf(service, accounts.length > 1),
     empty: emptyState(
       `No ${things}`,
       'A create of the API adds one.',
       commandAt(addresses().api, 'create', `${COMMANDS[name]} --sandbox`),
     ),
   });
-  const choices = live('kinds', segments('Kind', path, query, 'kind', kinds));
+  const choices = live('kinds', segments('Kind', PATH, query, 'kind', kinds));
   return { title: 'Resources', content: [head('Resources', choices), list] };
 }
 
@@ -69,12 +60,12 @@ const COMMANDS: Readonly<Record<Namespace, string>> = {
   poiSubmissions: `request POST /api/v2/poi_submissions/create -d '{"upload_reference":"<of an upload>"}'`,
 };
 
-function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): readonly Column<ShownResource>[] {
+function columnsOf(service: Service, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
   const account: Column<ShownResource> = ['Account', 'w8 lo', (one) => foreign(one.account.email)];
   return [
     ['Id', 'w5', ({ id }) => id],
-    ['Name', '', (one) => nameLines(service, one, isLinked), 'two main'],
+    ['Name', '', (one) => nameLines(service, one), 'two main'],
     ['Status', 'w11', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
     ['Details', 'w14 lo', (one) => detailsOf(one, now)],
     ...(hasAccount ? [account] : []),
@@ -82,9 +73,9 @@ function columnsOf(service: Service, isLinked: boolean, hasAccount: boolean): re
   ];
 }
 
-function nameLines(service: Service, resource: ShownResource, isLinked: boolean): Html {
+function nameLines(service: Service, resource: ShownResource): Html {
   const { id, kind, name, fields } = resource;
-  const title = isLinked ? html`<a class="row" href="/resources/${id}">${foreign(name)}</a>` : foreign(name);
+  const title = html`<a class="row" href="/resources/${id}">${foreign(name)}</a>`;
   const labels = [kind === 'lookalike' ? badge('', 'lookalike') : '', fields.is_cohort ? badge('', 'cohort') : ''];
   const reason = reasonText(service, resource);
   return twoLines([title, labels], reason && foreign(reason));

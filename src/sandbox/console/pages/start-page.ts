@@ -20,12 +20,6 @@ export function startPage(console: ConsoleContext): Page {
 <aside aria-label="Addresses" class="cols">
 <div class="card"><h2>Addresses</h2>${addressFacts(console)}
 <h3>Account</h3>${live('account', accountFacts(console))}</div>
-<div class="card"><h2>What you can do here</h2><ul class="links">
-<li><a href="/requests">See why a request was refused</a></li>
-<li><a href="/jobs">End a job with the status you need</a></li>
-<li><a href="/clock">Move the clock by a day</a></li>
-<li><a href="/deliveries">Deliver an event again</a></li>
-<li><a href="/session">Save what happened as a test</a></li></ul></div>
 </aside></div>`,
   };
 }
@@ -99,7 +93,7 @@ const jobStep = (
 or Needs info 107… to see how it fails; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
 
 const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
-<p>${linkButton('/account/webhooks#create', 'Create a webhook endpoint')}</p>`;
+<p>${linkButton('/deliveries#create', 'Create a webhook endpoint')}</p>`;
 
 const lostStep = (
   api: string,

@@ -1,65 +1,29 @@
 import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
-import type { AccountRecord, Endpoint } from '../../state.ts';
+import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { checkbox, formDialog, input, opener } from '../forms.ts';
 import { codeBlock } from '../highlight.ts';
-import { badge, facts, foreign, type Html, head, live, note, timeElement } from '../html.ts';
+import { badge, facts, foreign, type Html, head, linkButton, live, note, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { redactUrl } from '../redact-request.ts';
-import { withoutOverrides } from '../words.ts';
-import { deliveryList, stateSegments } from './deliveries-page.ts';
-import { endpointActions, endpointBadge, endpointTable, eventsText } from './endpoint-table.ts';
+import { endpointActions, endpointBadge, eventsText } from './endpoint-table.ts';
 
-const API = '/account/api';
-const PATH = '/account/webhooks';
-
-/** The webhook endpoints of the account's organization. */
-export function webhooksPage({ service }: ConsoleContext, { company, notifications }: AccountRecord): Page {
-  const { endpoints } = company;
-  const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'primary' : '' });
-  const list = endpointTable(endpoints, API, service.clock.now(), (id) => `${PATH}/${id}`);
-  const notes = notifications.toReversed().map((text) => note('warn', withoutOverrides(text)));
-  return {
-    title: 'Webhooks',
-    content: [
-      head('Webhooks', '', create),
-      live('endpoints', list),
-      live('notifications', notes.length === 0 ? '' : [html`<h2>Notifications</h2>`, notes]),
-      formDialog('create', 'Create a webhook endpoint', `POST ${API}/webhooks`, 'Create the endpoint', {
-        lead: 'Its secret is shown once.',
-        fields: [
-          input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
-          input('Name', 'name', { placeholder: 'Webhook' }),
-          eventFields('Events (none: all)', []),
-        ],
-      }),
-    ],
-  };
-}
-
-/** One webhook endpoint: its state, its secret, a receiver for it, its deliveries. */
-export function webhookPage(
-  { service }: ConsoleContext,
-  { company }: AccountRecord,
-  id: number,
-  query: URLSearchParams,
-): Page | undefined {
-  const endpoint = company.endpoints.find((candidate) => candidate.id === id);
+/** One webhook endpoint: its state, its secret, and a receiver for it. */
+export function endpointPage({ service }: ConsoleContext, id: number): Page | undefined {
+  const endpoints = [...service.state.companies.values()].flatMap((company) => company.endpoints);
+  const endpoint = endpoints.find((candidate) => candidate.id === id);
   if (!endpoint) return undefined;
   const now = service.clock.now();
   const attempts = service.webhooks.attempts.filter(({ event }) => event.endpoint === endpoint);
-  const list = { path: `${PATH}/${id}`, query, api: API, endpoints: [], groups: groupDeliveries(attempts, now), now };
   return {
     title: endpoint.name,
     content: [
-      html`<p class="crumb"><span><a href="${PATH}">Webhooks</a> / endpoint ${id}</span></p>`,
-      live('endpoint', [...summaryOf(endpoint, list.groups, now), editDialog(endpoint)]),
+      html`<p class="crumb"><span><a href="/deliveries">Deliveries</a> / webhook endpoint ${id}</span></p>`,
+      live('endpoint', [...summaryOf(endpoint, groupDeliveries(attempts, now), now), editDialog(endpoint)]),
       html`<h2>Your receiver</h2>${codeBlock('receiver', 'TypeScript', RECEIVER)}`,
-      html`<div class="head"><h2>Deliveries</h2>${live('status', stateSegments(list))}</div>`,
-      deliveryList(list),
     ],
   };
 }
@@ -69,7 +33,14 @@ function summaryOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
   const isDouble = previous !== undefined && previous.until > now;
   const edit = opener('edit', 'Edit…', { style: 'small' });
   return [
-    head(foreign(name), endpointBadge(endpoint), endpointActions(endpoint, API, 'small primary', [edit])),
+    head(
+      foreign(name),
+      endpointBadge(endpoint),
+      endpointActions(endpoint, 'small primary', [
+        edit,
+        linkButton(`/deliveries?endpoint=${endpoint.id}`, 'Its deliveries', 'small'),
+      ]),
+    ),
     problemOf(endpoint, groups, now),
     facts([
       ['URL', html`<code>${foreign(redactUrl(url))}</code>`],
@@ -97,12 +68,24 @@ function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
 
 /** The form that changes an endpoint. Its URL may contain credentials, and is not shown. */
 const editDialog = ({ id, name, url, events }: Endpoint): Html =>
-  formDialog('edit', 'Edit the endpoint', `POST ${API}/webhooks/update`, 'Save', {
+  formDialog('edit', 'Edit the endpoint', 'POST /api/webhooks/update', 'Save', {
     values: { id },
     fields: [
       input('Name', 'name', { value: name }),
       input('URL', 'url', { type: 'url', placeholder: redactUrl(url) }, 'Empty: unchanged'),
       eventFields('Events', events),
+    ],
+  });
+
+/** The form that registers an endpoint; `account` is the field that names its account. */
+export const createDialog = (account: Html | ''): Html =>
+  formDialog('create', 'Create a webhook endpoint', 'POST /api/webhooks', 'Create the endpoint', {
+    lead: 'Its secret is shown once.',
+    fields: [
+      account,
+      input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
+      input('Name', 'name', { placeholder: 'Webhook' }),
+      eventFields('Events (none: all)', []),
     ],
   });
 

@@ -1,0 +1,127 @@
+import { html } from 'hono/html';
+import type { LogEntry } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import { type DeliveryGroup, isDelivered } from '../delivery-groups.ts';
+import { attributesOf, foreign, type Html } from '../html.ts';
+import { isJobKind, type ShownResource } from '../objects.ts';
+import { chart, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
+import { counted, durationText } from '../words.ts';
+import { isPollOf } from './object-story.ts';
+
+/** What happened because of a resource. */
+interface Circumstances {
+  readonly requests: readonly LogEntry[];
+  readonly groups: readonly DeliveryGroup[];
+  readonly children: readonly ShownResource[];
+}
+
+/** Most other resources that have a lane. */
+const MAX_LANES = 8;
+
+/** Returns the time of a resource to scale: its job, polls, deliveries, and the jobs that were made of it. */
+export function timeChart(
+  console: ConsoleContext,
+  resource: ShownResource,
+  { requests, groups, children }: Circumstances,
+  span: string | null,
+): Html | '' {
+  if (!isJobKind(resource.kind)) return '';
+  const now = console.service.clock.now();
+  const own = jobLane(console, resource, 'Build');
+  const later = children.filter(({ kind }) => isJobKind(kind));
+  const lanes: readonly Lane[] = [
+    own,
+    ...pollLane(requests, resource.id),
+    ...groups.toReversed().map(deliveryLane),
+    ...later.slice(-MAX_LANES).map((one) => {
+      const name = html`<a href="/resources/${one.id}"><bdi>${one.name || `${one.kind} ${one.id}`}</bdi></a>`;
+      return jobLane(console, one, name);
+    }),
+  ];
+  const ranges = [
+    ['', 'All', rangeOf(lanes, now)],
+    ['build', 'Build', buildRange(own, now)],
+  ] as const;
+  const [, , range] = ranges.find(([value]) => value === (span ?? '')) ?? ranges[0];
+  const links = ranges.map(([value, text, { from, to }]) => {
+    const href = value === '' ? `/resources/${resource.id}` : `?span=${value}`;
+    const link = attributesOf({ href, 'aria-current': value === (span ?? '') && 'true' });
+    return html`<a${link}>${text} <span class="num">${durationText(to - from)}</span></a>`;
+  });
+  const hidden = later.length - MAX_LANES;
+  const more =
+    hidden > 0
+      ? html`<p class="soft">${counted(hidden, 'older job')} below it ${hidden === 1 ? 'is' : 'are'} not drawn.</p>`
+      : '';
+  return html`<section class="card" aria-labelledby="chart-title"><div class="head"><h2 id="chart-title">Its story, to scale</h2>
+<nav class="seg" aria-label="Span">${links}</nav></div>${chart(lanes, range)}${more}</section>`;
+}
+
+function buildRange({ spans = [] }: Lane, now: number) {
+  const { from, to } = rangeOf([{ name: '', label: '', spans }], spans[0]?.from ?? now);
+  return { from, to, now };
+}
+
+const toneOf = (id: number): Span['tone'] =>
+  id === 104 || id === 4 ? 'good' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy';
+
+const timeIn = (value: unknown): number | undefined =>
+  typeof value === 'string' ? Date.parse(`${value.replace(' ', 'T')}Z`) : undefined;
+
+/** Returns the lane of a job: each of its phases, and what is planned. */
+function jobLane(
+  { service, history }: ConsoleContext,
+  { id, fields, status }: ShownResource,
+  name: Lane['name'],
+): Lane {
+  const { clock, jobs } = service;
+  const now = clock.now();
+  const isRunning = jobs.saved.running.has(id);
+  const changes = history.changesOf(id);
+  // While no console was open, nobody has kept the statuses.
+  const from = changes[0]?.at ?? timeIn(fields.created_at) ?? now;
+  const to = isRunning ? now : (changes.at(-1)?.at ?? timeIn(fields.updated_at) ?? from);
+  const isEnded = !isRunning && status !== undefined;
+  const end = clock.tasks.find(({ task }) => task.type === 'job-end' && task.id === id)?.time ?? now;
+  const phases = changes.length > 0 ? changes : [{ at: from, status: status ?? { id: 0, name: '' } }];
+  const spans = phases.flatMap(({ at, status: own }, index): Span[] => {
+    const until = phases[index + 1]?.at ?? to;
+    if (isEnded && index === phases.length - 1 && phases.length > 1) return [];
+    return [
+      {
+        from: at,
+        to: until,
+        tone: isEnded ? toneOf(status.id) : 'busy',
+        title: `${own.id} ${own.name}, ${durationText(until - at)}`,
+      },
+    ];
+  });
+  const planned: Span[] = isRunning ? [{ from: now, to: end, tone: 'busy', title: 'planned', isPlanned: true }] : [];
+  const ended = isEnded ? `${status.id} ${status.name} after ${durationText(to - from)}` : '';
+  return { name, label: isRunning ? `ends in ${durationText(end - now)}` : ended, spans: [...spans, ...planned] };
+}
+
+function pollLane(requests: readonly LogEntry[], id: number): readonly Lane[] {
+  const polls = requests.filter((entry) => isPollOf(entry, id));
+  if (polls.length === 0) return [];
+  const marks = polls.map(
+    ({ at, status }): Mark => ({ at: Date.parse(at), tone: 'good', title: `${at.slice(11, 19)}: ${status}` }),
+  );
+  const name = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
+  return [{ name, label: counted(polls.length, 'successful poll'), marks }];
+}
+
+function deliveryLane({ event, attempts, state, retryAt }: DeliveryGroup): Lane {
+  const marks = attempts.map((attempt): Mark => {
+    const { at, attempt: number, status = 'no response' } = attempt.delivery;
+    const title = `Attempt ${number} at ${new Date(at).toISOString().slice(11, 19)}: ${status}`;
+    return { at, tone: isDelivered(attempt) ? 'good' : 'bad', title };
+  });
+  const next: Mark[] = retryAt === undefined ? [] : [{ at: retryAt, tone: 'busy', title: 'Next attempt', isDue: true }];
+  const name = html`<a href="/deliveries?event=${event.id}&to=${event.endpoint.id}#detail">${foreign(event.endpoint.name)}</a>`;
+  const label =
+    state === 'delivered'
+      ? 'delivered'
+      : `${counted(attempts.length, 'attempt')} failed${retryAt === undefined ? ', gave up' : ''}`;
+  return { name, label, marks: [...marks, ...next] };
+}

@@ -1,0 +1,149 @@
+import { html } from 'hono/html';
+import type { Service } from '../../service.ts';
+import type { LogEntry } from '../../state.ts';
+import type { ConsoleContext } from '../console-context.ts';
+import type { DeliveryGroup } from '../delivery-groups.ts';
+import type { StatusChange } from '../history.ts';
+import {
+  type Content,
+  foreign,
+  type Happening,
+  type Html,
+  httpBadge,
+  jobBadge,
+  timeElement,
+  timeline,
+} from '../html.ts';
+import { numberOf } from '../lists.ts';
+import { findResource, reasonText, type ShownResource } from '../objects.ts';
+import { reasonLine, toneOf } from '../request-reason.ts';
+import { createdBy, keptText } from '../request-search.ts';
+import { count, counted } from '../words.ts';
+import { redeliver, responseBadge } from './deliveries-page.ts';
+
+/** Something that happened to a resource, or because of it. */
+interface Chapter extends Omit<Happening, 'content'> {
+  readonly parts: readonly Content[];
+  /** Rank among the chapters of the same time. */
+  readonly order: number;
+  /** Set for a poll: many are one line. */
+  readonly isPoll?: boolean;
+}
+
+/** Returns whether a request was a successful read of a resource. */
+export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
+  method === 'GET' && status < 400 && path.endsWith(`/${id}`);
+
+/** Most chapters that are shown at first. */
+const MAX_CHAPTERS = 60;
+
+/** Returns what happened to a resource; at first, only the latest part. */
+export function storySection(
+  console: ConsoleContext,
+  resource: ShownResource,
+  requests: readonly LogEntry[],
+  groups: readonly DeliveryGroup[],
+  isAll: boolean,
+): Html {
+  const { id } = resource;
+  const now = console.service.clock.now();
+  const chapters = storyOf(console, resource, requests, groups);
+  const shown = isAll ? chapters : chapters.slice(-MAX_CHAPTERS);
+  const earlier = chapters.length - shown.length;
+  const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
+  const kept = keptText(console.service.state);
+  const lead = kept && html`<p class="soft">Only ${kept} are kept.</p>`;
+  return html`<h2>What happened</h2>${lead}${more}${timeline(shown.map((chapter) => ({ ...chapter, content: contentOf(chapter, now) })))}`;
+}
+
+/** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
+function storyOf(
+  console: ConsoleContext,
+  { id }: ShownResource,
+  requests: readonly LogEntry[],
+  groups: readonly DeliveryGroup[],
+): readonly Chapter[] {
+  const { service, history } = console;
+  const now = service.clock.now();
+  const isCreate = (entry: LogEntry): boolean => createdBy(console, entry) === id;
+  const changes = history.changesOf(id);
+  const end = (changes.at(-1)?.requests ?? 0) + 0.7;
+  const chapters = [
+    ...changes.map((change) => statusChapter(service, change)),
+    ...groups
+      .toReversed()
+      .map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
+    ...requests.map((entry) => requestChapter(console, entry, id, isCreate(entry) ? -1 : numberOf(entry.id))),
+  ];
+  return withPolls(
+    chapters.sort((a, b) => a.at - b.at || a.order - b.order),
+    id,
+  );
+}
+
+const contentOf = ({ at, parts }: Chapter, now: number): Html =>
+  html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
+
+function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
+  const kept = console.recorder.find(entry);
+  // When it began: what it has done is before its end.
+  const at = kept?.started.time ?? Date.parse(entry.at);
+  const key = kept?.headers.get('idempotency-key');
+  const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
+  const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
+  const reason = reasonLine(entry);
+  const created = createdLink(console, createdBy(console, entry), id);
+  const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
+  return { at, order, tone: toneOf(entry), parts, isPoll: isPollOf(entry, id) };
+}
+
+function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
+  if (created === undefined) return '';
+  if (created === id) return html`<span class="soft">created it</span>`;
+  const { name = '', kind = 'resource' } = findResource(service, created) ?? {};
+  return html`<span>created <a href="/resources/${created}"><bdi>${name || `${kind} ${created}`}</bdi></a></span>`;
+}
+
+const OUTCOME_TONES = { completed: 'good', needsInfo: 'warn', failed: 'bad' } as const;
+
+function statusChapter(service: Service, change: StatusChange): Chapter {
+  const { at, status, outcome, cause, inConsole, requests } = change;
+  const reason = outcome === undefined ? '' : reasonText(service, change);
+  const by = inConsole ? 'ended by you, in the console' : 'ended by sandbox.jobs.finish';
+  const parts = [jobBadge(status), reason === '' ? '' : html`<span><bdi>${reason}</bdi></span>`];
+  return {
+    at,
+    order: requests + 0.5,
+    tone: outcome === undefined ? '' : OUTCOME_TONES[outcome],
+    parts,
+    ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : by }),
+  };
+}
+
+function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
+  const { event, at, latest, retryAt, state } = group;
+  const { id, type, endpoint } = event;
+  const isGood = state === 'delivered';
+  const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
+  const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
+  const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
+  const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
+  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
+  return { at, order, tone: isGood ? 'good' : 'bad', parts };
+}
+
+/** Puts polls that follow one another into the line of what they have read. */
+function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[] {
+  const result: Chapter[] = [];
+  let polls = 0;
+  for (const [index, chapter] of chapters.entries()) {
+    if (!chapter.isPoll) result.push(chapter);
+    else polls++;
+    if (polls === 0 || chapters[index + 1]?.isPoll) continue;
+    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
+    const before = result.pop();
+    result.push({ ...(before ?? chapter), parts: [...(before?.parts ?? []), link] });
+    polls = 0;
+  }
+  return result;
+}

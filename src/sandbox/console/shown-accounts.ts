@@ -1,0 +1,35 @@
+import { html } from 'hono/html';
+import type { AccountRecord, Company } from '../state.ts';
+import type { ConsoleContext } from './console-context.ts';
+import { select } from './forms.ts';
+import type { Html } from './html.ts';
+
+/** Returns the account that the filter of the pages names; `undefined` for all. */
+export const chosenAccount = (
+  { service: { state } }: ConsoleContext,
+  query: URLSearchParams,
+): AccountRecord | undefined => state.accounts.get(query.get('account') ?? '');
+
+/** Returns the accounts that a page shows, oldest first. */
+export function shownAccounts(console: ConsoleContext, query: URLSearchParams): readonly AccountRecord[] {
+  const chosen = chosenAccount(console, query);
+  return chosen ? [chosen] : [...console.service.state.accounts.values()];
+}
+
+/** Returns the organizations that a page shows: an organization may have no account. */
+export function shownCompanies(console: ConsoleContext, query: URLSearchParams): readonly Company[] {
+  const chosen = chosenAccount(console, query);
+  return chosen ? [chosen.company] : [...console.service.state.companies.values()];
+}
+
+/** Returns the field of a form that names the account to act for. It asks only if there is a choice. */
+export function accountField(console: ConsoleContext, query: URLSearchParams): Html | '' {
+  const [first, ...more] = shownAccounts(console, query);
+  if (!first) return '';
+  if (more.length === 0) return html`<input type="hidden" name="account" value="${first.email}">`;
+  return select(
+    'Account',
+    'account',
+    [first, ...more].map(({ email }) => [email, email] as const),
+  );
+}

@@ -1,0 +1,162 @@
+import { html } from 'hono/html';
+import { attributesOf, type Content, type Html } from './html.ts';
+import { count, dateText } from './words.ts';
+
+/** Colour of a mark or a span; what is due is a ring. */
+type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
+
+/** A moment in a lane. */
+export interface Mark {
+  readonly at: number;
+  readonly tone: TrackTone;
+  readonly title: string;
+  readonly isDue?: boolean;
+}
+
+/** A period in a lane; a planned one has not begun. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly tone: TrackTone;
+  readonly title: string;
+  readonly isPlanned?: boolean;
+}
+
+/** A line of a chart: its name, what it contains in words, and in marks. */
+export interface Lane {
+  readonly name: Content;
+  readonly label: string;
+  readonly marks?: readonly Mark[];
+  readonly spans?: readonly Span[];
+}
+
+/** The part of the time that a chart shows, and the present. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+}
+
+/** Returns the first and the last time in lanes, and the present. */
+export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
+  const times = lanes.flatMap(({ marks = [], spans = [] }) => [
+    ...marks.map(({ at }) => at),
+    ...spans.flatMap(({ from, to }) => [from, to]),
+  ]);
+  // Not as arguments: there may be thousands.
+  return { from: times.reduce((a, b) => Math.min(a, b), now), to: times.reduce((a, b) => Math.max(a, b), now), now };
+}
+
+/** Share of the width that is left free at both sides. */
+const MARGIN = 0.04;
+
+/** Returns lanes below one another on one axis of time. Their positions are percentages, so that text keeps its size at any width. */
+export function chart(lanes: readonly Lane[], range: TimeRange): Html {
+  const { from, now } = range;
+  const length = Math.max(1_000, range.to - from);
+  const x = (time: number): number => (MARGIN + ((time - from) / length) * (1 - 2 * MARGIN)) * 100;
+  const ticks = ticksOf(from, from + length).map(([time, text]) => [x(time), text] as const);
+  const grid = html`${ticks.map(([at]) => line('grid', at))}${isInside(x(now)) ? line('now', x(now)) : ''}`;
+  const rows = lanes.map(({ name, label, marks = [], spans = [] }) => {
+    const content = [spans.map((span) => spanElement(span, x)), clustersOf(marks, x).map(clusterElement)];
+    const texts = textOf(label, [
+      ...marks.map(({ at }) => x(at)),
+      ...spans.flatMap((span) => [x(span.from), x(span.to)]),
+    ]);
+    return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${label}">${grid}${content}${texts}</svg>`;
+  });
+  const axis = ticks.map(([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="middle">${text}</text>`);
+  const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
+  return html`<div class="lanes"><div class="name"></div><svg class="track" height="16" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
+}
+
+const percent = (x: number): string => `${x.toFixed(2)}%`;
+
+const isInside = (x: number): boolean => x >= 0 && x <= 100;
+
+const line = (style: string, x: number): Html =>
+  html`<line class="${style}" x1="${percent(x)}" x2="${percent(x)}" y1="0" y2="28"/>`;
+
+function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (time: number) => number): Html | '' {
+  const [start, end] = [Math.max(0, x(from)), Math.min(100, x(to))];
+  if (start > 100 || end < 0) return '';
+  const style = `is-${tone} ${isPlanned ? 'later' : 'span'}`;
+  const width = percent(Math.max(0.3, end - start));
+  return html`<rect class="${style}" x="${percent(start)}" y="7" width="${width}" height="14" rx="2"><title>${title}</title></rect>`;
+}
+
+/** Marks that are too close to be seen apart. */
+interface Cluster {
+  readonly x: number;
+  readonly marks: readonly Mark[];
+}
+
+/** Least distance of two marks, in percent of the width: about ten pixels. */
+const MIN_DISTANCE = 1.5;
+
+function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
+  const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
+  for (const mark of marks.toSorted((a, b) => a.at - b.at)) {
+    const at = x(mark.at);
+    const last = clusters.at(-1);
+    const isClose = last && at - last.x < MIN_DISTANCE && last.marks[0]?.isDue === mark.isDue;
+    if (isClose) last.marks.push(mark);
+    else if (isInside(at)) clusters.push({ x: at, marks: [mark] });
+  }
+  return clusters;
+}
+
+const RANKS: readonly TrackTone[] = ['good', 'busy', 'warn', 'bad'];
+
+/** Returns one mark for all of a cluster: that of the worst, and their number. */
+function clusterElement({ x, marks }: Cluster): Html {
+  const [worst] = marks.toSorted((a, b) => RANKS.indexOf(b.tone) - RANKS.indexOf(a.tone));
+  if (!worst) return html``;
+  const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
+  const number =
+    marks.length > 1 ? html`<text x="${percent(x)}" y="8" text-anchor="middle">${count(marks.length)}</text>` : '';
+  const style = `is-${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
+  const at = percent(x);
+  if (worst.tone === 'bad')
+    return html`<rect class="${style}" x="${at}" y="9" width="10" height="10" rx="1" transform="translate(-5)">${title}</rect>${number}`;
+  return html`<circle class="${style}" cx="${at}" cy="14" r="5">${title}</circle>${number}`;
+}
+
+/** Returns what a lane shows in words, on the side where there is space. */
+function textOf(label: string, positions: readonly number[]): Html | '' {
+  const shown = positions.filter(isInside);
+  const [first = 0, last = 0] = [
+    shown.reduce((a, b) => Math.min(a, b), 100),
+    shown.reduce((a, b) => Math.max(a, b), 0),
+  ];
+  if (shown.length === 0)
+    return html`<text class="far" x="50%" y="19" text-anchor="middle">outside of this span</text>`;
+  const isRight = last <= 60;
+  const isLeft = !isRight && first >= 35;
+  const at = attributesOf({
+    x: percent(isLeft ? first : last),
+    dx: isRight ? 9 : -9,
+    'text-anchor': isRight ? 'start' : 'end',
+  });
+  return html`<text class="far"${at} y="19">${label}</text>`;
+}
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const STEPS = [
+  ...[1_000, 5_000, 15_000, MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE],
+  ...[1, 2, 7, 30, 90, 365, 3_650].map((days) => days * DAY),
+];
+
+const MAX_TICKS = 7;
+
+/** Returns round times between two times, with their texts. */
+function ticksOf(from: number, to: number): readonly (readonly [time: number, text: string])[] {
+  const step = STEPS.find((one) => (to - from) / one < MAX_TICKS) ?? 36_500 * DAY;
+  const first = Math.ceil(from / step);
+  return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, index) => {
+    const time = (first + index) * step;
+    const clock = new Date(time).toISOString().slice(11, step < MINUTE ? 19 : 16);
+    return [time, step < DAY ? clock : dateText(time)];
+  });
+}
