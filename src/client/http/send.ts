@@ -47,6 +47,18 @@ export class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
+/** Keeps responses out of every cache of the runtime: a poll that a cache answers would never see its job end. */
+let noStore: Pick<RequestInit, 'cache'> | undefined;
+
+/** Returns whether the runtime knows the option: Workers with a compatibility date before 2024-11-11 throw. */
+function knowsNoStore(): boolean {
+  try {
+    return new Request('http://localhost', { cache: 'no-store' }).cache === 'no-store';
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Sends a request once and reads its entire body, both within `timeout`.
  *
@@ -63,10 +75,11 @@ export async function send(
   const headers = token === undefined ? request.headers : { ...request.headers, authorization: `Bearer ${token}` };
   const scope = new AbortScope({ parents: [signal], ms: timeout });
   let received: ReceivedResponse | undefined;
+  noStore ??= knowsNoStore() ? { cache: 'no-store' } : {};
   // Not every custom `fetch` accepts the `Request` that ky builds: pass the URL and plain options.
   const init = { method, headers, signal: scope.signal, redirect: 'manual', ...(body && { body }) } as const;
   const fetchOnce = async (): Promise<Response> => {
-    const response = await fetch(url, { ...fetchOptions, ...init });
+    const response = await fetch(url, { ...noStore, ...fetchOptions, ...init });
     received = await readResponse(response, maxResponseBytes);
     return response;
   };
