@@ -140,7 +140,7 @@ const SYSCALLS_BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getad
  * options that undici refuses.
  */
 const CODES_BEFORE_SENDING =
-  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|INAPPROPRIATE_FALLBACK|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
@@ -194,6 +194,23 @@ export function hiddenReason({ message }: Error, server: string): string | undef
   if (navigator.onLine === false) return 'the device is offline';
   return `the connection failed, or ${server} does not allow requests from this origin (CORS)`;
 }
+
+/** Options of undici whose limits end a request, by the code of the error. */
+const RUNTIME_LIMITS: Readonly<Record<string, string>> = {
+  UND_ERR_HEADERS_TIMEOUT: 'headersTimeout',
+  UND_ERR_BODY_TIMEOUT: 'bodyTimeout',
+};
+
+/** Returns the option of Node's own `fetch` whose limit ended a request, if one did. */
+export function runtimeLimit(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  return RUNTIME_LIMITS[code] ?? runtimeLimit(error.cause, depth + 1);
+}
+
+/** Returns what to do about the limit of the runtime, for errors. */
+export const limitAdvice = (limit: string): string =>
+  `the runtime's own \`${limit}\` has ended it, 300 s by default. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici`;
 
 /** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
 export function reasonOf(error: Error): string {
