@@ -34,8 +34,8 @@ export class ClientState implements ScopeOwner {
 
   /** Ends every call and wait in progress; later ones fail immediately. Resolves when the calls have ended. */
   close(): Promise<void> {
-    const message = 'The client is closed. Create a new one, or close it later.';
-    this.ended ??= new AudienceError(message, { code: 'client-closed' });
+    const advice = 'Create a new one, or close it later.';
+    this.ended ??= new AudienceError('The client is closed.', { code: 'client-closed', advice });
     this.#idle ??= new Promise((resolve) => {
       this.onIdle = resolve;
     });

@@ -210,7 +210,7 @@ export function runtimeLimit(error: unknown, depth = 0): string | undefined {
 
 /** Returns what to do about the limit of the runtime, for errors. */
 export const limitAdvice = (limit: string): string =>
-  `the runtime's own \`${limit}\` has ended it, 300 s by default. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici`;
+  `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
 
 /** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
 export function reasonOf(error: Error): string {

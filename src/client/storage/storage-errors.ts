@@ -108,8 +108,9 @@ export function lostFailure(
   const cause = redactor.cause(thrown);
   const limit = runtimeLimit(thrown);
   if (limit !== undefined) {
-    const message = `${operation} transferred no byte${progress}: ${limitAdvice(limit)}.`;
-    const error = new TimeoutError(message, { code: 'idle-timeout', operation, attempts: attempt, cause });
+    const message = `${operation} transferred no byte${progress} within the \`${limit}\` of the runtime.`;
+    const details = { operation, attempts: attempt, cause, advice: limitAdvice(limit) };
+    const error = new TimeoutError(message, { code: 'idle-timeout', ...details });
     return new AttemptFailure({ kind: 'lost' }, error);
   }
   const what = notSent ? 'could not reach storage' : `lost the connection to storage${progress}`;

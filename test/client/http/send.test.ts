@@ -58,8 +58,12 @@ describe("a limit of the runtime's own", () => {
       Reflect.apply(undiciFetch, undefined, [input, Object.assign({}, init, { dispatcher })]);
     const error = await failureOf(clientOf({ url }, { fetch, maxRetries: 0 }).audiences.create({ name: 'Visitors' }));
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toMatchObject({ code: 'attempt-timeout', outcome: 'unknown' });
-    expect(String(error)).toContain(`fetchOptions: { dispatcher: new Agent({ ${name}: 0 }) }`);
+    expect(error).toMatchObject({
+      code: 'attempt-timeout',
+      outcome: 'unknown',
+      message: expect.stringContaining(`within the \`${name}\` of the runtime`),
+      advice: expect.stringContaining(`fetchOptions: { dispatcher: new Agent({ ${name}: 0 }) }`),
+    });
   });
 });
 
