@@ -5,6 +5,7 @@ import {
   documentIsExternal,
   entriesAreExternal,
   fewFiles,
+  lazyEncoder,
   noteInputs,
   privateZod,
   withoutComments,
@@ -39,7 +40,7 @@ export default defineConfig([
       errors: 'src/errors',
     },
     noExternal: ['zod', 'uuid', 'ky', 'p-retry', 'p-throttle'],
-    esbuildPlugins: [noteInputs('client'), privateZod, documentIsExternal, fewFiles],
+    esbuildPlugins: [noteInputs('client'), privateZod, lazyEncoder, documentIsExternal, fewFiles],
   },
   {
     ...shared,

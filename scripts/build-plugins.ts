@@ -33,6 +33,23 @@ export const privateZod: Plugin = {
   },
 };
 
+/** Lets the bundled ky create its encoder when it is used: jsdom has none when the module is loaded. */
+export const lazyEncoder: Plugin = {
+  name: 'lazy-encoder',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]ky[\\/]distribution[\\/]utils[\\/]body\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const contents = text.replace(
+        '= new TextEncoder();',
+        '= { encode: (value) => new TextEncoder().encode(value) };',
+      );
+      if (contents === text)
+        throw new Error(`${path} has no encoder any more. Fix lazyEncoder in scripts/build-plugins.ts.`);
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
 /** Puts the text of the console's script and stylesheet in place of the module that bundles them. */
 export const consoleAssets: Plugin = {
   name: 'console-assets',

@@ -60,17 +60,20 @@ function receiverOf(env: Env): WebhookReceiver {
   return receiver;
 }
 
-/** Returns a client for one request: in workers, connections belong to the request that opens them. */
-const clientOf = ({ AUDIENCE_BASE_URL, AUDIENCE_TOKEN }: Env): AudienceClient =>
-  new AudienceClient({ baseUrl: AUDIENCE_BASE_URL, token: AUDIENCE_TOKEN, maxRetryWait: 5_000 });
+let client: AudienceClient | undefined;
+
+/** Returns the client of this isolate, which its requests share. */
+function clientOf({ AUDIENCE_BASE_URL, AUDIENCE_TOKEN }: Env): AudienceClient {
+  client ??= new AudienceClient({ baseUrl: AUDIENCE_BASE_URL, token: AUDIENCE_TOKEN, maxRetryWait: 5_000 });
+  return client;
+}
 
 /** Starts a build without waiting: the webhook reports its end. */
 async function start(request: Request, env: Env): Promise<Response> {
   const body: { name?: unknown } | null = await request.json().catch(() => null);
   if (typeof body?.name !== 'string') return Response.json({ error: '`name` is missing.' }, { status: 400 });
-  await using client = clientOf(env);
   const idempotencyKey = request.headers.get('idempotency-key') ?? crypto.randomUUID();
-  const { id } = await client.audiences.create({ name: body.name }, { idempotencyKey, deadline: 20_000 });
+  const { id } = await clientOf(env).audiences.create({ name: body.name }, { idempotencyKey, deadline: 20_000 });
   return Response.json({ id, idempotencyKey }, { status: 202, headers: { location: `/audiences/${id}` } });
 }
 
@@ -78,8 +81,7 @@ async function start(request: Request, env: Env): Promise<Response> {
 async function show(id: number, env: Env): Promise<Response> {
   const stored = await env.ENDED.get(String(id), 'json');
   if (stored) return Response.json({ ...stored, source: 'webhook' });
-  await using client = clientOf(env);
-  const { status, results_count } = await client.audiences.get(id);
+  const { status, results_count } = await clientOf(env).audiences.get(id);
   return Response.json({ id, status: status.name, results_count, source: 'service' });
 }
 

@@ -21,6 +21,7 @@ import {
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
+import { isServerRuntime } from '../util/runtime.ts';
 import { VERSION } from '../util/version.ts';
 import type { Credentials, TokenInput, TokenSource } from './auth/token-source.ts';
 import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
@@ -271,7 +272,7 @@ function environmentLevel(): LogLevel | undefined {
 
 /** Returns a `User-Agent` header. Browsers send their own: a service would have to allow this one by CORS. */
 function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
-  const node = globalThis.process?.versions?.node;
+  const node = isServerRuntime ? globalThis.process?.versions?.node : undefined;
   const app = [version === undefined ? name : `${name}/${version}`, url === undefined ? '' : `(${url})`];
   return node === undefined
     ? {}

@@ -4,7 +4,7 @@ import { type ClientOptions, resolveOptions } from './client-options.ts';
 import { ClientState } from './http/client-state.ts';
 import { BACKGROUND } from './http/request-options.ts';
 import { Transport } from './http/transport.ts';
-import { BuildBudgetGate } from './rate-limit/build-budget.ts';
+import { BuildBudgetGate, MAX_READ_MS } from './rate-limit/build-budget.ts';
 import { createRateLimiter } from './rate-limit/rate-limiter.ts';
 import { issueToken } from './resources/auth.ts';
 import { readUsage } from './resources/usage.ts';
@@ -13,7 +13,7 @@ import { readUsage } from './resources/usage.ts';
  * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the
  * `Retry-After` of the 429 decides.
  */
-const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: 10_000 } as const;
+const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: MAX_READ_MS } as const;
 
 /** Creates the transport of a client and its state, from options that have been checked. */
 export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {

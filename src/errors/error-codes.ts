@@ -40,7 +40,7 @@ export const ERROR_CODES = {
   'server-error': '5xx: the service failed.',
   /** `ResponseError`; its `body` shows the beginning of the response. */
   'not-an-envelope':
-    'A 2xx response whose body is not an envelope (MCP: not a JSON-RPC response): a proxy responded, or it was cut off.',
+    'A response whose body is not an envelope (MCP: not a JSON-RPC response), of a 4xx only HTML or XML: a proxy responded, or it was cut off.',
   /** `ResponseError`; the option `operations` adapts the client to such a service. */
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
   /** `ResponseError`; request less, or raise the option. */

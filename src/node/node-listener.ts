@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookReceiver } from '../webhooks/index.ts';
 
 /** A request whose body may have been read by a parser, such as those of Express. */
-type ParsedRequest = IncomingMessage & { readonly body?: unknown };
+type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 const ALREADY_PARSED =
-  'The body of a webhook was parsed before the receiver could read it, but signatures cover its raw bytes. Put the receiver before `express.json()`, or use `express.raw({ type: "application/json" })` on its route; in Fastify, remove the content type parsers of the route.';
+  'The body of a webhook was parsed before the receiver could read it, but signatures cover its raw bytes. Put the receiver before `express.json()`, or use `express.raw({ type: "application/json" })` on its route; in NestJS, set `rawBody: true`; in Fastify, remove the content type parsers of the route.';
 
 /**
  * Converts a receiver to a listener for `node:http`, which is also a route handler for Express 5. For Fastify 5, call
@@ -38,7 +38,7 @@ async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgo
 
 async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
   // Checked before `toRequest`, which always creates a POST, because `Request` does not allow every method.
-  if (incoming.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
+  if (incoming.method !== 'POST') return receiver.handle(new Request('http://localhost/'));
   const body = rawBodyOf(incoming);
   if (body !== undefined) return receiver.handle(toRequest(incoming, body));
   receiver.logger.error(ALREADY_PARSED);
@@ -47,7 +47,9 @@ async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promi
 
 /** Returns the raw body: bytes, a string or a stream; `undefined` if it was already parsed or read. */
 function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | undefined {
-  const { body } = request;
+  const { rawBody, body } = request;
+  // NestJS with `rawBody: true`, Cloud Functions and Firebase parse the body, and keep its bytes.
+  if (rawBody instanceof Uint8Array) return Uint8Array.from(rawBody);
   if (body instanceof Uint8Array) return Uint8Array.from(body);
   if (typeof body === 'string') return body;
   return request.readableDidRead ? undefined : streamOf(request);

@@ -15,7 +15,7 @@ export interface FaultRequest {
 }
 
 /**
- * A fault to inject: one of `status`, `cut` and `malformed`, or `delay`, or `inFlight`, or a combination of them.
+ * A fault to inject: one of `status`, `cut` and `malformed`, or `delay`, `inFlight` or `maxAge`, or a combination of them.
  * `inFlight` excludes `status` and `cut: 'before'`. Durations are milliseconds of the machine's clock.
  *
  * @example
@@ -47,6 +47,11 @@ export interface FaultRule {
   readonly cut?: 'before' | 'after' | 'body' | undefined;
   /** Sends only the first half of the response body, as a complete response; the service acts. */
   readonly malformed?: boolean | undefined;
+  /**
+   * Lets caches keep the response for this number of seconds (`Cache-Control: max-age`, with `Last-Modified`), as a proxy
+   * or the settings of a CDN may. The service acts.
+   */
+  readonly maxAge?: number | undefined;
 }
 
 /** A fault rule that has been added. */
@@ -149,13 +154,14 @@ export class Faults {
 }
 
 /** Describes a rule for the log. */
-export function describeFault({ delay, inFlight, status, cut, malformed }: FaultRule): string {
+export function describeFault({ delay, inFlight, status, cut, malformed, maxAge }: FaultRule): string {
   const parts = [
     delay !== undefined && `delay ${delay} ms`,
     inFlight !== undefined && `in flight ${inFlight} ms`,
     status !== undefined && `status ${status}`,
     cut !== undefined && `cut ${cut}`,
     malformed && 'half of the response',
+    maxAge !== undefined && `max-age ${maxAge} s`,
   ];
   return parts.filter(Boolean).join(', ');
 }
@@ -170,6 +176,7 @@ const RULE_FIELDS: readonly string[] = [
   'retryAfter',
   'cut',
   'malformed',
+  'maxAge',
 ] satisfies readonly (keyof FaultRule)[];
 
 /** Thrown for a rule that is not one, with the field that is wrong. */
@@ -183,7 +190,7 @@ export class FaultRuleError extends Error {
 }
 
 function checkRule(rule: FaultRule): void {
-  const { rate = 1, times = 0, delay = 0, inFlight = 0, status, retryAfter, cut, malformed } = rule;
+  const { rate = 1, times = 0, delay = 0, inFlight = 0, status, retryAfter, cut, malformed, maxAge } = rule;
   const check = (isValid: boolean, requirement: string, field?: string): void => {
     if (!isValid) throw new FaultRuleError(`${requirement}.`, field);
   };
@@ -206,6 +213,7 @@ function checkRule(rule: FaultRule): void {
   checkRange('delay', delay, MAX_TIMER_MS);
   checkRange('inFlight', inFlight, MAX_TIMER_MS);
   checkRange('retryAfter', retryAfter ?? 0, Number.POSITIVE_INFINITY);
+  checkRange('maxAge', maxAge ?? 0, Number.MAX_SAFE_INTEGER);
   check(
     status === undefined || (Number.isInteger(status) && status >= 400 && status <= 599),
     `\`status\` must be an error status, 400 to 599, not ${status}`,
@@ -230,8 +238,8 @@ function checkRule(rule: FaultRule): void {
     'inFlight',
   );
   check(
-    failures > 0 || delay > 0 || inFlight > 0,
-    'it must have at least one of `status`, `cut`, `malformed`, `delay` and `inFlight`',
+    failures > 0 || delay > 0 || inFlight > 0 || maxAge !== undefined,
+    'it must have at least one of `status`, `cut`, `malformed`, `delay`, `inFlight` and `maxAge`',
   );
 }
 

@@ -63,13 +63,22 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
   });
 }
 
-/** Resolves after `ms`, or rejects with the signal's reason when the signal aborts; always clears its timer. */
-export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/**
+ * Resolves after `ms`, or when `wake` is called, which `onStart` receives; rejects with the signal's reason when the signal
+ * aborts. Always clears its timer.
+ */
+export async function sleep(
+  ms: number,
+  signal: AbortSignal | undefined,
+  onStart?: (wake: () => void) => void,
+): Promise<void> {
   let stop = (): void => {};
   try {
     await abortable(
       new Promise<void>((resolve) => {
-        if (!signal?.aborted) stop = startTimer(ms, resolve);
+        if (signal?.aborted) return;
+        stop = startTimer(ms, resolve);
+        onStart?.(resolve);
       }),
       signal,
     );
@@ -78,8 +87,30 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
+/** What ends all scopes that are open, and refuses new ones. It has no signal: some runtimes bind one to a request. */
+export interface ScopeOwner {
+  /** The scopes that have not been disposed. */
+  readonly open: Set<AbortScope>;
+  /** Reason for which new scopes are aborted, once the owner has ended. */
+  readonly ended: unknown;
+  /** Called when the last open scope is disposed. */
+  readonly onIdle: (() => void) | undefined;
+}
+
+/**
+ * Resolves when `work` settles, or after `ms`. The timer is the caller's own: work that another request of a Worker has
+ * started never settles if that request has ended.
+ */
+export function settled(work: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return sleep(ms, signal, (wake) => {
+    work.then(wake, wake);
+  });
+}
+
 /** Options of an {@link AbortScope}. */
 export interface AbortScopeOptions {
+  /** Ends the scope as well. */
+  readonly owner?: ScopeOwner;
   readonly parents?: readonly (AbortSignal | undefined)[];
   /** Milliseconds after which the scope aborts. @default Infinity */
   readonly ms?: number | undefined;
@@ -94,18 +125,23 @@ export class AbortScope {
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
   readonly #cleanups: (() => void)[] = [];
+  readonly #owner: ScopeOwner | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
-  constructor({ parents = [], ms = Number.POSITIVE_INFINITY, reason, longestStep }: AbortScopeOptions) {
+  constructor({ owner, parents = [], ms = Number.POSITIVE_INFINITY, reason, longestStep }: AbortScopeOptions) {
+    this.#owner = owner;
+    if (owner?.ended !== undefined) this.abort(owner.ended);
     for (const parent of parents) if (parent?.aborted) this.abort(parent.reason);
     if (ms <= 0) this.abort(reason?.());
-    if (this.signal.aborted) return;
-    for (const parent of parents) {
-      if (parent) this.#cleanups.push(onAbort(parent, () => this.abort(parent.reason)));
+    if (!this.signal.aborted) {
+      for (const parent of parents) {
+        if (parent) this.#cleanups.push(onAbort(parent, () => this.abort(parent.reason)));
+      }
+      if (ms < Number.POSITIVE_INFINITY) {
+        this.#cleanups.push(startTimer(ms, () => this.abort(reason?.()), longestStep));
+      }
     }
-    if (ms < Number.POSITIVE_INFINITY) {
-      this.#cleanups.push(startTimer(ms, () => this.abort(reason?.()), longestStep));
-    }
+    owner?.open.add(this);
   }
 
   /** Aborts the signal. The default reason is an `AbortError`, as that of `AbortController`. */
@@ -126,6 +162,8 @@ export class AbortScope {
   /** Removes the listeners on the parents and the timer. */
   dispose(): void {
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
+    const owner = this.#owner;
+    if (owner?.open.delete(this) && owner.open.size === 0) owner.onIdle?.();
   }
 }
 

@@ -129,7 +129,10 @@ class Receiver implements WebhookReceiver {
   }
 
   async handle(request: Request, context?: HandleContext): Promise<Response> {
-    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
+    if (request.method !== 'POST') {
+      this.logger.warn('A request was refused with 405: deliveries are POST requests.');
+      return new Response(null, { status: 405, headers: { allow: 'POST' } });
+    }
     const work = this.#process(request);
     context?.waitUntil?.(work);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -173,6 +176,7 @@ class Receiver implements WebhookReceiver {
     check(!request.bodyUsed, 'The body was already read.');
     const body = await readBody(request, maxBytes);
     if (!body) {
+      this.logger.warn(`A delivery was refused with 413: its body is larger than \`maxBytes\`, ${maxBytes} bytes.`);
       report.step({ type: 'refused', reason: 'too-large' });
       return 413;
     }
@@ -194,19 +198,20 @@ class Receiver implements WebhookReceiver {
   async #runOnce(event: WebhookEvent, report: DeliveryReport, store: DedupeStore): Promise<number> {
     const { id } = event;
     const busy = (): number => {
+      this.logger.warn(`${nameOf(event)}: another delivery of it is being handled, responding with 503.`);
       report.step({ type: 'busy' });
       return 503;
     };
     // The store does not refuse a second claim when the handler runs longer than its lease.
     if (this.#running.has(id)) return busy();
+    const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
+    if (claim === 'busy') return busy();
+    if (claim === 'done') {
+      report.step({ type: 'duplicate' });
+      return 200;
+    }
     this.#running.add(id);
     try {
-      const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
-      if (claim === 'busy') return busy();
-      if (claim === 'done') {
-        report.step({ type: 'duplicate' });
-        return 200;
-      }
       const status = await this.#run(event, report);
       try {
         await store[status === 200 ? 'complete' : 'release'](id, claim.lease);

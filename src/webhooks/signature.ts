@@ -12,8 +12,8 @@ export interface SignatureHeader {
 /** Maximum length of a header in characters; two signatures take 150. */
 const MAX_HEADER_LENGTH = 4_096;
 
-/** Encodes text as UTF-8. */
-export const encoder = new TextEncoder();
+/** Encodes text as UTF-8. The encoder is created at each call: jsdom has none when the module is loaded. */
+export const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
 /** Returns the error for a delivery that cannot be verified. */
 export const refused = (reason: WebhookRefusal, message: string, advice?: string): WebhookVerificationError =>
@@ -51,8 +51,8 @@ export async function hmac(timestamp: number, body: Uint8Array, secret: string):
   const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
   if (nodeCrypto) return nodeCrypto.createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign']);
-  const prefix = encoder.encode(`${timestamp}.`);
+  const key = await crypto.subtle.importKey('raw', encode(secret), algorithm, false, ['sign']);
+  const prefix = encode(`${timestamp}.`);
   const message = new Uint8Array(prefix.length + body.length);
   message.set(prefix);
   message.set(body, prefix.length);

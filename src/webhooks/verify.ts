@@ -3,7 +3,7 @@ import { AUDIENCE_FLAGS } from '../spec/job-status.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { normalizeFlags } from '../util/json.ts';
 import { isEvent, isKnownEvent, type WebhookEvent } from './events.ts';
-import { encoder, hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
+import { encode, hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
 /** Default name of the signature header (specification, "Signature"); an operator may use another name. */
 export const SIGNATURE_HEADER = 'Service-Signature';
@@ -111,7 +111,7 @@ export function checkSecrets(secrets: string | readonly string[] | undefined): r
 
 /** Returns a copy of a body's bytes, because a caller may reuse the buffer before the signature is computed. */
 function bytesOf(body: unknown): Uint8Array {
-  if (typeof body === 'string') return encoder.encode(body);
+  if (typeof body === 'string') return encode(body);
   try {
     if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
     if (body instanceof ArrayBuffer) return new Uint8Array(body).slice();

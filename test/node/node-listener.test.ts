@@ -1,6 +1,9 @@
-import { createServer, request as send } from 'node:http';
+import 'reflect-metadata';
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { format } from 'node:util';
+import { Controller, Module, Post, Req, Res } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
@@ -94,6 +97,36 @@ describe('toNodeListener', () => {
     app.post('/webhooks', toNodeListener(receiver));
     const { url } = await serve(app);
     await expectToWork(`${url}/webhooks`, seen);
+  });
+
+  it('reads `rawBody`, in which Cloud Functions and Firebase keep the bytes of a parsed body', async () => {
+    const { receiver, seen } = start();
+    const app = express();
+    app.use(express.json({ verify: (request, _response, rawBody) => void Object.assign(request, { rawBody }) }));
+    app.post('/webhooks', toNodeListener(receiver));
+    const { url } = await serve(app);
+    await expectToWork(`${url}/webhooks`, seen);
+  });
+
+  it('serves NestJS with `rawBody: true`', async () => {
+    const { receiver, seen } = start();
+    class Webhooks {
+      receive(request: IncomingMessage, response: ServerResponse): void {
+        toNodeListener(receiver)(request, response);
+      }
+    }
+    // Without the syntax of decorators, which Node does not run.
+    const { prototype } = Webhooks;
+    Post()(prototype, 'receive', Object.getOwnPropertyDescriptor(prototype, 'receive') ?? {});
+    Req()(prototype, 'receive', 0);
+    Res()(prototype, 'receive', 1);
+    Controller('webhooks')(Webhooks);
+    class App {}
+    Module({ controllers: [Webhooks] })(App);
+    const app = await NestFactory.create(App, { rawBody: true, logger: false });
+    onTestFinished(() => app.close());
+    await app.listen(0, '127.0.0.1');
+    await expectToWork(`${await app.getUrl()}/webhooks`, seen);
   });
 
   it('responds with 500 and logs one line with the fix after express.json()', async () => {

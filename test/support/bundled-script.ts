@@ -1,4 +1,5 @@
 import { build } from 'esbuild';
+import { lazyEncoder } from '../../scripts/build-plugins.ts';
 
 /** Bundles a module with all that it imports to a script for pages; its exports become properties of `globalName`. */
 export async function bundleScript(entryPoint: string, globalName?: string): Promise<string> {
@@ -7,6 +8,7 @@ export async function bundleScript(entryPoint: string, globalName?: string): Pro
     bundle: true,
     format: 'iife',
     write: false,
+    plugins: [lazyEncoder],
     ...(globalName !== undefined && { globalName }),
   });
   return outputFiles.map(({ text }) => text).join('');

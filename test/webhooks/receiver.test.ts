@@ -47,17 +47,19 @@ describe('a receiver', () => {
   });
 
   it('responds with 405 to any method but POST', async () => {
-    const { receiver } = start();
+    const { receiver, lines } = start();
     const response = await receiver.handle(new Request('http://localhost/'));
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    expect(lines).toEqual([expect.stringContaining('refused with 405: deliveries are POST requests')]);
   });
 
   it('responds with 413 to a body that is too large, with and without content-length', async () => {
-    const { send, receiver } = start({ maxBytes: 100 });
+    const { send, receiver, lines } = start({ maxBytes: 100 });
     expect(await send(wireEvent('evt_1'))).toBe(413);
     const body = new Blob(['x'.repeat(101)]).stream();
     const request = new Request('http://localhost/', { method: 'POST', body, ...{ duplex: 'half' } });
     expect((await receiver.handle(request)).status).toBe(413);
+    expect(lines).toEqual(Array(2).fill(expect.stringContaining('its body is larger than `maxBytes`, 100 bytes')));
   });
 
   it('responds with 400 to a delivery that is not genuine, and logs the reason', async () => {
@@ -91,14 +93,21 @@ describe('a receiver', () => {
   it('runs a handler once for two concurrent deliveries', async () => {
     let finish = (): void => {};
     const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
-    const { send } = start({ on: { 'audience.completed': handler } });
+    const { send, lines } = start({ on: { 'audience.completed': handler } });
     const first = send(wireEvent('evt_1'));
     await eventually(() => expect(handler).toHaveBeenCalled());
     expect(await send(wireEvent('evt_1'))).toBe(503);
+    expect(lines).toEqual([expect.stringMatching(/Event evt_1 .*: another delivery of it is being handled/)]);
     finish();
     expect(await first).toBe(200);
     expect(await send(wireEvent('evt_1'))).toBe(200);
     expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('responds with 200 to duplicates of a handled event that arrive together', async () => {
+    const { send } = start({ on: { 'audience.completed': () => {} } });
+    expect(await send(wireEvent('evt_1'))).toBe(200);
+    expect(await Promise.all(Array.from({ length: 20 }, () => send(wireEvent('evt_1'))))).toEqual(Array(20).fill(200));
   });
 
   it.each([

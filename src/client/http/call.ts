@@ -36,7 +36,7 @@ import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
 
 /** Reason of the abort at the deadline: an error, because a `fetch` or its instrumentation may expect one. */
-const DEADLINE = new DOMException('The deadline of the call has passed.', 'TimeoutError');
+const DEADLINE = Object.assign(new Error('The deadline of the call has passed.'), { name: 'TimeoutError' });
 
 /** Makes one attempt. Throws {@link AttemptFailure} if the retry policy decides, or the error that ends the call. */
 export type Attempt<R> = (call: CallRecord, request: PreparedRequest, signal: AbortSignal) => Promise<R>;
@@ -48,13 +48,9 @@ export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R
 export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
   const { options, observer, state } = call;
   let scope: AbortScope | undefined;
-  state.open++;
   try {
-    const closing = state.closing.signal;
-    if (options.signal || options.deadline !== undefined || observer) {
-      scope = new AbortScope({ parents: [options.signal, closing], ms: options.deadline, reason: () => DEADLINE });
-    }
-    const signal = scope?.signal ?? closing;
+    scope = new AbortScope({ owner: state, parents: [options.signal], ms: options.deadline, reason: () => DEADLINE });
+    const { signal } = scope;
     return await (observer
       ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
       : withAttempts(call, makeAttempt, signal));
@@ -62,7 +58,6 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
     throw endWith(error, call);
   } finally {
     scope?.dispose();
-    if (--state.open === 0) state.onIdle?.();
   }
 }
 

@@ -1,11 +1,12 @@
 import { AudienceError, check } from '../../errors/audience-error.ts';
+import type { AbortScope, ScopeOwner } from '../../util/abort.ts';
 import type { Redactor } from '../../util/redact.ts';
 import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/rate-limiter.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
-export class ClientState {
+export class ClientState implements ScopeOwner {
   readonly limiter: ClientLimiter;
   readonly buildBudget: BuildBudgetGate;
   readonly redactor: Redactor;
@@ -14,18 +15,16 @@ export class ClientState {
   readonly tokenContext: TokenContext;
   /** Fields logged because they differ from the documented shape, as `kind.field`: each is logged once. */
   readonly loggedFields = new Set<string>();
-  /** Aborts when the client is closed; every call and wait follows its signal. */
-  readonly closing = new AbortController();
-
-  /** Number of calls and transfers in progress. */
-  open = 0;
+  /** Scopes of the calls, waits and transfers in progress. */
+  readonly open = new Set<AbortScope>();
+  /** Set once the client is closed. */
+  ended: AudienceError | undefined;
   /** Called by the last of them when it ends, once the client is closed. */
   onIdle: (() => void) | undefined;
-  readonly #idle: PromiseWithResolvers<void>;
+  #idle: Promise<void> | undefined;
 
-  constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'open' | 'onIdle' | 'close'>) {
+  constructor(parts: Omit<ClientState, 'loggedFields' | keyof ScopeOwner | 'close'>) {
     check('withResolvers' in Promise, 'audience-activation needs Node >= 22.12, or a browser of the last two years.');
-    this.#idle = Promise.withResolvers();
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;
     this.redactor = parts.redactor;
@@ -35,12 +34,22 @@ export class ClientState {
 
   /** Ends every call and wait in progress; later ones fail immediately. Resolves when the calls have ended. */
   close(): Promise<void> {
-    const message = 'The client is closed.';
-    this.closing.abort(
-      new AudienceError(message, { code: 'client-closed', advice: 'Create a new one, or close it later.' }),
-    );
-    this.onIdle = this.#idle.resolve;
-    if (this.open === 0) this.onIdle();
-    return this.#idle.promise;
+    const advice = 'Create a new one, or close it later.';
+    this.ended ??= new AudienceError('The client is closed.', { code: 'client-closed', advice });
+    this.#idle ??= new Promise((resolve) => {
+      this.onIdle = resolve;
+    });
+    for (const scope of this.open) this.#end(scope);
+    if (this.open.size === 0) this.onIdle?.();
+    return this.#idle;
+  }
+
+  #end(scope: AbortScope): void {
+    try {
+      scope.abort(this.ended);
+    } catch {
+      // A Worker refuses to abort what belongs to another request: that request ends it, and may have ended already.
+      this.open.delete(scope);
+    }
   }
 }

@@ -18,7 +18,16 @@ import type { Redactor } from '../../util/redact.ts';
 import { readConflict } from './conflict.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
-import { BodyError, hiddenReason, isMistake, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
+import {
+  BodyError,
+  hiddenReason,
+  isMistake,
+  isNotSent,
+  limitAdvice,
+  type ReceivedResponse,
+  reasonOf,
+  runtimeLimit,
+} from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
 export class AttemptFailure extends Error {
@@ -127,6 +136,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   const envelopeCode = isObject(body) && typeof body.code === 'number' ? body.code : undefined;
   const failure = statusFailureOf(response.status, response.headers);
   const { retryAfter: wait } = failure;
+  if (isFromGateway(response)) return new AttemptFailure(failure, gatewayError(response, call));
   const { redactor } = call;
   const details: ApiErrorDetails = {
     status: response.status,
@@ -148,6 +158,21 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   }
   const isConflict = response.status === 409;
   return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
+}
+
+/** Statuses whose classes a retry or a limit depends on, whoever has responded. */
+const STATUSES_OF_ANYBODY: ReadonlySet<number> = new Set([408, 409, 429]);
+
+/** Returns whether something else than the service has refused a call: the service never responds with HTML or XML. */
+function isFromGateway({ status, text }: ReceivedResponse): boolean {
+  return status >= 400 && status < 500 && !STATUSES_OF_ANYBODY.has(status) && /^\s*</.test(text.slice(0, 100));
+}
+
+function gatewayError(response: ReceivedResponse, call: CallInfo): ResponseError {
+  const message = `${call.operation.name} failed: ${response.status}, and the body is HTML or XML, as from a proxy.`;
+  const advice =
+    'Something other than the service refused the request: read `error.body`, then check `baseUrl` and the proxy.';
+  return responseError(message, response, call, 'not-an-envelope', advice);
 }
 
 /** Returns the advice for a 404: the resource may not exist, or the service has the operation at another path. */
@@ -234,6 +259,13 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
     const advice = 'Correct its code: a retry would not help.';
     const error = new AudienceError(message, { code: 'callback-failed', cause, advice });
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
+  }
+  const limit = runtimeLimit(reason);
+  if (limit !== undefined) {
+    const message = `${call.operation.name} had no complete response within the \`${limit}\` of the runtime.`;
+    const details = { operation: call.operation.name, attempts: call.attempts, cause, advice: limitAdvice(limit) };
+    const error = new TimeoutError(message, { code: 'attempt-timeout', ...details });
+    return new AttemptFailure({ kind: 'lost' }, error);
   }
   const hidden = thrown instanceof BodyError ? undefined : hiddenReason(cause, 'the service');
   const what = notSent ? 'could not reach the service' : 'lost the connection before a complete response arrived';

@@ -47,6 +47,18 @@ export class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
+/** Keeps responses out of every cache of the runtime: a poll that a cache answers would never see its job end. */
+let noStore: Pick<RequestInit, 'cache'> | undefined;
+
+/** Returns whether the runtime knows the option: Workers with a compatibility date before 2024-11-11 throw. */
+function knowsNoStore(): boolean {
+  try {
+    return new Request('http://localhost', { cache: 'no-store' }).cache === 'no-store';
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Sends a request once and reads its entire body, both within `timeout`.
  *
@@ -63,10 +75,11 @@ export async function send(
   const headers = token === undefined ? request.headers : { ...request.headers, authorization: `Bearer ${token}` };
   const scope = new AbortScope({ parents: [signal], ms: timeout });
   let received: ReceivedResponse | undefined;
+  noStore ??= knowsNoStore() ? { cache: 'no-store' } : {};
   // Not every custom `fetch` accepts the `Request` that ky builds: pass the URL and plain options.
   const init = { method, headers, signal: scope.signal, redirect: 'manual', ...(body && { body }) } as const;
   const fetchOnce = async (): Promise<Response> => {
-    const response = await fetch(url, { ...fetchOptions, ...init });
+    const response = await fetch(url, { ...noStore, ...fetchOptions, ...init });
     received = await readResponse(response, maxResponseBytes);
     return response;
   };
@@ -127,7 +140,7 @@ const SYSCALLS_BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getad
  * options that undici refuses.
  */
 const CODES_BEFORE_SENDING =
-  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|INAPPROPRIATE_FALLBACK|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 /** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
@@ -181,6 +194,23 @@ export function hiddenReason({ message }: Error, server: string): string | undef
   if (navigator.onLine === false) return 'the device is offline';
   return `the connection failed, or ${server} does not allow requests from this origin (CORS)`;
 }
+
+/** Options of undici whose limits end a request, by the code of the error. */
+const RUNTIME_LIMITS: Readonly<Record<string, string>> = {
+  UND_ERR_HEADERS_TIMEOUT: 'headersTimeout',
+  UND_ERR_BODY_TIMEOUT: 'bodyTimeout',
+};
+
+/** Returns the option of Node's own `fetch` whose limit ended a request, if one did. */
+export function runtimeLimit(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  return RUNTIME_LIMITS[code] ?? runtimeLimit(error.cause, depth + 1);
+}
+
+/** Returns what to do about the limit of the runtime, for errors. */
+export const limitAdvice = (limit: string): string =>
+  `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
 
 /** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
 export function reasonOf(error: Error): string {

@@ -79,13 +79,14 @@ export class Poller<T extends JobResource> {
     const problem = idProblem(id);
     if (problem !== undefined) throw this.#source.invalidId(problem);
     const { signal, timeout = DEFAULT_WAIT_TIMEOUT_MS, request = {} } = options;
-    const { closing, redactor } = this.#state;
+    const { redactor } = this.#state;
     const { kind, settings } = this.#source;
     signal?.throwIfAborted();
     const report = settings.hooks.some(({ onWait }) => onWait) ? new WaitReport(settings, kind, id) : undefined;
     let job: Job<T> | undefined;
     const scope = new AbortScope({
-      parents: [signal, closing.signal, left],
+      owner: this.#state,
+      parents: [signal, left],
       ms: timeout,
       reason: () => timeoutError({ kind, id, timeout }, job, redactor),
       longestStep: MAX_SLEEP_MS,
@@ -93,7 +94,6 @@ export class Poller<T extends JobResource> {
     // Polls with request options cannot serve the waits without them.
     const table = Object.keys(request).length === 0 ? this.#table : this.#table.withRequest(request);
     let stopTimer: (() => void) | undefined;
-    this.#state.open++;
     try {
       scope.signal.throwIfAborted();
       job = table.join(this.#source, id);
@@ -116,7 +116,6 @@ export class Poller<T extends JobResource> {
       // Ends the polls that the wait has in flight.
       scope.abort();
       scope.dispose();
-      if (--this.#state.open === 0) this.#state.onIdle?.();
     }
   }
 }

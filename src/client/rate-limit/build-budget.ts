@@ -1,8 +1,7 @@
 import { LONGEST_RATE_INTERVAL } from '../../spec/limits.ts';
 import type { BuildBudget } from '../../spec/usage-report.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
-import { abortable, sleep } from '../../util/abort.ts';
-import { singleFlight } from '../../util/concurrency.ts';
+import { settled, sleep } from '../../util/abort.ts';
 import { isObject } from '../../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
@@ -17,10 +16,21 @@ interface BudgetRefusal {
   readonly budget?: BuildBudget;
 }
 
+/** Maximum time for which creates wait until the usage report is read. Milliseconds. */
+export const MAX_READ_MS = 10_000;
+/** Maximum time for which creates wait until the one before them has settled. Milliseconds. */
+const MAX_SENDING_MS = 120_000;
+
 /** What a usage report says about the budget. */
 type BudgetReading =
   | { readonly isLeft: true }
   | { readonly isLeft: false; readonly wait?: number; readonly budget?: BuildBudget };
+
+/** A usage report that is being read for all refusals. */
+interface SharedReading {
+  readonly settled: Promise<BudgetReading | undefined>;
+  result?: BudgetReading | undefined;
+}
 
 /** Holds the creates of one token back after a refusal. */
 interface Hold {
@@ -28,8 +38,8 @@ interface Hold {
   until: number;
   /** Number of creates that this hold keeps back. */
   waiting: number;
-  /** Resolves when the create that is being sent has settled. */
-  sending?: Promise<void> | undefined;
+  /** The create that is being sent, and until when others wait for it. */
+  sending?: { readonly settled: Promise<void>; readonly until: number } | undefined;
 }
 
 /** A create that may be sent. */
@@ -47,8 +57,7 @@ export interface BuildPermit {
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
-  readonly #share = singleFlight<BudgetReading | undefined>();
-  #classifying: Promise<unknown> | undefined;
+  #reading: SharedReading | undefined;
   #refusals = 0;
 
   /** @param readUsage Reads the usage report. If it fails, the `Retry-After` of a 429 decides where it came from. */
@@ -63,7 +72,7 @@ export class BuildBudgetGate {
 
   /** Returns a permit if nothing holds the creates of a token back. */
   tryAcquire(scope: string): BuildPermit | undefined {
-    if (this.#classifying || this.#holds.has(scope)) return undefined;
+    if (this.#reading || this.#holds.has(scope)) return undefined;
     return this.#permit(scope);
   }
 
@@ -74,7 +83,7 @@ export class BuildBudgetGate {
 
   /** Waits until a create may be sent; rejects if a hold exceeds `maxWait`. */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
-    if (this.#classifying) await abortable(this.#classifying, signal);
+    if (this.#reading) await this.#settle(this.#reading, signal);
     const hold = this.#holds.get(scope);
     if (!hold) return this.#permit(scope);
     hold.waiting++;
@@ -84,7 +93,8 @@ export class BuildBudgetGate {
         if (left > maxWait) throw new PauseTooLongError(left);
         // Timers drop fractions of milliseconds.
         if (left > 0) await sleep(Math.ceil(left), signal);
-        else if (hold.sending) await abortable(hold.sending, signal);
+        else if (hold.sending && performance.now() < hold.sending.until)
+          await settled(hold.sending.settled, hold.sending.until - performance.now(), signal);
         else return this.#permit(scope, hold);
       }
     } finally {
@@ -118,17 +128,18 @@ export class BuildBudgetGate {
   }
 
   #permit(scope: string, hold?: Hold): BuildPermit {
-    const settled = Promise.withResolvers<void>();
-    if (hold) hold.sending = settled.promise;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const sending = { settled: promise, until: performance.now() + MAX_SENDING_MS };
+    if (hold) hold.sending = sending;
     return {
       onSuccess: () => {
         const current = this.#holds.get(scope);
         if (current) current.until = Number.NEGATIVE_INFINITY;
       },
       release: () => {
-        if (!hold) return;
+        resolve();
+        if (hold?.sending !== sending) return;
         hold.sending = undefined;
-        settled.resolve();
         if (isOver(hold)) this.#holds.delete(scope);
       },
     };
@@ -136,16 +147,18 @@ export class BuildBudgetGate {
 
   /** Reads the usage report once for all refusals; creates that start meanwhile wait, and are not refused as well. */
   async #readOnce(signal: AbortSignal): Promise<BudgetReading | undefined> {
-    const reading = this.#share(() => this.#readBudget(), signal);
-    const settled = reading.then(
-      () => {},
-      () => {},
-    );
-    this.#classifying = settled;
-    void settled.then(() => {
-      if (this.#classifying === settled) this.#classifying = undefined;
+    this.#reading ??= { settled: this.#readBudget() };
+    const reading = this.#reading;
+    void reading.settled.then((result) => {
+      reading.result = result;
     });
-    return reading;
+    await this.#settle(reading, signal);
+    return reading.result;
+  }
+
+  async #settle(reading: SharedReading, signal: AbortSignal): Promise<void> {
+    await settled(reading.settled, MAX_READ_MS, signal);
+    if (this.#reading === reading) this.#reading = undefined;
   }
 
   async #readBudget(): Promise<BudgetReading | undefined> {

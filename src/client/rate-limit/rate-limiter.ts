@@ -1,6 +1,6 @@
 import type { Bucket, RateLimit, RateLimits } from '../../spec/limits.ts';
 import type { Optional } from '../../spec/wire-values.ts';
-import { onAbort, startTimer } from '../../util/abort.ts';
+import { onAbort, sleep } from '../../util/abort.ts';
 import { mergeRateLimits } from './rate-limits.ts';
 
 /** The queue of a rate bucket that a request waits in. */
@@ -93,6 +93,8 @@ export class PauseTooLongError extends Error {
 interface QueuedRequest {
   readonly since: number;
   readonly maxWait: number;
+  /** Ends its sleep, so that it looks. */
+  wake(): void;
   /** Removes the request from its queue. */
   leave(): void;
   resolve(): void;
@@ -119,9 +121,15 @@ export interface PermitLog {
   isEmpty(): boolean;
 }
 
+/** Minimum time between two looks of a request that waits. Milliseconds. */
+const MIN_SLEEP_MS = 10;
+
 /**
  * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
  * background request that waits.
+ *
+ * A request that waits has a timer of its own. When it looks, it grants the permits that are free to the requests that
+ * are first. None depends on another one's timer, which a Worker drops with the request that has started it.
  */
 export class RateLimitBucket {
   readonly #log: PermitLog | undefined;
@@ -133,7 +141,6 @@ export class RateLimitBucket {
   /** Number of requests in both queues. */
   #waiting = 0;
   #isTaking = false;
-  #stopTimer: (() => void) | undefined;
 
   /** Without a log, only pauses limit it. */
   constructor(log: PermitLog | undefined) {
@@ -162,19 +169,25 @@ export class RateLimitBucket {
       const leave = (): void => {
         queue.delete(request);
         this.#departed[priority]++;
+        this.#waiting--;
         unsubscribe?.();
-        if (--this.#waiting === 0) this.#stopTimer?.();
+        request.wake();
       };
-      const request: QueuedRequest = { since, maxWait, leave, resolve, reject };
-      const unsubscribe = signal && onAbort(signal, () => rejectWith(request, signal.reason));
+      const abort = (): void => {
+        rejectWith(request, signal?.reason);
+        // The next one may have its permit earlier than it expected.
+        wakeFirst(queue);
+      };
+      const request: QueuedRequest = { since, maxWait, leave, resolve, reject, wake: () => {} };
+      const unsubscribe = signal && onAbort(signal, abort);
       const position = this.#departed[priority] + queue.size;
-      onQueued?.(() => this.#expectedWait(priority, position));
+      const timeLeft = (): number => this.#expectedWait(priority, position);
+      onQueued?.(timeLeft);
       queue.add(request);
       this.#waiting++;
       // The first of a queue may have a permit before the other queue has one.
-      if (this.#isTaking || (this.#stopTimer && queue.size > 1)) return;
-      this.#stopTimer?.();
-      void this.#grantAll();
+      if (queue.size === 1) void this.#grantAll();
+      void this.#lookUntilGranted(request, queue, timeLeft);
     });
   }
 
@@ -200,17 +213,32 @@ export class RateLimitBucket {
     return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead, priority) ?? 0);
   }
 
-  /** Grants permits until the queues are empty. When no permit is free, returns and sets a timer that continues. */
+  /** Looks whenever a permit should be free for the request, by a timer of its own, until it has left the queue. */
+  async #lookUntilGranted(
+    request: QueuedRequest,
+    queue: ReadonlySet<QueuedRequest>,
+    timeLeft: () => number,
+  ): Promise<void> {
+    while (queue.has(request)) {
+      await sleep(Math.max(Math.ceil(timeLeft()), MIN_SLEEP_MS), undefined, (wake) => {
+        request.wake = wake;
+      });
+      if (queue.has(request)) await this.#grantAll();
+    }
+  }
+
+  /** Grants the permits that are free, then wakes the request that is next, so that it sleeps until one is free for it. */
   async #grantAll(): Promise<void> {
+    if (this.#isTaking) return;
     while (this.#waiting > 0) {
       const { priority, wait } = this.#next();
+      const queue = this.#queues[priority];
       if (wait > 0) {
-        this.#setTimer(wait);
+        wakeFirst(queue);
         return;
       }
-      const { size } = this.#queues[priority];
       this.#isTaking = true;
-      const permits = this.#log ? await this.#log.take(size, priority) : size;
+      const permits = this.#log ? await this.#log.take(queue.size, priority) : queue.size;
       this.#isTaking = false;
       // Discard permits acquired before a pause: using them afterwards could exceed the limit.
       if (this.#pausedUntil <= performance.now()) for (let n = 0; n < permits; n++) this.#grant(priority);
@@ -232,18 +260,6 @@ export class RateLimitBucket {
     return { priority, wait: wait[priority] };
   }
 
-  /** Continues after `ms`, unless all requests leave before. */
-  #setTimer(ms: number): void {
-    const stop = startTimer(ms, () => {
-      this.#stopTimer = undefined;
-      void this.#grantAll();
-    });
-    this.#stopTimer = () => {
-      this.#stopTimer = undefined;
-      stop();
-    };
-  }
-
   #grant(priority: Priority): void {
     const [next] = this.#queues[priority];
     if (next && priority === 'background') this.#backgroundGrantedAt = performance.now();
@@ -252,9 +268,17 @@ export class RateLimitBucket {
   }
 }
 
+function wakeFirst(queue: ReadonlySet<QueuedRequest>): void {
+  const [first] = queue;
+  first?.wake();
+}
+
 /** Requests may arrive closer together than they were sent, so the client keeps a longer interval than the service. */
 const MARGIN_RATIO = 0.02;
 const MIN_MARGIN_MS = 100;
+
+/** A turn of the event loop that takes longer has lost its timer. Milliseconds. */
+const MAX_TURN_MS = 1_000;
 
 /** Returns the interval that the client keeps, in milliseconds. */
 export function withMargin(interval: number): number {
@@ -267,7 +291,9 @@ export class SlidingWindowLog implements PermitLog {
   readonly #interval: number;
   readonly #takenAt: number[] = [];
   #next = 0;
+  /** Permits whose turn has not ended, and when the first of them was taken. */
   #burst = 0;
+  #burstAt = 0;
 
   constructor({ limit, interval }: RateLimit) {
     this.#limit = limit;
@@ -290,9 +316,14 @@ export class SlidingWindowLog implements PermitLog {
 
   /** Takes one permit, which must be free. It counts from the end of this turn of the event loop, when it is used. */
   take(): number {
-    this.#takenAt[this.#next] = performance.now();
+    const now = performance.now();
+    this.#takenAt[this.#next] = now;
     this.#next = (this.#next + 1) % this.#limit;
-    if (this.#burst === 0) setTimeout(() => this.#stampBurst(), 0);
+    // A Worker drops the timer of a request that has ended.
+    if (this.#burst === 0 || now - this.#burstAt > MAX_TURN_MS) {
+      this.#burstAt = now;
+      setTimeout(() => this.#stampBurst(), 0);
+    }
     this.#burst = Math.min(this.#burst + 1, this.#limit);
     return 1;
   }

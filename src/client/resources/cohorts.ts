@@ -3,10 +3,11 @@ import { AudienceError, withDetails } from '../../errors/audience-error.ts';
 import type { Upload } from '../../errors/error-details.ts';
 import { JobError } from '../../errors/job-errors.ts';
 import type { Cohort, CohortCreate } from '../../spec/cohort.ts';
-import { abortable } from '../../util/abort.ts';
+import { AbortScope } from '../../util/abort.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { safely } from '../../util/callbacks.ts';
 import { promiseProblem } from '../../util/input-checks.ts';
+import type { ClientState } from '../http/client-state.ts';
 import { keyProblem } from '../http/request.ts';
 import { CONFLICT_ADVICE, type CreateOptions, type RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
@@ -42,8 +43,8 @@ export interface ImportOptions
 /** Cohorts: imported from files by a job that ends at 4 (Completed) or 5 (Not Available). */
 export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'> {
   readonly #uploads: Uploads;
+  readonly #state: ClientState;
   readonly #report: (message: string) => void;
-  readonly #closing: AbortSignal;
 
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, uploads: Uploads, reservations: Reservations) {
@@ -57,7 +58,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     } as const;
     super(transport, plan, polls);
     this.#uploads = uploads;
-    this.#closing = transport.state.closing.signal;
+    this.#state = transport.state;
     this.#report = (message) => transport.settings.logger.error(`\`onUploaded\` threw: ${message}`);
   }
 
@@ -98,8 +99,8 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     const { signal, maxRetries, maxRetryWait, token, request } = input;
     const upload = await this.#uploads.upload({ kind: 'cohort', data }, input);
     if (onUploaded) {
-      const saving = safely(() => onUploaded(upload), this.#report);
-      await abortable(abortable(saving, signal), this.#closing);
+      const scope = new AbortScope({ owner: this.#state, parents: [signal] });
+      await scope.race(safely(() => onUploaded(upload), this.#report)).finally(() => scope.dispose());
     }
     const body = { ...fields, upload_reference: upload.reference };
     const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };

@@ -5,7 +5,7 @@ import type { Redactor } from '../../util/redact.ts';
 import type { RequestEvent } from '../http/hooks.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import { statusFailureOf } from '../http/retry-policy.ts';
-import { hiddenReason, isNotSent, reasonOf } from '../http/send.ts';
+import { hiddenReason, isNotSent, limitAdvice, reasonOf, runtimeLimit } from '../http/send.ts';
 
 /** Maximum number of characters read of an error's body: code and message are at its beginning. */
 const MAX_ERROR_TEXT_LENGTH = 2_048;
@@ -106,6 +106,13 @@ export function lostFailure(
 ): AttemptFailure {
   const notSent = isNotSent(thrown);
   const cause = redactor.cause(thrown);
+  const limit = runtimeLimit(thrown);
+  if (limit !== undefined) {
+    const message = `${operation} transferred no byte${progress} within the \`${limit}\` of the runtime.`;
+    const details = { operation, attempts: attempt, cause, advice: limitAdvice(limit) };
+    const error = new TimeoutError(message, { code: 'idle-timeout', ...details });
+    return new AttemptFailure({ kind: 'lost' }, error);
+  }
   const what = notSent ? 'could not reach storage' : `lost the connection to storage${progress}`;
   const hidden = hasResponse ? undefined : hiddenReason(cause, 'storage');
   const text = hidden === undefined ? `${what}: ${reasonOf(cause)}` : `got no response from storage: ${hidden}`;

@@ -91,7 +91,6 @@ export class Transfer {
   /** True once the latest request has a response. */
   #hasResponse = false;
   #nextProgressAt = 0;
-  #isOpen = true;
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
   #retryWait: Waiting | undefined;
@@ -101,11 +100,10 @@ export class Transfer {
   constructor(plan: TransferPlan) {
     const { transport, options } = plan;
     this.settings = transport.settings;
-    this.scope = new AbortScope({ parents: [options.signal, transport.state.closing.signal] });
+    this.scope = new AbortScope({ owner: transport.state, parents: [options.signal] });
     this.#plan = plan;
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
     this.#observer = this.settings.hooks.length > 0 ? new CallObserver(this.settings, () => this.event) : undefined;
-    transport.state.open++;
     this.#ended.promise.catch(() => {});
   }
 
@@ -184,9 +182,6 @@ export class Transfer {
   /** Passes the end of the transfer to the user's hook; only the first call has an effect. */
   end(outcome: EndEvent['outcome'], error?: unknown): void {
     this.#observer?.end(outcome, error);
-    const { state } = this.#plan.transport;
-    if (this.#isOpen && --state.open === 0) state.onIdle?.();
-    this.#isOpen = false;
     if (error === undefined) this.#ended.resolve();
     else this.#ended.reject(error);
   }

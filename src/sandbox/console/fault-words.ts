@@ -19,7 +19,7 @@ function subjectOf({ on, times, rate = 1 }: PlainRule): string {
   return times === 1 ? `The next ${name}${share}` : `Each of the next ${times} ${name}${share}`;
 }
 
-function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: PlainRule): string[] {
+function effectsOf({ status, retryAfter, cut, malformed, maxAge, delay, inFlight }: PlainRule): string[] {
   const cuts = {
     before: 'is cut before the service acts',
     after: 'is served, but its response is lost',
@@ -31,6 +31,7 @@ function effectsOf({ status, retryAfter, cut, malformed, delay, inFlight }: Plai
     ...(status ? [`gets ${status}${retryAfter === undefined ? '' : ` with Retry-After ${retryAfter} s`}`] : []),
     ...(cut ? [cuts[cut]] : []),
     ...(malformed ? ['gets half of the response'] : []),
+    ...(maxAge === undefined ? [] : [`gets a response that caches keep for ${maxAge} s`]),
   ];
 }
 

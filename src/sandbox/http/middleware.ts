@@ -183,6 +183,10 @@ const injectFaults =
     }
     await next();
     if (rule.cut === 'after') throw new ConnectionCut();
+    if (rule.maxAge !== undefined) {
+      context.res.headers.set('cache-control', `public, max-age=${rule.maxAge}`);
+      context.res.headers.set('last-modified', new Date(Date.now() - 86_400_000).toUTCString());
+    }
     if (rule.cut !== 'body' && !rule.malformed) return undefined;
     const { status } = context.res;
     const headers = new Headers(context.res.headers);

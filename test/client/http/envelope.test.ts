@@ -40,6 +40,27 @@ describe('a response that is not an envelope', () => {
   });
 });
 
+describe('an HTML page of a gateway', () => {
+  const text = '<html><body>Request blocked</body></html>';
+
+  it.each([400, 401, 403, 404, 406, 413, 422])(
+    'with status %i blames neither the token, the id nor the body',
+    async (status) => {
+      const server = await startServer([{ status, text }]);
+      const error = await failureOf(clientOf(server, once).audiences.get(42));
+      expect(error).toBeInstanceOf(ResponseError);
+      expect(error).toMatchObject({ code: 'not-an-envelope', status, body: text });
+      expect(String(error)).toContain(`audiences.get failed: ${status}, and the body is HTML or XML, as from a proxy.`);
+    },
+  );
+
+  it('that refuses a create request leaves the outcome `refused`', async () => {
+    const server = await startServer([{ status: 403, text }]);
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'Visitors' }));
+    expect(error).toMatchObject({ code: 'not-an-envelope', outcome: 'refused', attempts: 1 });
+  });
+});
+
 describe('`status: error` under a 2xx', () => {
   it('is an ApiError with the HTTP status and the envelope code', async () => {
     const text = JSON.stringify({ status: 'error', code: 500, message: 'Broken.', data: [] });
