@@ -3,6 +3,8 @@ import type { Redactor } from '../../util/redact.ts';
 import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/rate-limiter.ts';
+import { DeleteCounts } from './delete-counts.ts';
+import { RecentCreates } from './recent-creates.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
 export class ClientState {
@@ -14,6 +16,10 @@ export class ClientState {
   readonly tokenContext: TokenContext;
   /** Fields logged because they differ from the documented shape, as `kind.field`: each is logged once. */
   readonly loggedFields = new Set<string>();
+  /** When this client has created resources, by namespace and id: a read may not find them for the first seconds. */
+  readonly created = new RecentCreates();
+  /** Deletes of this client, which move the rows of lists. */
+  readonly deletes = new DeleteCounts();
   /** Aborts when the client is closed; every call and wait follows its signal. */
   readonly closing = new AbortController();
 
@@ -23,7 +29,9 @@ export class ClientState {
   onIdle: (() => void) | undefined;
   readonly #idle: PromiseWithResolvers<void>;
 
-  constructor(parts: Omit<ClientState, 'loggedFields' | 'closing' | 'open' | 'onIdle' | 'close'>) {
+  constructor(
+    parts: Omit<ClientState, 'loggedFields' | 'created' | 'deletes' | 'closing' | 'open' | 'onIdle' | 'close'>,
+  ) {
     check('withResolvers' in Promise, 'audience-activation needs Node >= 22.12, or a browser of the last two years.');
     this.#idle = Promise.withResolvers();
     this.limiter = parts.limiter;

@@ -6,6 +6,7 @@ import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { NamespaceWith } from '../../spec/operations.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { safely } from '../../util/callbacks.ts';
+import { isObject } from '../../util/json.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
@@ -82,6 +83,7 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
     const { name, schema, body: bodySchema, check } = this.#plan;
     const operation = `${name}.create` as const;
     const extraBody = options?.extraBody;
+    const decodeResource = decodeOne(schema);
     const completeBody = extraBody === undefined ? body : withExtraBody(body, extraBody);
     return this.#transport.call(operation, {
       body: completeBody,
@@ -91,7 +93,11 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
         const errors = check?.(completeBody) ?? {};
         return extraBody === undefined ? errors : { ...errors, ...extraBodyErrors(body, extraBody) };
       },
-      decode: decodeOne(schema),
+      decode: async (...response) => {
+        const created = await decodeResource(...response);
+        if (hasId(created)) this.#transport.state.created.add(name, created.id);
+        return created;
+      },
     });
   }
 
@@ -155,6 +161,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
     this.#logError = (message) => settings.logger.error(message);
     const source: JobSource<T> = {
       kind,
+      mayBeInvisible: (id) => state.created.has(name, id),
       read: (id, options) => this.get(id, options),
       decode: (data) => readRow(data, schema, settings),
       progressOf: (resource) => progressOf(kind, resource, settings.statuses),
@@ -296,6 +303,8 @@ export class ListedJobNamespace<
     return this.#lists.delete(id, options);
   }
 }
+
+const hasId = (value: unknown): value is { readonly id: number } => isObject(value) && typeof value.id === 'number';
 
 interface Lists<T> {
   list(params?: ListParams, options?: RequestOptions): PagePromise<T>;
