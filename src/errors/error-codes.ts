@@ -46,7 +46,7 @@ export const ERROR_CODES = {
   /** `ResponseError`; request less, or raise the option. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',
   /** `ResponseError`; set `baseUrl` to the service's own address. */
-  'redirect-refused': 'The service or a proxy redirected; redirects are never followed.',
+  'redirect-refused': 'The service or a proxy returned a redirect. The client never follows redirects.',
   /** `JobFailedError`; `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',
   /** `JobNeedsInfoError`: the definition cannot be built, or the activation cannot be processed as requested. */
@@ -69,7 +69,7 @@ export const ERROR_CODES = {
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
   /** `JournalError`: use another key for another body. */
   'body-changed': 'A journal has another body under the key; nothing was sent.',
-  /** `JournalError`; its message says what to look for, and which line to add to the journal. */
+  /** `JournalError`; its `advice` says what to look for, and which line to add to the journal. */
   'outcome-expired': 'The response of a create was lost more than 23 hours ago, so that it cannot be sent again.',
   /** `JournalError`; the file was left as it is. */
   'journal-invalid': 'A file is no journal, is damaged, or was written for another service.',

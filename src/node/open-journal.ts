@@ -242,7 +242,7 @@ class FileJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    this.#stop.abort(new ConfigurationError('The journal was closed: open it again.'));
+    this.#stop.abort(new ConfigurationError('The journal was closed.', { advice: 'Open it again.' }));
     await Promise.allSettled(this.#creates);
     await this.#open.release();
   }
@@ -285,18 +285,26 @@ class FileJournal implements Journal {
     if (sent === idempotencyKey) return;
     const details = { code: 'body-changed', path: this.#open.file, key } as const;
     if (id !== undefined) {
-      const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body: use another key.`;
-      throw new JournalError(message, details);
+      const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body.`;
+      throw new JournalError(message, { ...details, advice: 'Use another key.' });
     }
-    const message = `The outcome of "${key}" is not known, and its body has changed. Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${this.#byHand(key)}`;
-    throw new JournalError(message, { ...details, outcome: 'unknown' });
+    const message = `The outcome of "${key}" is not known, and its body has changed.`;
+    const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${this.#byHand(key)}`;
+    throw new JournalError(message, { ...details, outcome: 'unknown', advice });
   }
 
   #timeLeft(key: string, at: Date): number {
     const left = timeToRepeat(at);
     if (left > 0) return left;
-    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since: ${this.#byHand(key)}`;
-    throw new JournalError(message, { code: 'outcome-expired', path: this.#open.file, key, outcome: 'unknown' });
+    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since.`;
+    const advice = `To settle it by hand: ${this.#byHand(key)}`;
+    throw new JournalError(message, {
+      code: 'outcome-expired',
+      path: this.#open.file,
+      key,
+      outcome: 'unknown',
+      advice,
+    });
   }
 
   #repeated(key: string, at: Date): string {
@@ -332,6 +340,6 @@ function lockedBy(path: string): JournalError {
 }
 
 function lostTo(path: string, cause: unknown): JournalError {
-  const message = `The lock of ${path} was lost: this process was suspended, and another one may have taken the journal over. It creates nothing more: run it again.`;
-  return new JournalError(message, { code: 'journal-locked', path, cause });
+  const message = `The lock of ${path} was lost: this process was suspended, and another one may have taken the journal over. It creates nothing more.`;
+  return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run it again.' });
 }

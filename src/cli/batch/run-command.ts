@@ -7,7 +7,6 @@ import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import { rowOf } from '../input/resource-table.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
-import { rowText } from '../terminal/error-texts.ts';
 import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { errorRecord, reportError } from '../terminal/report-error.ts';
@@ -160,7 +159,7 @@ async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined
 
 const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
   ...view,
-  ...(error !== undefined && { error: errorRecord(error, output, rowText) }),
+  ...(error !== undefined && { error: errorRecord(error, output, true) }),
 });
 
 /** Returns the line about a row that has changed. */
@@ -180,7 +179,7 @@ async function conclude(
   flags: RunFlags,
   file: string,
 ): Promise<ExitCode> {
-  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, rowText);
+  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, true);
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
   output.log('info', `${views.length} ${views.length === 1 ? 'row' : 'rows'}: ${parts.join(', ')}.`);

@@ -147,7 +147,7 @@ describe('aud run', () => {
     const held = await runRows(['--max-retries', '0']);
     expect([held.code, held.err]).toEqual([
       10,
-      expect.stringContaining('Run this again within 23 hours, and it happens'),
+      expect.stringContaining('run this again within 23 hours, and it happens'),
     ]);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);
