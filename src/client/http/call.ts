@@ -1,5 +1,5 @@
 import { ConflictError, RateLimitError, ValidationError } from '../../errors/api-errors.ts';
-import { AudienceError, ConfigurationError, check, withDetails } from '../../errors/audience-error.ts';
+import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { TimeoutError } from '../../errors/call-errors.ts';
 import type { FieldErrors } from '../../errors/error-details.ts';
 import { isOperationName } from '../../spec/operations.ts';
@@ -121,11 +121,9 @@ function checkOptions({ options, operation: { name }, key }: CallRecord): void {
     ...(isFree ? FREE_OPTIONS : []),
   ]);
   checkNumbers(options, NUMBER_OPTIONS);
-  const { onConflict } = options;
-  check(
-    onConflict === undefined || onConflict === 'wait' || onConflict === 'throw',
-    `\`onConflict\` of ${name} must be 'wait' or 'throw'.`,
-  );
+  const { onConflict = 'wait' } = options;
+  if (onConflict !== 'wait' && onConflict !== 'throw')
+    throw new ConfigurationError(`\`onConflict\` of ${name} must be 'wait' or 'throw'.`);
   const unused = key === undefined ? KEY_OPTIONS.find((option) => Object(options)[option] !== undefined) : undefined;
   if (unused === undefined) return;
   throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);

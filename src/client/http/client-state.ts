@@ -4,7 +4,6 @@ import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/rate-limiter.ts';
 import { DeleteCounts } from './delete-counts.ts';
-import { RecentCreates } from './recent-creates.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
 export class ClientState {
@@ -16,8 +15,8 @@ export class ClientState {
   readonly tokenContext: TokenContext;
   /** Fields logged because they differ from the documented shape, as `kind.field`: each is logged once. */
   readonly loggedFields = new Set<string>();
-  /** When this client has created resources, by namespace and id: a read may not find them for the first seconds. */
-  readonly created = new RecentCreates();
+  /** When this client has created resources, by `namespace id`, on the monotonic clock: the first reads may not find them. */
+  readonly created = new Map<string, number>();
   /** Deletes of this client, which move the rows of lists. */
   readonly deletes = new DeleteCounts();
   /** Aborts when the client is closed; every call and wait follows its signal. */

@@ -6,7 +6,6 @@ import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { NamespaceWith } from '../../spec/operations.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { safely } from '../../util/callbacks.ts';
-import { isObject } from '../../util/json.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
 import { localValidationError } from '../http/response-errors.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
@@ -21,6 +20,9 @@ import { extraBodyErrors, withExtraBody } from './extra-body.ts';
 import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
+
+/** How long a resource may be invisible after its create was confirmed (assumed), in milliseconds. */
+const INVISIBLE_MS = 10_000;
 
 /** Namespaces whose resources are listed and deleted. */
 export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
@@ -83,7 +85,6 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
     const { name, schema, body: bodySchema, check } = this.#plan;
     const operation = `${name}.create` as const;
     const extraBody = options?.extraBody;
-    const decodeResource = decodeOne(schema);
     const completeBody = extraBody === undefined ? body : withExtraBody(body, extraBody);
     return this.#transport.call(operation, {
       body: completeBody,
@@ -93,11 +94,7 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
         const errors = check?.(completeBody) ?? {};
         return extraBody === undefined ? errors : { ...errors, ...extraBodyErrors(body, extraBody) };
       },
-      decode: async (...response) => {
-        const created = await decodeResource(...response);
-        if (hasId(created)) this.#transport.state.created.add(name, created.id);
-        return created;
-      },
+      decode: decodeOne(schema, { name, created: this.#transport.state.created }),
     });
   }
 
@@ -161,7 +158,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
     this.#logError = (message) => settings.logger.error(message);
     const source: JobSource<T> = {
       kind,
-      mayBeInvisible: (id) => state.created.has(name, id),
+      mayBeInvisible: (id) => performance.now() - (state.created.get(`${name} ${id}`) ?? -Infinity) < INVISIBLE_MS,
       read: (id, options) => this.get(id, options),
       decode: (data) => readRow(data, schema, settings),
       progressOf: (resource) => progressOf(kind, resource, settings.statuses),
@@ -303,8 +300,6 @@ export class ListedJobNamespace<
     return this.#lists.delete(id, options);
   }
 }
-
-const hasId = (value: unknown): value is { readonly id: number } => isObject(value) && typeof value.id === 'number';
 
 interface Lists<T> {
   list(params?: ListParams, options?: RequestOptions): PagePromise<T>;
