@@ -49,7 +49,7 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
   let file: FileHandle | undefined;
   try {
     file = await open(path);
-    await checkUnchanged(file, path, opened);
+    checkUnchanged(await file.stat(), path, opened);
     for (let position = 0; position < opened.size; ) {
       // Not filled with zeros: the read overwrites it, and only what was read is passed on.
       const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_SIZE, opened.size - position));
@@ -58,7 +58,9 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
       position += bytesRead;
       yield chunk.subarray(0, bytesRead);
     }
-    await checkUnchanged(file, path, opened);
+    // The path, too: another program may have replaced or removed the file, which stays readable while it is open.
+    checkUnchanged(await file.stat(), path, opened);
+    checkUnchanged(await stat(path).catch(() => undefined), path, opened);
   } catch (error) {
     throw unreadableFile(path, error);
   } finally {
@@ -66,9 +68,8 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
   }
 }
 
-async function checkUnchanged(file: FileHandle, path: string, { size, mtimeMs, ino }: Stats): Promise<void> {
-  const now = await file.stat();
-  if (now.size === size && now.mtimeMs === mtimeMs && now.ino === ino) return;
+function checkUnchanged(now: Stats | undefined, path: string, { size, mtimeMs, ino }: Stats): void {
+  if (now?.size === size && now.mtimeMs === mtimeMs && now.ino === ino) return;
   const message = `${path} has changed since it was opened.`;
   throw new FileError(message, { code: 'file-changed', path, advice: 'Open it again and upload it again.' });
 }

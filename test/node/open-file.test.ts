@@ -1,3 +1,4 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { appendFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -103,6 +104,27 @@ describe('a file opened by its path', () => {
       expect(error).toMatchObject({ code: 'file-changed', slot: 'usable' });
       expect(await openFilesBelow(directory)).toEqual([]);
     }));
+
+  it.each<[string, (path: string) => void]>([
+    ['removed', (path) => rmSync(path)],
+    [
+      'replaced',
+      (path) => {
+        writeFileSync(`${path}.new`, pattern(SIZE));
+        renameSync(`${path}.new`, path);
+      },
+    ],
+  ])('a file opened by its path that is %s while it is sent fails the upload', async (_, change) => {
+    const { path } = await someFile(8_000_000);
+    const { client, reservation } = await startStorage([{}]);
+    let changed = false;
+    const onProgress = (): void => {
+      if (!changed) change(path);
+      changed = true;
+    };
+    const error = await failureOf(client.uploads.send(reservation, await openFile(path), { onProgress }));
+    expect(error).toMatchObject({ code: 'file-changed', path, slot: 'usable' });
+  });
 
   it('a file opened by its path that is removed before it is sent fails the upload', async () => {
     const { path } = await someFile();

@@ -70,18 +70,3 @@ describe('the error of a setting', () => {
     expect(await ping(oauth, url)).toBe(200);
   });
 });
-
-it('a 409 on a generated key says to look in the list, which has what the other request created', async () => {
-  const { client, connect, account } = await startBench();
-  const body = { name: 'One' };
-  const token = account.token('api');
-  // A proxy that sends each create twice, the first time with another body.
-  const twice: typeof fetch = async (input, init) => {
-    if (init?.method === 'POST') await fetch(input, { ...init, body: JSON.stringify({ name: 'One', note: '' }) });
-    return fetch(input, init);
-  };
-  const error = await failureOf(connect({ token, fetch: twice }).projects.create(body));
-  expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
-  expect(String(error)).toContain('look in the list before you repeat it');
-  expect(await client.projects.list().toArray()).toMatchObject([body]);
-});

@@ -151,8 +151,6 @@ class ProjectFlow {
     const reading = readConflict(isObject(body) && typeof body.message === 'string' ? body.message : '');
     if (status === 0 || status >= 500) return findings.set(id, 'confirmed', `${replays} no response.`);
     if (status !== 409) return findings.set(id, 'differs', `${replays} ${status}, and not 409.`);
-    if (reading === 'in-flight')
-      return findings.set(id, 'differs', `${replays} a 409 that the client mistakes for that of a create in flight.`);
     const isStated = reading === 'other-body' ? 'that says so' : 'that could be that of a create in flight';
     return findings.set(id, 'confirmed', `${replays} a 409 ${isStated}.`);
   }

@@ -27,6 +27,7 @@ export async function importCohort(
   if (timeout !== undefined && !wait) throw usageError('--timeout requires --wait.');
   await output.checkFields(undefined, { operation: 'cohorts.create' });
   const data = await openFile(path);
+  if (data.size === 0) throw usageError(`${path} is empty: an import would use up a build for a cohort without rows.`);
   const client = await context.connect();
   const progress = await createTransferProgress(output);
   const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);

@@ -43,9 +43,13 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<SuccessResponse> {
   const permit = await acquirePermit(call, signal);
+  const { name } = call.operation;
+  const deletes = name.endsWith('.delete') ? call.state.deletes.of(name) : undefined;
+  if (deletes) deletes.sent++;
   try {
     return await exchange(call, request, permit, signal);
   } finally {
+    if (deletes) deletes.ended++;
     permit.build?.release();
   }
 }

@@ -122,6 +122,9 @@ function checkOptions({ options, operation: { name }, key }: CallRecord): void {
     ...(isFree ? FREE_OPTIONS : []),
   ]);
   checkNumbers(options, NUMBER_OPTIONS);
+  const { onConflict = 'wait' } = options;
+  if (onConflict !== 'wait' && onConflict !== 'throw')
+    throw new ConfigurationError(`\`onConflict\` of ${name} must be 'wait' or 'throw'.`);
   const unused = key === undefined ? KEY_OPTIONS.find((option) => Object(options)[option] !== undefined) : undefined;
   if (unused === undefined) return;
   throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);
@@ -190,15 +193,11 @@ function retryLimits({ operation, options, settings, state, deadlineAt, history 
     backoff: settings.backoff,
     timeLeft: Math.min(deadlineAt - performance.now(), history?.keyTimeLeft ?? Number.POSITIVE_INFINITY),
     canRenewToken: token !== 'none' && options.token === undefined && state.tokens[token].canRenew,
-    onConflict: options.onConflict ?? (options.idempotencyKey !== undefined && maxRetries > 0 ? 'wait' : 'throw'),
+    onConflict: options.onConflict ?? (maxRetries > 0 ? 'wait' : 'throw'),
   };
 }
 
 const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
-
-/** Advice after a 409 to a key that no other call can have used. */
-const SENT_TWICE =
-  'Nothing was created by this call. Its key was generated, so a proxy may have sent the request twice: look in the list before you repeat it.';
 
 /** Advice when a create that may have happened was held back for so long that its key is about to be forgotten. */
 const KEY_TOO_OLD =
@@ -209,9 +208,8 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
   if (ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local))
     return 'Nothing was created.';
   const isLimited = RateLimitError.isInstance(error);
-  if (ConflictError.isInstance(error) && history?.conflict !== undefined) {
-    if (options.idempotencyKey !== undefined) return options[CONFLICT_ADVICE] ?? conflictAdvice(history.conflict, key);
-    if (outcome === 'refused') return SENT_TWICE;
+  if (ConflictError.isInstance(error) && history?.conflict !== undefined && options.idempotencyKey !== undefined) {
+    return options[CONFLICT_ADVICE] ?? conflictAdvice(history.conflict, key);
   }
   switch (outcome) {
     case 'not-sent':

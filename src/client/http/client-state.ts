@@ -4,6 +4,7 @@ import type { Redactor } from '../../util/redact.ts';
 import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/rate-limiter.ts';
+import { DeleteCounts } from './delete-counts.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */
 export class ClientState implements ScopeOwner {
@@ -19,11 +20,15 @@ export class ClientState implements ScopeOwner {
   readonly open = new Set<AbortScope>();
   /** Set once the client is closed. */
   ended: AudienceError | undefined;
+  /** When this client has created resources, by `namespace id`, on the monotonic clock: the first reads may not find them. */
+  readonly created = new Map<string, number>();
+  /** Deletes of this client, which move the rows of lists. */
+  readonly deletes = new DeleteCounts();
   /** Called by the last of them when it ends, once the client is closed. */
   onIdle: (() => void) | undefined;
   #idle: Promise<void> | undefined;
 
-  constructor(parts: Omit<ClientState, 'loggedFields' | keyof ScopeOwner | 'close'>) {
+  constructor(parts: Omit<ClientState, 'loggedFields' | 'created' | 'deletes' | keyof ScopeOwner | 'close'>) {
     check('withResolvers' in Promise, 'audience-activation needs Node >= 22.12, or a browser of the last two years.');
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;

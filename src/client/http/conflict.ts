@@ -1,28 +1,34 @@
-/** Causes of a 409 on a create: another create under the key is in flight, or an earlier one had another body. */
-export type ConflictReading = 'in-flight' | 'other-body' | 'unstated';
+/** What the message of a 409 on a create says: the key belongs to another body, or nothing that is certain. */
+export type ConflictReading = 'other-body' | 'in-doubt';
 
 /** Maximum length of a message that is read, in UTF-16 units; real ones are a sentence. */
 const READ_LIMIT = 1_000;
 
-const IN_FLIGHT =
-  /in[- ]?(?:flight|progress)|processing|being (?:processed|handled)|still (?:running|pending)|outstanding|concurrent|not (?:yet )?(?:finished|completed)/i;
+const BODY = '(?:request )?(?:body|payload|param(?:eter)?s|content)';
 
-const BODY = '(?:body|payload|param(?:eter)?s|content|data)';
-const DIFFERENCE =
-  "(?:different|another|other|changed|mismatch|differs?|(?:not|n't) match|not (?:identical|the same)|only\\b[^.]*\\bsame)";
+/** States that the key had another body: in the past, or as a comparison of two bodies. */
+const OTHER_BODY = new RegExp(
+  [
+    `\\b(?:re)?used\\b[^.]*\\b(?:with|for) (?:an?|some)? ?(?:different|other|another) ${BODY}\\b`,
+    `\\bonly be used with the same ${BODY}\\b`,
+    `\\b${BODY} (?:does not|doesn't|did not|do not) match\\b`,
+    `\\b${BODY} mismatch\\b`,
+    `\\b${BODY}\\b[^.]* (?:differs?|is different) from\\b`,
+  ].join('|'),
+  'i',
+);
 
-/** A difference named beside a body; "another request" alone may be one in flight. */
-const OTHER_BODY = new RegExp(`${DIFFERENCE}[^.]*\\b${BODY}|\\b${BODY}\\b[^.]*${DIFFERENCE}|different request`, 'i');
+/** Words of a request that has not ended, or of an instruction: with one of them, a message may mean a create in flight. */
+const DOUBT =
+  /flight|progress|process|pending|running|executing|queue|finish|complet|concurren|lock|outstanding|busy|wait|later|again|retry|yet|still|current|now\b|being|will|would|must|should|(?:do|does|did) not (?!match)|don't|never|unless|parallel|simultan|ongoing|handl|hold|active|open/i;
 
 /**
- * Reads the cause of a 409 from its message. The specification names two causes ("Errors", 409) and shows no body of
- * either, so this is an assumption: a message that states both, or none, is `unstated`.
+ * Reads the message of a 409. The specification names two causes ("Errors", 409) and shows no message of either. A message
+ * is `in-doubt` unless it states that the key had another body, and nothing that also fits a create in flight.
  */
 export function readConflict(message: string): ConflictReading {
   const text = message.slice(0, READ_LIMIT);
-  const isInFlight = IN_FLIGHT.test(text);
-  if (isInFlight === OTHER_BODY.test(text)) return 'unstated';
-  return isInFlight ? 'in-flight' : 'other-body';
+  return OTHER_BODY.test(text) && !DOUBT.test(text) ? 'other-body' : 'in-doubt';
 }
 
 /** Returns what a 409 on a create means for a caller who has passed the key. */

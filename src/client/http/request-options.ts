@@ -39,10 +39,11 @@ export interface CreateOptions extends RequestOptions {
   /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
   readonly idempotencyKey?: string | undefined;
   /**
-   * How to handle a 409 that an earlier attempt of this call cannot have caused: `wait` up to a minute for the response
-   * of the create in flight under the same key, or `throw` a `ConflictError`. A 409 that names another body is thrown.
+   * How to handle a 409: `wait` up to a minute for the response of the create in flight under the same key, or `throw` a
+   * `ConflictError`. After an earlier attempt of this call that may have arrived, the call always waits. A 409 to your own
+   * `idempotencyKey` that names another body is thrown.
    *
-   * @default 'wait' with an `idempotencyKey`, unless `maxRetries` is 0; otherwise 'throw'
+   * @default 'wait', unless `maxRetries` is 0
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
   /**

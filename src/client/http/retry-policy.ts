@@ -14,8 +14,8 @@ export type Failure =
   /** A success that is not an envelope: a proxy responded, or the response was cut off. */
   | { readonly kind: 'no-envelope' }
   /**
-   * A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. `conflict`: the
-   * cause of a 409.
+   * A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. `conflict`: what
+   * the message of a 409 says.
    */
   | {
       readonly kind: 'status';
@@ -53,7 +53,7 @@ export interface RetryLimits {
 export interface CallRetryLimits extends RetryLimits {
   /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;
-  /** How to handle a 409 that no earlier attempt of the call can have caused. */
+  /** How to handle a 409 that no earlier attempt of the call has caused. */
   readonly onConflict: 'throw' | 'wait';
 }
 
@@ -69,7 +69,7 @@ export class RetryHistory {
   retries = 0;
   /** Number of 409s. */
   conflicts = 0;
-  /** Cause of the last 409. */
+  /** What the last 409 means for this call. */
   conflict: ConflictReading | undefined;
   /** True if an earlier attempt may have reached the service: then the create in flight may be this call's. */
   mayBeOwn = false;
@@ -116,10 +116,9 @@ export class RetryHistory {
 
   #onConflict(conflict: ConflictReading): void {
     if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
-    this.conflict = conflict;
-    if (!this.#isCallersKey) this.#raise('refused');
-    // The key belongs to another body, so no attempt of this call has created anything.
-    else if (conflict === 'other-body') this.outcome = 'refused';
+    // A generated key has one body, and so has a key that an attempt of this call may have used: whatever the message says.
+    this.conflict = this.#isCallersKey && !this.mayBeOwn ? conflict : 'in-doubt';
+    if (this.conflict === 'other-body') this.outcome = 'refused';
     else this.#raise('unknown');
   }
 
@@ -136,7 +135,10 @@ export class RetryHistory {
 }
 
 /** The part of a call's history that its retry depends on. */
-export type RetryState = Pick<RetryHistory, 'retries' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'mayBeOwn'>;
+export type RetryState = Pick<
+  RetryHistory,
+  'retries' | 'conflict' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'mayBeOwn'
+>;
 
 /** The next attempt of a call. */
 export interface Retry {
@@ -200,12 +202,12 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
 }
 
 /**
- * Returns the wait after a 409, or `undefined` to give up. The create in flight may be an earlier attempt of this call;
- * once it is done, the service responds to the same key with its response. To another body it never will.
+ * Returns the wait after a 409, or `undefined` to give up. Once the create in flight is done, the service responds to the
+ * same key with its response. To another body it never will.
  */
 function conflictDelay(
-  { retryAfter, final, conflict }: Extract<Failure, { kind: 'status' }>,
-  { mayBeOwn, conflicts, conflictAge }: RetryState,
+  { retryAfter, final }: Extract<Failure, { kind: 'status' }>,
+  { mayBeOwn, conflict, conflicts, conflictAge }: RetryState,
   limits: CallRetryLimits,
   random: () => number,
 ): number | undefined {

@@ -1,4 +1,4 @@
-import { RateLimitError } from '../../errors/api-errors.ts';
+import { NotFoundError, RateLimitError } from '../../errors/api-errors.ts';
 import type { JobKind, JobResource } from '../../spec/job-status.ts';
 import { isOlder } from '../../util/timestamps.ts';
 import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
@@ -233,7 +233,8 @@ export class JobTable<T extends JobResource> {
 
   /**
    * Handles a failed poll of `jobs`. Their waits continue after a transient error and, once the job's state is known,
-   * after a failure of the token source (up to ten minutes), the limiter or an override. Other errors end the waits.
+   * after a failure of the token source (up to ten minutes), the limiter or an override. So they do while a resource that
+   * this client has just created is not found. Other errors end the waits.
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.polls;
@@ -246,7 +247,8 @@ export class JobTable<T extends JobResource> {
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
     for (const job of jobs) {
-      if (isTransient(error) || (isUnsent && job.last)) job.pollError = error;
+      const isInvisible = NotFoundError.isInstance(error) && !job.last && job.source.mayBeInvisible(job.id);
+      if (isTransient(error) || (isUnsent && job.last) || isInvisible) job.pollError = error;
       else {
         // Later waits begin anew.
         this.#jobs.delete(job.id);

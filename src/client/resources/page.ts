@@ -5,14 +5,16 @@ import type { OperationName, PathParams } from '../../spec/operations.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
 import { checkOptionNames, refuseOddQuery } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
+import type { DeleteCount } from '../http/delete-counts.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import { ApiPromise } from '../http/transport.ts';
 import { type DecodeContext, decodeList } from '../schemas/decode.ts';
 import { listQuerySchema } from '../schemas/queries.ts';
 import type { ResourceSchema } from '../schemas/shared-schemas.ts';
+import { type MovingPage, type PageMoment, totalOf, walkPages } from './list-movement.ts';
 import { warnOfMisspeltFields } from './misspelt-fields.ts';
-import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startOf } from './paging.ts';
+import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startBefore, startOf } from './paging.ts';
 
 /** Query of a list: paging by `page` and `per_page` (assumed). */
 export interface ListParams {
@@ -41,14 +43,13 @@ export interface Page<T> {
 
 /** A list in progress: awaited, it resolves with its first page; iterated, it yields every row of every page. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
-  /** Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. */
+  /**
+   * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. You can delete
+   * rows meanwhile with this client, if you await each delete: the iteration skips none. If others delete rows, it skips none if the service states
+   * a total; without one, or if others also add rows, it can skip a row for each row that others delete.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
-    let page: Page<T> | undefined = await this;
-    const seen = new Set<unknown>();
-    while (page) {
-      yield* page.items;
-      page = page instanceof ListPage ? await page.fetchNext(seen) : undefined;
-    }
+    yield* walkPages(movingPage(await this));
   }
 
   /**
@@ -96,8 +97,8 @@ export interface ListPlan<T> {
   readonly path?: PathParams;
 }
 
-/** Fetches the next page; rows whose keys are in `seen` are dropped, by default those of the pages before it. */
-type FetchNext<T> = (seen?: Set<unknown>) => Promise<Page<T>>;
+/** Fetches a page `back` pages before the next one; rows whose keys are in `seen` are dropped. */
+type FetchPage<T> = (seen: Set<unknown>, back: number) => Promise<Page<T>>;
 
 /** The parts that all pages of a list share. */
 interface List<T> {
@@ -105,6 +106,9 @@ interface List<T> {
   readonly plan: ListPlan<T>;
   readonly params: ListParams | undefined;
   readonly options: RequestOptions | undefined;
+  /** Number of the first page. */
+  readonly first: number;
+  readonly deletes: DeleteCount;
 }
 
 /** A page to fetch, and the pages before it, as its end is judged by them. */
@@ -115,7 +119,7 @@ interface PageTask {
   readonly seen: Set<unknown>;
   /** Rows of the longest page before it. */
   readonly longest: number;
-  /** Number of the latest pages before it that had only rows seen before. */
+  /** Number of the latest pages before it that had only rows seen before; negative where pages are read again. */
   readonly repeats: number;
 }
 
@@ -137,7 +141,9 @@ export function listPages<T>(
   const { page = 1, per_page = Math.min(plan.size ?? cap, cap), ...rest } = params ?? {};
   const query = { ...rest, page, per_page };
   const start = startOf(page, per_page, paging);
-  return fetchPage({ transport, plan, params, options }, { query, start, seen: new Set(), longest: 0, repeats: 0 });
+  const deletes = transport.state.deletes.of(plan.operation.replace(/\w+$/, 'delete'));
+  const list: List<T> = { transport, plan, params, options, first: page, deletes };
+  return fetchPage(list, { query, start, seen: new Set(), longest: 0, repeats: 0 });
 }
 
 function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
@@ -145,6 +151,7 @@ function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
   const { query, start } = task;
   const { paging } = transport.settings;
   const decodeRows = decodeList(plan.schema);
+  const requested = { ...list.deletes };
   return new PagePromise(
     transport.start<Page<T>>(plan.operation, {
       ...(plan.path && { params: plan.path }),
@@ -155,30 +162,54 @@ function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
         warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
         return pageErrors(query, largestPage(plan.cap, paging), start);
       },
-      decode: async (data, context) => pageOf(list, task, await decodeRows(data, context), context),
+      decode: async (data, context) => {
+        const at = { requested, sent: list.deletes.sent, total: totalOf(context.envelope) };
+        return pageOf(list, task, await decodeRows(data, context), context, at);
+      },
     }),
   );
 }
 
-/** Returns the page that has `rows`, without those seen before; unless it is the last one, it can fetch the next. */
-function pageOf<T>(list: List<T>, task: PageTask, rows: readonly T[], context: DecodeContext): ListPage<T> {
+/** Returns the page that has `rows`, without those seen before. */
+function pageOf<T>(
+  list: List<T>,
+  task: PageTask,
+  rows: readonly T[],
+  context: DecodeContext,
+  at: PageMoment,
+): ListPage<T> {
   const { query, seen } = task;
   const { envelope } = context;
   const keyOf = list.plan.hasNoIds ? contentOf : idOf;
   const items = rows.filter((row) => isNew(keyOf(row), seen));
   const repeats = items.length > 0 ? 0 : task.repeats + (rows.length > 0 ? 1 : 0);
-  const start = nextStart(task.start, rows.length, list.transport.settings.paging, envelope);
-  if (isLastPage(list, { ...task, start, repeats }, rows.length, context)) return new ListPage(items, query, envelope);
+  const { paging } = list.transport.settings;
+  const start = nextStart(task.start, rows.length, paging, envelope);
+  const isLast = isLastPage(list, { ...task, start, repeats }, rows.length, context);
   const longest = Math.max(task.longest, rows.length);
-  const nextQuery = { ...query, page: query.page + 1 };
-  return new ListPage(items, query, envelope, (seenBefore = seen) => {
+  const fetch: FetchPage<T> = (seenBefore, back) => {
     for (const row of items) seenBefore.add(keyOf(row));
-    return fetchPage(list, { query: nextQuery, start, seen: seenBefore, longest, repeats }).catch((error) => {
+    const nextQuery = { ...query, page: query.page + 1 - back };
+    const from =
+      back > 0 ? { start: startBefore(task.start, back - 1, longest, paging), repeats: -back } : { start, repeats };
+    return fetchPage(list, { query: nextQuery, seen: seenBefore, longest, ...from }).catch((error) => {
       // A page with fewer rows than requested may have been the last one: some services have no page after it.
-      if (rows.length >= query.per_page || !NotFoundError.isInstance(error)) throw error;
-      return new ListPage<T>([], nextQuery, { ...envelope, data: [] });
+      const mayNotExist = back > 0 || rows.length < query.per_page;
+      if (!mayNotExist || !NotFoundError.isInstance(error)) throw error;
+      const none = { ...moving, items: [], isLast: true };
+      return new ListPage<T>(none, nextQuery, { ...envelope, data: [] }, fetch, seenBefore);
     });
-  });
+  };
+  const moving: MovingPage<T> = {
+    items,
+    at,
+    deletes: list.deletes,
+    isLast,
+    size: paging.style === 'cursor' ? 0 : longest,
+    before: query.page - list.first,
+    fetch: async (...args) => movingPage(await fetch(...args)),
+  };
+  return new ListPage<T>(moving, query, envelope, fetch, seen);
 }
 
 /** Returns whether a page is the last one. Fails, or warns, if the parameter that names the page seems to be ignored. */
@@ -220,32 +251,46 @@ function isNew(key: unknown, seen: Set<unknown>): boolean {
   return seen.add(key).size > size;
 }
 
+/** Returns a page as an iteration reads it. */
+function movingPage<T>(page: Page<T>): MovingPage<T> {
+  if (page instanceof ListPage) return page.moving;
+  throw new TypeError('Only a page of this client can be iterated.');
+}
+
 /** A page that can fetch the next one. */
 class ListPage<T> implements Page<T> {
   readonly items: readonly T[];
   readonly page: number;
   readonly perPage: number;
   readonly envelope: Envelope;
-  readonly #fetchNext: FetchNext<T> | undefined;
+  readonly #moving: MovingPage<T>;
+  readonly #fetchNext: () => Promise<Page<T>>;
   #next: Promise<Page<T>> | undefined;
 
-  /** Without `fetchNext` it is the last page. */
-  constructor(items: T[], { page, per_page }: PageQuery, envelope: Envelope, fetchNext?: FetchNext<T>) {
-    this.items = items;
+  constructor(
+    moving: MovingPage<T>,
+    { page, per_page }: PageQuery,
+    envelope: Envelope,
+    fetch: FetchPage<T>,
+    seen: Set<unknown>,
+  ) {
+    this.items = moving.items;
     this.page = page;
     this.perPage = per_page;
     this.envelope = envelope;
-    this.#fetchNext = fetchNext;
+    this.#moving = moving;
+    this.#fetchNext = () => fetch(seen, 0);
   }
 
-  /** Fetches the next page for one iteration, which has its own set of rows seen so far. */
-  fetchNext(seen: Set<unknown>): Promise<Page<T>> | undefined {
-    return this.#fetchNext?.(seen);
+  /** The page as an iteration reads it. */
+  get moving(): MovingPage<T> {
+    return this.#moving;
   }
 
   nextPage(): Promise<Page<T>> | undefined {
-    this.#next ??= this.#fetchNext?.();
-    this.#next?.catch(() => {
+    if (this.#moving.isLast) return undefined;
+    this.#next ??= this.#fetchNext();
+    this.#next.catch(() => {
       this.#next = undefined;
     });
     return this.#next;

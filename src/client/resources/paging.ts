@@ -33,6 +33,10 @@ export function nextStart(
     : undefined;
 }
 
+/** Returns where the page begins that is `pages` pages of `rows` rows before another one. */
+export const startBefore = (start: PageStart, pages: number, rows: number, { style }: Paging): number =>
+  Math.max(0, Number(start) - (style === 'page' ? pages : pages * rows));
+
 /** Returns the query to send for a page. Without a cursor, the one of the caller is sent. */
 export function queryOf({ page, per_page, ...rest }: PageQuery, start: PageStart, { param, size }: Paging): Query {
   return { ...rest, ...(start !== undefined && { [param]: start }), ...(size !== undefined && { [size]: per_page }) };

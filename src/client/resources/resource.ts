@@ -21,6 +21,9 @@ import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
+/** How long a resource may be invisible after its create was confirmed (assumed), in milliseconds. */
+const INVISIBLE_MS = 10_000;
+
 /** Namespaces whose resources are listed and deleted. */
 export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
@@ -96,7 +99,7 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
         const errors = check?.(completeBody) ?? {};
         return extraBody === undefined ? errors : { ...errors, ...extraBodyErrors(body, extraBody) };
       },
-      decode: decodeOne(schema),
+      decode: decodeOne(schema, { name, created: this.#transport.state.created }),
     });
   }
 
@@ -160,6 +163,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
     this.#logError = (message) => settings.logger.error(message);
     const source: JobSource<T> = {
       kind,
+      mayBeInvisible: (id) => performance.now() - (state.created.get(`${name} ${id}`) ?? -Infinity) < INVISIBLE_MS,
       read: (id, options) => this.get(id, options),
       decode: (data) => readRow(data, schema, settings),
       stateOf: (resource) => jobState(kind, resource, settings.statuses),

@@ -101,12 +101,28 @@ function decodeObject<T>(
   return normalized as T; // checked above; unknown fields pass
 }
 
+/** Maximum number of creates to remember; the rate limits allow far fewer within the seconds that matter. */
+const MAX_RECENT_CREATES = 10_000;
+
+/** When resources of a namespace were created, by `namespace id`. */
+interface RecentCreates {
+  readonly name: string;
+  readonly created: Map<string, number>;
+}
+
 /** Decodes the `data` of a single resource: an object, or the one-element array of the service's GETs. */
-export function decodeOne<T>(resource: ResourceSchema<T>): Decode<T> {
+export function decodeOne<T>(resource: ResourceSchema<T>, creates?: RecentCreates): Decode<T> {
   return (data, context) => {
-    if (!Array.isArray(data)) return decodeObject(data, resource, context, REQUIRED_FIELDS);
-    if (data.length === 1) return decodeObject(data[0], resource, context, REQUIRED_FIELDS);
-    throw context.fail(`\`data\` has ${data.length} elements, expected one`);
+    const only: unknown = Array.isArray(data) ? data[0] : data;
+    if (Array.isArray(data) && data.length !== 1)
+      throw context.fail(`\`data\` has ${data.length} elements, expected one`);
+    const decoded = decodeObject(only, resource, context, REQUIRED_FIELDS);
+    if (creates) {
+      const { name, created } = creates;
+      if (created.size >= MAX_RECENT_CREATES) created.clear();
+      created.set(`${name} ${Object(only).id}`, performance.now());
+    }
+    return decoded;
   };
 }
 

@@ -72,13 +72,7 @@ const CASES: Readonly<Record<string, Case>> = {
     code: EXIT.refused,
     error: { code: 'validation-failed', outcome: 'refused', errors: { project_id: [expect.any(String)] } },
   },
-  'refused: 409': {
-    args: create,
-    code: EXIT.refused,
-    error: { code: 'conflict', outcome: 'refused' },
-    options: fails({ on: 'audiences.create', status: 409 }),
-  },
-  'outcome unknown: 409 to a key of the caller': {
+  'outcome unknown: 409': {
     args: [...create, '--idempotency-key', 'k', '--max-retries', '0'],
     code: EXIT.outcomeUnknown,
     error: { code: 'conflict', outcome: 'unknown', idempotencyKey: 'k' },

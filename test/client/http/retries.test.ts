@@ -54,10 +54,35 @@ describe('a create', () => {
     expect(attempts).toBe(8);
   });
 
-  it('a create under a generated key rejects with a ConflictError immediately when the first response is 409', async () => {
-    const server = await startServer([{ status: 409 }]);
-    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
-    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
+  it.each([undefined, 'order-1'])(
+    'a lost create under the key %o waits for the replay, although a 409 names another body',
+    async (idempotencyKey) => {
+      const named = { status: 409, message: 'The key was used with a different body.' };
+      const server = await startServer([{ fault: 'cut' }, named, named, { data: [wireAudience()] }]);
+      const { attempts } = await clientOf(server).audiences.create({ name: 'A' }, { idempotencyKey }).withResponse();
+      expect(attempts).toBe(4);
+    },
+  );
+
+  it('a create under a generated key waits for the replay when the first response is 409', async () => {
+    const server = await startServer([{ status: 409 }, { data: [wireAudience()] }]);
+    const { attempts } = await clientOf(server).audiences.create({ name: 'A' }).withResponse();
+    expect(attempts).toBe(2);
+  });
+
+  it('a create under a generated key that does not wait after a 409 has an unknown outcome', async () => {
+    const server = await startServer([{ status: 409, message: 'The key was used with a different body.' }]);
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { onConflict: 'throw' }));
+    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'unknown', attempts: 1 });
+    expect(String(error)).toContain(`repeat it with the idempotency key "${Object(error).idempotencyKey}"`);
+  });
+
+  it('a create refuses an `onConflict` that is neither "wait" nor "throw"', async () => {
+    const server = await startServer([]);
+    const options = { onConflict: 'maybe' } as unknown as { onConflict: 'wait' };
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, options));
+    expect(error).toMatchObject({ code: 'configuration-invalid', message: expect.stringContaining('`onConflict`') });
+    expect(await server.seen()).toEqual([]);
   });
 
   it("a create under the caller's key is retried after a 409 until the response is replayed", async () => {

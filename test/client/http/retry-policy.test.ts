@@ -19,7 +19,14 @@ const limits: CallRetryLimits = {
   onConflict: 'throw',
   timeLeft: Number.POSITIVE_INFINITY,
 };
-const fresh: RetryState = { retries: 0, conflicts: 0, conflictAge: 0, rejectedToken: undefined, mayBeOwn: false };
+const fresh: RetryState = {
+  retries: 0,
+  conflicts: 0,
+  conflictAge: 0,
+  rejectedToken: undefined,
+  mayBeOwn: false,
+  conflict: undefined,
+};
 const middle = () => 0.5;
 const status = (code: number, retryAfter?: number): Failure => ({
   kind: 'status',
@@ -35,9 +42,17 @@ const conflict = (reading: ConflictReading, retryAfter?: number): Failure => ({
 const MINUTE = 60_000;
 const decide = (
   failure: Failure,
-  { retries, conflicts, conflictAge, rejectedToken, mayBeOwn, ...changes }: Partial<RetryState & CallRetryLimits> = {},
+  {
+    retries,
+    conflict,
+    conflicts,
+    conflictAge,
+    rejectedToken,
+    mayBeOwn,
+    ...changes
+  }: Partial<RetryState & CallRetryLimits> = {},
 ) => {
-  const history = { retries, conflicts, conflictAge, rejectedToken, mayBeOwn };
+  const history = { retries, conflict, conflicts, conflictAge, rejectedToken, mayBeOwn };
   const changed = Object.fromEntries(Object.entries(history).filter(([, value]) => value !== undefined));
   return nextRetry(failure, { ...fresh, ...changed }, { ...limits, ...changes }, middle);
 };
@@ -102,19 +117,18 @@ describe('the decision to retry', () => {
 
   it('retries a 409 that its own create caused for up to a minute, beyond `maxRetries`', () => {
     const create = { retry: 'idempotency-key', mayBeOwn: true, conflicts: 1, retries: 4 } as const;
-    for (const reading of ['in-flight', 'unstated'] as const) {
-      expect(decide(conflict(reading), create)).toMatchObject({ reason: 'conflict' });
-      expect(decide(conflict(reading), { ...create, conflictAge: MINUTE })).toBeUndefined();
-      expect(decide(conflict(reading), { ...create, conflictAge: MINUTE - 100 })).toMatchObject({ delay: 100 });
-      expect(decide(conflict(reading, 100_000), create)).toBeUndefined();
-      expect(decide(conflict(reading), { ...create, mayBeOwn: false })).toBeUndefined();
-      expect(decide(conflict(reading), { ...create, mayBeOwn: false, onConflict: 'wait' })).toBeDefined();
-      expect(decide(conflict(reading), { ...create, retry: 'always', onConflict: 'wait' })).toBeUndefined();
-    }
+    const failure = conflict('in-doubt');
+    expect(decide(failure, create)).toMatchObject({ reason: 'conflict' });
+    expect(decide(failure, { ...create, conflictAge: MINUTE })).toBeUndefined();
+    expect(decide(failure, { ...create, conflictAge: MINUTE - 100 })).toMatchObject({ delay: 100 });
+    expect(decide(conflict('in-doubt', 100_000), create)).toBeUndefined();
+    expect(decide(failure, { ...create, mayBeOwn: false })).toBeUndefined();
+    expect(decide(failure, { ...create, mayBeOwn: false, onConflict: 'wait' })).toBeDefined();
+    expect(decide(failure, { ...create, retry: 'always', onConflict: 'wait' })).toBeUndefined();
   });
 
   it('never waits for the replay of a create with another body', () => {
-    const create = { retry: 'idempotency-key', mayBeOwn: true, conflicts: 1, onConflict: 'wait' } as const;
+    const create = { retry: 'idempotency-key', conflict: 'other-body', conflicts: 1, onConflict: 'wait' } as const;
     expect(decide(conflict('other-body'), create)).toBeUndefined();
   });
 
@@ -130,7 +144,7 @@ describe('the decision to retry', () => {
     expect(decide({ kind: 'status', status: 503, final: true })).toBeUndefined();
     expect(
       decide(
-        { kind: 'status', status: 409, conflict: 'in-flight', final: true },
+        { kind: 'status', status: 409, conflict: 'in-doubt', final: true },
         { retry: 'idempotency-key', mayBeOwn: true },
       ),
     ).toBeUndefined();
@@ -160,33 +174,31 @@ describe('the history of a call', () => {
   });
 
   it.each<[Failure[], string]>([
-    [[conflict('in-flight')], 'unknown'],
-    [[conflict('unstated')], 'unknown'],
+    [[conflict('in-doubt')], 'unknown'],
     [[conflict('other-body')], 'refused'],
-    [[conflict('in-flight'), conflict('other-body')], 'refused'],
-    [[{ kind: 'lost' }, conflict('other-body')], 'refused'],
-    [[conflict('in-flight'), { kind: 'not-sent' }], 'unknown'],
+    [[conflict('in-doubt'), conflict('other-body')], 'refused'],
+    [[{ kind: 'lost' }, conflict('other-body')], 'unknown'],
+    [[conflict('in-doubt'), { kind: 'not-sent' }], 'unknown'],
   ])('a call history with %j to the key of the caller says that the create is %s', (failures, outcome) => {
     expect(record(new RetryHistory(true), failures).outcome).toBe(outcome);
   });
 
   it.each<[Failure[], string]>([
-    [[conflict('in-flight')], 'refused'],
-    [[conflict('unstated')], 'refused'],
-    [[conflict('other-body')], 'refused'],
-    [[{ kind: 'lost' }, conflict('in-flight')], 'unknown'],
+    [[conflict('in-doubt')], 'unknown'],
+    [[conflict('other-body')], 'unknown'],
+    [[{ kind: 'lost' }, conflict('in-doubt')], 'unknown'],
     [[{ kind: 'lost' }, conflict('other-body')], 'unknown'],
   ])('a call history with %j to a generated key says that the create is %s', (failures, outcome) => {
     expect(historyOf(...failures).outcome).toBe(outcome);
   });
 
   it('takes a create in flight for an attempt of this call only after one that may have arrived', () => {
-    expect(record(new RetryHistory(true), [conflict('in-flight'), status(429)]).mayBeOwn).toBe(false);
+    expect(record(new RetryHistory(true), [conflict('in-doubt'), status(429)]).mayBeOwn).toBe(false);
     expect(record(new RetryHistory(true), [{ kind: 'lost' }]).mayBeOwn).toBe(true);
   });
 
   it('counts transient retries only, and remembers the token that a 401 rejected', () => {
-    const history = historyOf(status(401), status(503), conflict('unstated'), { kind: 'budget', wait: 1 });
+    const history = historyOf(status(401), status(503), conflict('in-doubt'), { kind: 'budget', wait: 1 });
     for (const reason of ['token', 'transient', 'conflict', 'budget'] as const) history.onRetry(reason, 'old');
     expect(history).toMatchObject({ retries: 1, rejectedToken: 'old', conflicts: 1 });
   });
@@ -195,9 +207,9 @@ describe('the history of a call', () => {
     vi.useFakeTimers();
     try {
       expect(historyOf(status(503)).conflictAge).toBe(0);
-      const history = historyOf(conflict('in-flight'));
+      const history = historyOf(conflict('in-doubt'));
       vi.advanceTimersByTime(700);
-      history.onFailure(conflict('in-flight'));
+      history.onFailure(conflict('in-doubt'));
       vi.advanceTimersByTime(300);
       expect(history).toMatchObject({ conflicts: 2, conflictAge: 1_000 });
     } finally {

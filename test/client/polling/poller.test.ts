@@ -130,6 +130,25 @@ describe('in virtual time', () => {
       expect(await time.until(failureOf(client.audiences.wait(42)))).toMatchObject({ status });
     });
 
+    it('continues while a resource that the client has just created is not found, with `createAndWait` and `wait`', async () => {
+      const { sandbox, client } = startSandbox({ jobs: { duration: 1_000 } });
+      sandbox.faults.add({ on: 'audiences.get', status: 404, times: 3 });
+      expect((await time.until(client.audiences.createAndWait({ name: 'One' }))).status.id).toBe(104);
+      const { id } = await time.until(client.audiences.create({ name: 'Two' }));
+      sandbox.faults.add({ on: 'audiences.get', status: 404, times: 3 });
+      expect((await time.until(client.audiences.wait(id))).status.id).toBe(104);
+    });
+
+    it('ends with a 404 ten seconds after the create', async () => {
+      const { sandbox, client } = startSandbox({ jobs: { duration: 60_000 } });
+      sandbox.faults.add({ on: 'audiences.get', status: 404 });
+      const startedAt = performance.now();
+      const error = await time.until(failureOf(client.audiences.createAndWait({ name: 'One' })));
+      expect(error).toMatchObject({ name: 'NotFoundError', created: { kind: 'audience' } });
+      expect(performance.now() - startedAt).toBeGreaterThanOrEqual(10_000);
+      expect(performance.now() - startedAt).toBeLessThan(20_000);
+    });
+
     it('ends with an error if the response is not an audience', async () => {
       const { client } = startScript(() => answer([{ id: 42 }]));
       expect(await time.until(failureOf(client.audiences.wait(42)))).toMatchObject({ code: 'response-invalid' });
