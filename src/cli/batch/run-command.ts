@@ -54,19 +54,26 @@ const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfi
 /** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
-  if (file === '-' && flags.journal === undefined)
+  const isStream = file === '-' || /^\/dev\/(?:stdin$|fd\/)/.test(file);
+  if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   const path = flags.journal ?? `${file}.journal`;
   const activate = await activationOf(flags, context);
-  const rows = parseRows(file === '-' ? await readStdin(context) : await readText(file));
+  const text = file === '-' ? await readStdin(context) : await readText(file);
+  const rows = parseRows(text, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});
   warnOfUnknown(rows, output);
   const client = await context.connect();
-  const refused = await checkBodies(client, rows, activate, output);
-  if (refused !== EXIT.done) return refused;
-  if (flags.dryRun)
-    return printPlan(rows, existsSync(path) ? await openJournal(path, client, { signal }) : undefined, output);
-  const journal = await openJournal(path, client, { signal });
+  const existing = existsSync(path) ? await openJournal(path, client, { signal }) : undefined;
+  // What an earlier run has created is not held against the windows of today.
+  const isNew = ({ key }: BatchRow): boolean => existing?.get(key)?.sent === undefined;
+  const refused = await checkBodies(client, rows.filter(isNew), activate, output);
+  if (refused !== EXIT.done || flags.dryRun) {
+    const code = refused === EXIT.done ? await printPlan(rows, existing, output) : refused;
+    await existing?.close();
+    return code;
+  }
+  const journal = existing ?? (await openJournal(path, client, { signal }));
   let announced = '';
   const views = await runBatch(rows, {
     client,
@@ -153,7 +160,6 @@ async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined
     return at && timeToRepeat(at) > 0 ? 'send again' : 'unknown';
   };
   const plans = rows.map((row) => ({ key: row.key, plan: planOf(row), audience: journal?.get(row.key)?.id }));
-  await journal?.close();
   await output.list(plans, ['key', 'plan', 'audience'], { isDone: true });
   return plans.some(({ plan }) => plan === 'changed') ? EXIT.refused : EXIT.done;
 }

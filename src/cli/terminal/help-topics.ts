@@ -56,12 +56,12 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'an array of such objects'],
       [
         'CSV',
-        'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date; empty cells are left out',
+        'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date, in UTF-8, with commas; empty cells are left out, and project_id and cohort_id are numbers',
       ],
       ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],
       [
         'checks',
-        'come first, for the whole file, and nothing is sent if one fails; the service checks the rest, row by row',
+        'come first, for the whole file: encoding, cells, repeated headers, dates, numbers. If one fails, nothing is sent; the service checks the rest, row by row',
       ],
     ],
   },

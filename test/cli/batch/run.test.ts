@@ -1,6 +1,7 @@
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseRows } from '../../../src/cli/batch/batch-rows.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
 import { NO_LIMITS } from '../../support/journal.ts';
 import { startScene } from '../support/run-command.ts';
@@ -9,7 +10,7 @@ import { linesOf, type RunOptions } from '../support/scene.ts';
 const TWO = '{"key":"north","name":"North"}\n{"key":"south","name":"South"}\n';
 
 /** Starts a sandbox without limits, with a file of rows, and runs `aud run` with it. */
-async function startRows(content: string, options: SandboxOptions = {}, name = 'rows.jsonl') {
+async function startRows(content: string | Uint8Array, options: SandboxOptions = {}, name = 'rows.jsonl') {
   const scene = await startScene({ limits: NO_LIMITS, ...options });
   const file = join(scene.folder, name);
   await writeFile(file, content);
@@ -21,6 +22,14 @@ async function startRows(content: string, options: SandboxOptions = {}, name = '
     creates: () => scene.sandbox.log.filter(({ path }) => path.endsWith('/create')),
   };
 }
+
+const dated = (start_date: string, end_date: string): string =>
+  JSON.stringify({ key: 'a', dataset: [{ analysis_type: 'AffinityTransactions', start_date, end_date }] });
+
+const HEADER = 'key,name,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date';
+
+/** Rows as UTF-8 would decode them if it replaced the letter "ü" of Windows. */
+const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 describe('aud run', () => {
   it('builds, activates and downloads a CSV once, and says so', async () => {
@@ -68,15 +77,31 @@ describe('aud run', () => {
     ['a row without a key', '{"name":"North"}', 'Line 1 needs a "key"'],
     ['a key that is no folder name', '{"key":"../north"}', 'Line 1 needs a "key"'],
     ['a key that is a folder', '{"key":".."}', 'Line 1 needs a "key"'],
-    ['two equal keys', '{"key":"north"}\n{"key":"North"}', 'Line 2 has the key of Line 1'],
-    ['a line that is not JSON', '{"key":"north"}\n{"key', 'Line 2 is not JSON'],
-    ['a row that is no object', '[{"key":"north"},4]', 'Row 2 is not an object'],
+    ['two equal keys', '{"key":"north","name":"N"}\n{"key":"North"}', 'Line 2 has the key of Line 1'],
+    ['a line that is not JSON', '{"key":"north","name":"N"}\n{"key', 'Line 2 must be JSON'],
+    ['a row that is no object', '[{"key":"north","name":"N"},4]', 'Row 2 is not an object'],
     ['a field __proto__', '{"key":"north","dataset":[{"__proto__":{}}]}', '"__proto__"'],
     ['a column __proto__', 'key,a.__proto__.b\nnorth,1', '"__proto__"'],
     ['a record with too many cells', 'key,name\nnorth,North,4', 'Line 2 has more cells'],
     ['a quote that is not closed', 'key,name\nnorth,"North\n', 'Line 2 has a quote'],
     ['a quote inside a cell', 'key,name\nnorth,No"rth\n', 'Line 2 has a quote'],
-    ['a header without a key', 'name;key\nNorth;north', 'no column "key"'],
+    ['semicolons', 'name;key\nNorth;north', 'no column "key": its columns are separated by semicolons. Separate'],
+    ['tabs', 'name\tkey\nNorth\tnorth', 'no column "key": its columns are separated by tabs. Separate'],
+    ['a header without a key', 'name\nNorth', 'no column "key".'],
+    ['a value in a column without a name', 'key,name,\nnorth,North,\nsouth,South,x\n', 'without a name'],
+    [
+      'a number with a comma',
+      'key,project_id\nnorth,"1,000"',
+      'Line 2: project_id must be an integer from 0 to 9007199254740991, not "1,000"',
+    ],
+    ['a field twice', '{"key":"a","name":"x","b":[{"name":1}],"name":"y"}', 'Line 1 has the field "name" twice'],
+    ['a day that does not exist', dated('2026-02-29', '2026-03-01'), 'dataset.0.start_date must be an existing day'],
+    ['a day as Excel writes it', dated('2026-05-01', '5/31/2026'), 'dataset.0.end_date must be an existing day'],
+    [
+      'dates in the wrong order',
+      dated('2026-05-31', '2026-05-01'),
+      'ends on 2026-05-01, before it begins on 2026-05-31',
+    ],
     ['a column that is a part of another', 'key,dataset,dataset.0.x\n', 'column "dataset"'],
     [
       'a body that would be refused',
@@ -91,6 +116,65 @@ describe('aud run', () => {
     expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
   });
 
+  it.each([
+    [
+      'letters of Windows in CSV',
+      latin1(`${HEADER}\nnorth,M\u00fcnchen,AffinityTransactions,,\n`),
+      'line 2 is not UTF-8',
+    ],
+    ['letters of Windows in JSON Lines', latin1('{"key":"a","name":"M\u00fcller"}'), 'not UTF-8. In Excel, save'],
+    ['UTF-16', Buffer.from(`\uFEFF${HEADER}\n`, 'utf16le'), 'is UTF-16, not UTF-8'],
+    ['a spreadsheet', Buffer.from('PK\x03\x04'), 'is a spreadsheet (xlsx) or a zip file'],
+    ['gzip', Buffer.from([0x1f, 0x8b, 8]), 'is compressed with gzip: decompress it first'],
+    ['the first line of Excel', `sep=,\n${HEADER}\n`, 'only Excel reads: remove it'],
+    [
+      'a file that was cut off',
+      `${HEADER}\nnorth,North,,,\nwest,We`,
+      'Line 3 has fewer cells than the header (2, not 5)',
+    ],
+    ['two files in one', 'key,name\njan,January\nkey,name\nfeb,February\n', 'Line 3 repeats the header'],
+    ['a total', 'key,name\njan,January\nTotal,\n', 'Line 3, "Total", has only a key'],
+    ['a row with only a key', '{"key":"x"}', 'Line 1, "x", has only a key'],
+    [
+      'a number that would be rounded',
+      'key,name,project_id\na,A,9007199254740993\n',
+      'to 9007199254740991, not "9007199254740993"',
+    ],
+    ['the same in JSON', '{"key":"a","name":"A","project_id":9007199254740993}', 'Line 1: "project_id" is beyond 900'],
+  ])('refuses %s, also on standard input', async (_, content, message) => {
+    const { runRows, run, sandbox, folder } = await startRows(content);
+    const piped = await run(['run', '-', '--journal', join(folder, 'journal')], { input: content });
+    for (const { code, err } of [await runRows(), piped])
+      expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('sends the numbers of a CSV as numbers, and leaves out what a spreadsheet adds', async () => {
+    const csv = 'Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n';
+    expect(parseRows(csv)).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
+    const { runRows } = await startRows(csv, {}, 'rows.csv');
+    const { code, err } = await runRows(['--dry-run']);
+    expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
+  });
+
+  it('holds only rows that need a create against the window of WebDomain data', async () => {
+    const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+    const start = day(Date.now() - 44 * 86_400_000);
+    const row = { key: 'a', name: 'A', dataset: [{ analysis_type: 'WebDomain', start_date: start, end_date: start }] };
+    const { runRows, file, time } = await startRows(JSON.stringify(row));
+    expect((await runRows()).code).toBe(0);
+    await time.sleepThrough(4 * 86_400_000);
+    expect((await runRows()).code).toBe(0);
+    await writeFile(file, `${JSON.stringify(row)}\n${JSON.stringify({ ...row, key: 'b' })}`);
+    const { code, err } = await runRows();
+    expect([code, err]).toEqual([2, expect.stringContaining('error: b: audiences.create was not sent')]);
+  });
+
+  it('needs a journal for rows that a shell passes as a file', async () => {
+    const { run } = await startRows('');
+    expect((await run(['run', '/dev/fd/63'])).err).toContain('--journal <file>');
+  });
+
   it('says with --dry-run what would happen to each row, and sends nothing', async () => {
     const { runRows, sandbox, folder, file, journal } = await startRows(TWO);
     expect((await runRows(['--dry-run'])).out).toBe('north\tcreate\t\nsouth\tcreate\t\n');
@@ -98,7 +182,7 @@ describe('aud run', () => {
     await runRows();
     const { length } = sandbox.log;
     await appendFile(journal, '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n');
-    await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east"}\n`);
+    await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east","name":"East"}\n`);
     const { out, code } = await runRows(['--dry-run']);
     const plan = /^north\twait\t\d+\nsouth\tchanged\t\d+\neast\tcreate\t\n$/;
     expect([code, out]).toEqual([8, expect.stringMatching(plan)]);
