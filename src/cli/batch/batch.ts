@@ -8,13 +8,15 @@ import {
   AuthenticationError,
   explainActivation,
   type JsonObject,
-  RateLimitError,
+  type RateLimitError,
   type WaitOptions,
 } from '../../index.ts';
 import { downloadTo, type Journal, type JournalNamespace } from '../../node/index.ts';
+import { type JobResource, progressOf } from '../../spec/job-status.ts';
 import { sleep } from '../../util/abort.ts';
 import { createMutex } from '../../util/concurrency.ts';
 import type { BatchRow } from './batch-rows.ts';
+import { createQueue, isRowRefused, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
 
 /** How far a row is: on its way, or how it has ended. */
 export type RowState =
@@ -46,7 +48,7 @@ export interface RowView {
 type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
 
 /** Options of {@link runBatch}. Durations are milliseconds. */
-export interface BatchOptions {
+export interface BatchOptions extends Pick<QueueOptions, 'budgetWait' | 'outageWait' | 'onOutage'> {
   readonly client: AudienceClient;
   readonly journal: Journal;
   readonly signal: AbortSignal;
@@ -58,35 +60,22 @@ export interface BatchOptions {
   readonly retryFailed?: boolean | undefined;
   /** Time for each job. */
   readonly timeout: number;
-  /** Time to wait before each create until the service accepts it. */
-  readonly budgetWait: number;
-  readonly maxRetries: number;
   readonly onChange: (view: RowView) => void;
-  /** Called when creates have to wait. */
+  /** Called when creates have to wait, with the number of creates that are left. */
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
+
+/** States of rows that have not ended. */
+const ON_ITS_WAY: readonly RowState[] = ['waiting', 'building', 'activating', 'downloading'];
 
 /** Downloads at the same time. */
 const DOWNLOADS = 4;
 
-/** Time to wait after a 429 that names none. */
-const DEFAULT_LIMIT_MS = 60_000;
-
-/** Errors of a create that concern only its row. After others, such as an outage, no more creates begin. */
-const ROW_ERRORS: ReadonlySet<unknown> = new Set([
-  'validation-failed',
-  'not-found',
-  'conflict',
-  'api-error',
-  'body-changed',
-  'outcome-expired',
-]);
+/** Time to wait for the first reads of existing audiences, whose activations go before new audiences. */
+const FIRST_READS_MS = 60_000;
 
 /** Reason of a row whose create was in flight when the run ended. */
 const IN_DOUBT = 'Its create was in flight. Run this again within 23 hours, and it happens once.';
-
-/** Reason with which rows end that need a create when no more creates are begun. */
-const NOT_BEGUN = new Error('No more creates are begun.');
 
 /** Jobs of one kind. */
 interface Jobs<T, Body> extends JournalNamespace<Body> {
@@ -96,56 +85,69 @@ interface Jobs<T, Body> extends JournalNamespace<Body> {
 /** Builds an audience for each row, and activates it and saves its files if the options say so. Never rejects. */
 export async function runBatch(rows: readonly BatchRow[], options: BatchOptions): Promise<readonly RowView[]> {
   const { client, journal, activate, folderOf, onChange } = options;
-  const views = rows.map((row): RowView => ({ key: row.key, state: 'waiting' }));
+  const pairs = rows.map((row, at) => ({ row, at, view: { key: row.key, state: 'waiting' } as RowView }));
+  const views = pairs.map(({ view }) => view);
   const mutex = createMutex();
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  let hasEnded = false;
+  const add = createQueue({
+    ...options,
+    signal,
+    probe: () => client.audiences.list({ per_page: 1 }, { signal, maxRetries: 0 }),
+    onLimit: (error, until) =>
+      options.onLimit(
+        error,
+        until,
+        views.reduce((sum, view) => sum + createsLeft(view), 0),
+      ),
+  });
+  // Activations of audiences of an earlier run go before new audiences: wait until it is known which have completed.
+  const reads = rows.map(({ key }) => {
+    const isRead = activate && journal.get(key)?.id !== undefined && journal.get(activationKey(key))?.id === undefined;
+    return isRead && !journal.get(key)?.done ? Promise.withResolvers<void>() : undefined;
+  });
+  const areRead = Promise.race([Promise.all(reads.map((read) => read?.promise)), sleep(FIRST_READS_MS, signal)]);
+  areRead.catch(() => {});
 
   function change(view: RowView, fields: Partial<RowView>): void {
     Object.assign(view, fields);
     onChange(view);
   }
 
-  /**
-   * Creates one after another: a process that is killed leaves at most one create in doubt. An audience waits until the
-   * one before has an id, so that activations of finished ones come between.
-   */
-  const create = <Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>): Promise<number> =>
-    mutex(jobs === client.audiences ? 'audience' : 'activation', () =>
-      mutex('create', () => createWithin(jobs, key, body)),
-    );
+  /** Returns how many creates a row still needs. */
+  const createsLeft = ({ state, audience, activation }: RowView): number =>
+    ON_ITS_WAY.includes(state) ? [audience, activate ? activation : 0].filter((id) => id === undefined).length : 0;
 
-  /** Creates within the limits of the service, for which it waits as long as the options allow. */
-  async function createWithin<Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>): Promise<number> {
-    const since = Date.now();
-    for (;;) {
-      if (hasEnded) throw NOT_BEGUN;
-      signal.throwIfAborted();
-      try {
-        return await journal.create(jobs, key, body, { signal, maxRetries: options.maxRetries });
-      } catch (error) {
-        const until = limitOf(error);
-        const isAwaited = until !== undefined && until - since <= options.budgetWait;
-        hasEnded ||= !isAwaited && !ROW_ERRORS.has(Object(error).code);
-        if (!isAwaited) throw error;
-        const left = views.filter(({ state }) => state === 'waiting').length;
-        options.onLimit(error as RateLimitError, until, left);
-        await sleep(Math.max(0, until - Date.now()), signal);
-      }
-    }
+  /** What is in doubt goes first, because keys expire; then activations; in each group, the first row first. */
+  async function create<Body>(
+    jobs: JournalNamespace<Body>,
+    key: string,
+    body: NoInfer<Body>,
+    at: number,
+  ): Promise<number> {
+    const isInDoubt = journal.get(key)?.at !== undefined;
+    const isAudience = jobs === client.audiences;
+    if (isAudience && !isInDoubt) await areRead;
+    const rank = [isInDoubt ? 0 : 1, isAudience ? 1 : 0, at];
+    const created = add(rank, () => journal.create(jobs, key, body, { signal }));
+    reads[at]?.resolve();
+    return created;
   }
 
   /** Returns a job that has completed. Creates it unless the journal has it. */
-  async function complete<T, Body>(
+  async function complete<T extends JobResource, Body>(
     jobs: Jobs<T, Body>,
     key: string,
     body: NoInfer<Body>,
+    at: number,
     onCreated: (id: number) => void,
   ): Promise<T> {
+    const onUpdate = (job: T): void => {
+      if (progressOf('audience', job) === 'running') reads[at]?.resolve();
+    };
     const wait = (id: number): Promise<T> => {
       onCreated(id);
-      return jobs.wait(id, { timeout: options.timeout, signal });
+      return jobs.wait(id, { timeout: options.timeout, signal, onUpdate });
     };
     const existing = journal.get(key)?.id;
     if (existing !== undefined) {
@@ -161,10 +163,10 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         await journal.forget(key);
       }
     }
-    return wait(await create(jobs, key, body));
+    return wait(await create(jobs, key, body, at));
   }
 
-  async function runRow({ key, body }: BatchRow, view: RowView): Promise<void> {
+  async function runRow({ key, body }: BatchRow, view: RowView, at: number): Promise<void> {
     const activationBody = (id: number): ActivationCreate => ({ ...activate, audience_id: id });
     const done: Done | undefined = journal.get(key)?.done;
     if (done) {
@@ -173,15 +175,17 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       return change(view, { ...done, state: 'done' });
     }
     const audiences: Jobs<Audience, JsonObject> = client.audiences;
-    const audience = await complete(audiences, key, body, (id) => change(view, { state: 'building', audience: id }));
+    const audience = await complete(audiences, key, body, at, (id) =>
+      change(view, { state: 'building', audience: id }),
+    );
     if (!activate) return change(view, { state: 'done' });
     const { allowed, blockers } = explainActivation(audience, { identifier: activationBody(0).identifier });
-    const { id, at } = journal.get(activationKey(key)) ?? {};
-    const hasActivation = id !== undefined || at !== undefined;
+    const entry = journal.get(activationKey(key));
+    const hasActivation = entry?.id !== undefined || entry?.at !== undefined;
     if (!allowed && !hasActivation)
       return change(view, { state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
     const activations: Jobs<Activation, ActivationCreate> = client.activations;
-    const activation = await complete(activations, activationKey(key), activationBody(audience.id), (id) =>
+    const activation = await complete(activations, activationKey(key), activationBody(audience.id), at, (id) =>
       change(view, { state: 'activating', activation: id }),
     );
     if (!folderOf) return change(view, { state: 'done' });
@@ -196,9 +200,9 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     change(view, { state: 'done', files });
   }
 
-  async function settle(row: BatchRow, view: RowView): Promise<void> {
+  async function settle({ row, view, at }: (typeof pairs)[number]): Promise<void> {
     try {
-      await runRow(row, view);
+      await runRow(row, view, at);
     } catch (error) {
       const isStopped = error === NOT_BEGUN || (options.signal.aborted && error === options.signal.reason);
       const isRefused = AuthenticationError.isInstance(error);
@@ -207,6 +211,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       if (isInDoubt(row) && (isStopped || isRepeated)) change(view, { state: 'unknown', reason: IN_DOUBT });
       else if (isStopped || isRepeated) change(view, { state: 'unfinished' });
       else change(view, { state: stateOf(error), error });
+    } finally {
+      reads[at]?.resolve();
     }
   }
 
@@ -214,11 +220,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   const isInDoubt = ({ key }: BatchRow): boolean =>
     [key, activationKey(key)].map((name) => journal.get(name)).some((entry) => entry?.at && entry.id === undefined);
 
-  // Keys expire: what is in doubt is sent first.
-  const pairs = rows
-    .map((row, at) => [row, views[at]] as const)
-    .toSorted(([a], [b]) => Number(isInDoubt(b)) - Number(isInDoubt(a)));
-  await Promise.all(pairs.map(([row, view]) => view && settle(row, view)));
+  await Promise.all(pairs.map(settle));
+  stop.abort(NOT_BEGUN);
   return views;
 }
 
@@ -231,10 +234,6 @@ async function removeParts(folder: string): Promise<void> {
 
 const activationKey = (key: string): string => `${key} activation`;
 
-/** Returns when a create that a limit has refused may be tried again; `undefined` for other errors. */
-const limitOf = (error: unknown): number | undefined =>
-  RateLimitError.isInstance(error) ? (error.retryAt?.getTime() ?? Date.now() + DEFAULT_LIMIT_MS) : undefined;
-
 /** Returns the state of a row that an error has ended. */
 function stateOf(error: unknown): RowState {
   const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
@@ -242,5 +241,6 @@ function stateOf(error: unknown): RowState {
   // A file that storage does not have is no failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
-  return code === 'body-changed' || (outcome !== undefined && ROW_ERRORS.has(code)) ? 'refused' : 'unfinished';
+  const isRefused = code === 'body-changed' || (outcome !== undefined && isRowRefused(error));
+  return isRefused ? 'refused' : 'unfinished';
 }

@@ -7,7 +7,7 @@ import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import { rowOf } from '../input/resource-table.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
-import { rowText } from '../terminal/error-texts.ts';
+import { messageOf, rowText } from '../terminal/error-texts.ts';
 import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { errorRecord, reportError } from '../terminal/report-error.ts';
@@ -21,6 +21,7 @@ interface RunFlags {
   readonly activate?: string;
   readonly retryFailed?: boolean;
   readonly budgetWait?: number;
+  readonly outageWait?: number;
   readonly timeout?: number;
   readonly dryRun?: boolean;
 }
@@ -42,11 +43,11 @@ const FIELDS = {
 /** Time for each job without --timeout. */
 const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 
-/** Retries of a create without --max-retries: an outage of about 20 minutes passes. */
-const MAX_RETRIES = 80;
+/** Time to wait for the end of an outage without --outage-wait. */
+const OUTAGE_WAIT_MS = 20 * 60_000;
 
 /** Flags of the command that continues. */
-const REPEATED = ['journal', 'download', 'activate', 'retryFailed', 'budgetWait', 'timeout'] as const;
+const REPEATED = ['journal', 'download', 'activate', 'budgetWait', 'outageWait', 'timeout'] as const;
 
 /** States in the order of the summary. */
 const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
@@ -75,6 +76,10 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   }
   const journal = existing ?? (await openJournal(path, client, { signal }));
   let announced = '';
+  const announce = (notice: string, details: string): void => {
+    if (notice !== announced) output.log('info', `${notice}${details}`);
+    announced = notice;
+  };
   const views = await runBatch(rows, {
     client,
     journal,
@@ -84,14 +89,16 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     retryFailed: flags.retryFailed,
     timeout: flags.timeout ?? DEFAULT_TIMEOUT_MS,
     budgetWait: flags.budgetWait ?? Number.POSITIVE_INFINITY,
-    maxRetries: context.flags.maxRetries ?? MAX_RETRIES,
+    outageWait: flags.outageWait ?? OUTAGE_WAIT_MS,
     onChange: (view) => (output.isJson ? void output.json(recordOf(view, output)) : output.note(lineOf(view))),
     onLimit({ code }, until, left) {
       const limit =
         code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no creates';
-      const notice = `${limit} until ${timeText(until)}`;
-      if (notice !== announced) output.log('info', `${notice} (${left} rows are left).`);
-      announced = notice;
+      announce(`${limit} until ${timeText(until)}`, ` (${left} create requests are left).`);
+    },
+    onOutage(error, until) {
+      const notice = 'Three creates have failed, one after another. Waiting for the end of the outage';
+      announce(`${notice} until ${timeText(until)}`, ` at the latest: ${rowText(messageOf(error))}`);
     },
   }).finally(() => journal.close());
   if (!output.isJson)

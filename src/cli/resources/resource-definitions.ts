@@ -29,6 +29,7 @@ export function addJobCommands(program: Command, action: Action): void {
     .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
     .option('--retry-failed', 'create once more what failed in an earlier run')
     .option('--budget-wait <duration>', 'time to wait for the build budget, 0 for none (default: no limit)', duration)
+    .option('--outage-wait <duration>', 'time to wait for the end of an outage, 0 for none (default: 20m)', duration)
     .option('--timeout <duration>', 'time for each job, such as 30m (default: 4h)', duration)
     .option('--dry-run', 'print what would happen to each row, and send nothing')
     .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)

@@ -78,6 +78,21 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     ],
   },
   {
+    title: 'Order',
+    rows: [
+      [
+        'creates',
+        'go one after another: what is in doubt, then activations, then audiences; in each, the first row first',
+      ],
+      ['a failure', 'puts aside its row after the retries of the client (--max-retries), and the next row goes on'],
+      [
+        'an outage',
+        'is three failures without a success: then a read is tried until it succeeds, for at most --outage-wait, and what failed is sent once more',
+      ],
+      ['the budget', 'is awaited for at most --budget-wait'],
+    ],
+  },
+  {
     title: 'How a row ends',
     rows: [
       ['done', 'built; activated, and its files saved, if asked. It stays done, also if you move its files'],
