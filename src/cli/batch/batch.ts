@@ -232,7 +232,8 @@ async function removeParts(folder: string): Promise<void> {
   await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
 }
 
-const activationKey = (key: string): string => `${key} activation`;
+/** Returns the key of the activation of a row in the journal. */
+export const activationKey = (key: string): string => `${key} activation`;
 
 /** Returns the state of a row that an error has ended. */
 function stateOf(error: unknown): RowState {

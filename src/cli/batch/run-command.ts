@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
 import { type Journal, openJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
@@ -10,9 +10,11 @@ import { type Context, commandLine } from '../terminal/context.ts';
 import { messageOf, rowText } from '../terminal/error-texts.ts';
 import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
-import { errorRecord, reportError } from '../terminal/report-error.ts';
+import { reportError } from '../terminal/report-error.ts';
 import { timeText } from '../terminal/wait-notices.ts';
-import { type RowState, type RowView, runBatch } from './batch.ts';
+import { activationKey, type RowState, type RowView, runBatch } from './batch.ts';
+import { countOf, createBatchProgress, now } from './batch-progress.ts';
+import { COLUMNS, checkReport, tableRow, writeReport } from './batch-report.ts';
 import { type BatchRow, parseRows } from './batch-rows.ts';
 
 interface RunFlags {
@@ -23,10 +25,10 @@ interface RunFlags {
   readonly budgetWait?: number;
   readonly outageWait?: number;
   readonly timeout?: number;
+  readonly failOnBlocked?: boolean;
+  readonly report?: string;
   readonly dryRun?: boolean;
 }
-
-const COLUMNS: readonly string[] = ['key', 'state', 'audience', 'activation', 'reason'];
 
 /** The fields of a row. */
 const FIELDS = {
@@ -38,6 +40,7 @@ const FIELDS = {
   reason: null,
   error: null,
   plan: '',
+  at: '',
 };
 
 /** Time for each job without --timeout. */
@@ -47,7 +50,16 @@ const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 const OUTAGE_WAIT_MS = 20 * 60_000;
 
 /** Flags of the command that continues. */
-const REPEATED = ['journal', 'download', 'activate', 'budgetWait', 'outageWait', 'timeout'] as const;
+const REPEATED = [
+  'journal',
+  'download',
+  'activate',
+  'budgetWait',
+  'outageWait',
+  'timeout',
+  'failOnBlocked',
+  'report',
+] as const;
 
 /** States in the order of the summary. */
 const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
@@ -58,6 +70,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const isStream = file === '-' || /^\/dev\/(?:stdin$|fd\/)/.test(file);
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
+  if (flags.report !== undefined) checkReport(flags.report);
   const path = flags.journal ?? `${file}.journal`;
   const activate = await activationOf(flags, context);
   const text = file === '-' ? await readStdin(context) : await readText(file);
@@ -70,16 +83,17 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const isNew = ({ key }: BatchRow): boolean => existing?.get(key)?.sent === undefined;
   const refused = await checkBodies(client, rows.filter(isNew), activate, output);
   if (refused !== EXIT.done || flags.dryRun) {
-    const code = refused === EXIT.done ? await printPlan(rows, existing, output) : refused;
+    const code = refused === EXIT.done ? await printPlan(rows, existing, activate, output) : refused;
     await existing?.close();
     return code;
   }
   const journal = existing ?? (await openJournal(path, client, { signal }));
-  let announced = '';
-  const announce = (notice: string, details: string): void => {
-    if (notice !== announced) output.log('info', `${notice}${details}`);
-    announced = notice;
-  };
+  const earlier = new Set(rows.flatMap(({ key }) => (journal.get(key)?.done ? [key] : [])));
+  const progress = await createBatchProgress(
+    rows.map(({ key }) => key),
+    earlier,
+    output,
+  );
   const views = await runBatch(rows, {
     client,
     journal,
@@ -90,24 +104,31 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     timeout: flags.timeout ?? DEFAULT_TIMEOUT_MS,
     budgetWait: flags.budgetWait ?? Number.POSITIVE_INFINITY,
     outageWait: flags.outageWait ?? OUTAGE_WAIT_MS,
-    onChange: (view) => (output.isJson ? void output.json(recordOf(view, output)) : output.note(lineOf(view))),
+    onChange: (view) => progress.changed(view),
     onLimit({ code }, until, left) {
       const limit =
         code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no creates';
-      announce(`${limit} until ${timeText(until)}`, ` (${left} create requests are left).`);
+      progress.announce(
+        `${limit} until ${timeText(until)}`,
+        ` (${left} create ${left === 1 ? 'request is' : 'requests are'} left).`,
+      );
     },
     onOutage(error, until) {
       const notice = 'Three creates have failed, one after another. Waiting for the end of the outage';
-      announce(`${notice} until ${timeText(until)}`, ` at the latest: ${rowText(messageOf(error))}`);
+      progress.announce(`${notice} until ${timeText(until)}`, ` at the latest: ${rowText(messageOf(error))}`);
     },
-  }).finally(() => journal.close());
-  if (!output.isJson)
-    await output.list(
-      views.map((view) => ({ ...view, reason: view.reason ?? Object(view.error).code })),
-      COLUMNS,
-      { isDone: true },
-    );
-  return conclude(views, context, flags, file);
+  }).finally(() => {
+    progress.close();
+    return journal.close();
+  });
+  if (!output.isJson) await output.list(views.map(tableRow), COLUMNS, { isDone: true });
+  const code = await conclude(views, context, flags, file);
+  try {
+    if (flags.report !== undefined) await writeReport(flags.report, views, output);
+    return code;
+  } catch (error) {
+    return worstOf([code, reportError(error, output)]);
+  }
 }
 
 /** Returns the fields of each activation; `undefined` if audiences are only built. */
@@ -122,10 +143,18 @@ async function activationOf({ activate, download }: RunFlags, context: Context):
 /** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
 function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
   const fields = rowOf('audiences').body.map(({ field }) => field);
-  const unknown = new Set(rows.flatMap(({ body }) => Object.keys(body)).filter((name) => !fields.includes(name)));
-  if (unknown.size === 0) return;
-  const names = [...unknown].map((name) => `"${name}"`).join(', ');
-  output.log('warning', `Audiences have no field ${names} (known: ${fields.join(', ')}). It is sent as it is.`);
+  const unknown = Map.groupBy(
+    rows.flatMap(({ key, body }) => Object.keys(body).map((name) => ({ key, name }))),
+    ({ name }) => name,
+  );
+  for (const [name, [first, ...others]] of unknown) {
+    if (fields.includes(name)) continue;
+    const where = `${first?.key}${others.length > 0 ? ` and ${countOf(others.length)} more` : ''}`;
+    output.log(
+      'warning',
+      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). It is sent as it is.`,
+    );
+  }
 }
 
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
@@ -153,37 +182,36 @@ async function checkBodies(
 }
 
 /** Prints what would happen to each row, and sends nothing. */
-async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined, output: Output): Promise<ExitCode> {
-  const planOf = ({ key, body }: BatchRow): string => {
-    const { id, at, done } = journal?.get(key) ?? {};
-    if (!journal || (id === undefined && !at)) return 'create';
+async function printPlan(
+  rows: readonly BatchRow[],
+  journal: Journal | undefined,
+  activate: JsonObject | undefined,
+  output: Output,
+): Promise<ExitCode> {
+  /** Returns what happens to one create, and the id if it has happened. */
+  const planOf = (key: string, body: JsonObject): readonly [plan: string, id?: number | undefined] => {
+    const { id, at } = journal?.get(key) ?? {};
+    if (!journal || (id === undefined && !at)) return ['create'];
     try {
       journal.find(key, body);
     } catch {
-      return 'changed';
+      return ['changed', id];
     }
-    if (done) return 'done';
-    if (id !== undefined) return 'wait';
-    return at && timeToRepeat(at) > 0 ? 'send again' : 'unknown';
+    if (id !== undefined) return ['wait', id];
+    return [at && timeToRepeat(at) > 0 ? 'send again' : 'unknown'];
   };
-  const plans = rows.map((row) => ({ key: row.key, plan: planOf(row), audience: journal?.get(row.key)?.id }));
-  await output.list(plans, ['key', 'plan', 'audience'], { isDone: true });
-  return plans.some(({ plan }) => plan === 'changed') ? EXIT.refused : EXIT.done;
-}
-
-const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
-  ...view,
-  ...(error !== undefined && { error: errorRecord(error, output, rowText) }),
-});
-
-/** Returns the line about a row that has changed. */
-function lineOf({ key, state, audience, activation, files, reason }: RowView): string {
-  const texts: Readonly<Partial<Record<RowState, string>>> = {
-    building: `waiting for audience ${audience}`,
-    activating: `waiting for activation ${activation}`,
-    ...(files?.[0] !== undefined && { done: `done, files in ${dirname(files[0])}` }),
-  };
-  return `${key}: ${texts[state] ?? state}${reason === undefined ? '' : `. ${reason}`}`;
+  const plans = rows.map(({ key, body }) => {
+    const [plan, audience] = planOf(key, body);
+    const isActivated = activate !== undefined && plan === 'wait';
+    const [next = plan, activation] = isActivated
+      ? planOf(activationKey(key), { ...activate, audience_id: audience })
+      : [];
+    const isDone = journal?.get(key)?.done !== undefined && next === 'wait';
+    return { key, plan: isDone ? 'done' : next === 'create' && isActivated ? 'activate' : next, audience, activation };
+  });
+  await output.list(plans, ['key', 'plan', 'audience', 'activation'], { isDone: true });
+  const ends: Readonly<Record<string, ExitCode>> = { changed: EXIT.refused, unknown: EXIT.outcomeUnknown };
+  return worstOf(plans.map(({ plan }) => ends[plan] ?? EXIT.done));
 }
 
 /** Reports what has not become of the rows, with the command that continues. Returns the exit code. */
@@ -196,8 +224,8 @@ async function conclude(
   for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, rowText);
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
-  output.log('info', `${views.length} ${views.length === 1 ? 'row' : 'rows'}: ${parts.join(', ')}.`);
-  const code = worstOf(views.map(codeOf));
+  output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);
+  const code = worstOf(views.map((view) => codeOf(view, flags)));
   if (!views.some(({ state }) => state === 'unfinished' || state === 'unknown')) return code;
   if (file === '-') output.log('info', 'To continue, pass the same rows on standard input.');
   const { endsWithCommand } = await account();
@@ -222,10 +250,13 @@ function wordsOf(name: string, value: RunFlags[keyof RunFlags]): string[] {
 }
 
 /** Returns the exit code of a row. One that is blocked has done what it can. */
-function codeOf({ state, error }: RowView): ExitCode {
+function codeOf({ state, error }: RowView, { failOnBlocked }: RunFlags): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
+  if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // An audience that was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
+  // The next run reads the activation again, with other links.
+  if (Object(error).operation === 'activations.download') return EXIT.unexpected;
   if (error !== undefined) return exitCodeOf(error);
   return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;
 }

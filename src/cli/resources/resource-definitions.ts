@@ -31,6 +31,8 @@ export function addJobCommands(program: Command, action: Action): void {
     .option('--budget-wait <duration>', 'time to wait for the build budget, 0 for none (default: no limit)', duration)
     .option('--outage-wait <duration>', 'time to wait for the end of an outage, 0 for none (default: 20m)', duration)
     .option('--timeout <duration>', 'time for each job, such as 30m (default: 4h)', duration)
+    .option('--fail-on-blocked', 'exit with 8 if a row is blocked')
+    .option('--report <file>', 'write how each row has ended to a file, as .csv or .json')
     .option('--dry-run', 'print what would happen to each row, and send nothing')
     .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)
     .action(action(async () => (await import('../batch/run-command.ts')).run));

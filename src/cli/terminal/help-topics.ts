@@ -38,6 +38,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.outcomeUnknown, 'the outcome of a create is unknown: repeat it with the printed key'],
       [EXIT.differs, 'the service differs from the assumptions, or has changed (check)'],
       [EXIT.cutShort, 'cut short, or something could not be checked that was confirmed earlier (check)'],
+      [EXIT.journalTaken, 'another run uses the journal, or has taken it over (run)'],
       [EXIT.interrupted, 'interrupted by Ctrl-C'],
       [EXIT.terminated, 'terminated by SIGTERM'],
     ].map(([code, meaning]) => [String(code), String(meaning)]),
@@ -96,7 +97,10 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     title: 'How a row ends',
     rows: [
       ['done', 'built; activated, and its files saved, if asked. It stays done, also if you move its files'],
-      ['blocked', 'built, but cannot be activated; each run asks again. The exit code stays 0'],
+      [
+        'blocked',
+        'built, but cannot be activated; each run asks again. The exit code stays 0, or is 8 with --fail-on-blocked',
+      ],
       [
         'failed',
         'its job ended at 107 or 4xx, or was deleted: --retry-failed creates it again, also with a corrected row (3, 4, 5)',
@@ -104,7 +108,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['refused', 'the service refused it: correct the row and run again; or its body has changed (8)'],
       [
         'unfinished',
-        'still running, or not begun: run again (6; after a spent budget 9, without a token 7, on a full disk 1)',
+        'still running, not begun, or its files are missing: run again (6; after a spent budget 9, a failed request, download or write 1, without a token 7)',
       ],
       [
         'unknown',
@@ -116,7 +120,15 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     title: 'Output',
     rows: [
       ['columns', 'key, state, audience, activation, reason: why it is blocked, or the code of its error'],
-      ['--json', 'a line for each change, with these fields, files and error; the last line of a key is how it ended'],
+      [
+        '--json',
+        'a line for each change, with its time as at, these fields, files and error; the last line of a key is how it ended',
+      ],
+      ['--report', 'the last table, with the files of each row, as CSV or JSON by the ending of the file'],
+      [
+        'exit codes',
+        '1, 6, 9, 10: run the same command again; 3, 4, 5, 7, 8: a person has to look; 2: nothing was sent; 13: another run uses the journal',
+      ],
     ],
   },
 ];

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRows } from '../../../src/cli/batch/batch-rows.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
 import { NO_LIMITS } from '../../support/journal.ts';
-import { startScene } from '../support/run-command.ts';
+import { startScene, TERMINAL } from '../support/run-command.ts';
 import { linesOf, type RunOptions } from '../support/scene.ts';
 
 const TWO = '{"key":"north","name":"North"}\n{"key":"south","name":"South"}\n';
@@ -69,7 +69,7 @@ describe('aud run', () => {
   it('warns of a field that audiences do not have, also with --dry-run', async () => {
     const { runRows } = await startRows('key,nmae\nnorth,North\n', {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
-    expect([code, err]).toEqual([0, expect.stringContaining('Audiences have no field "nmae" (known: name, ')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('north: audiences have no field "nmae" (known: name, ')]);
   });
 
   it.each([
@@ -177,23 +177,98 @@ describe('aud run', () => {
 
   it('says with --dry-run what would happen to each row, and sends nothing', async () => {
     const { runRows, sandbox, folder, file, journal } = await startRows(TWO);
-    expect((await runRows(['--dry-run'])).out).toBe('north\tcreate\t\nsouth\tcreate\t\n');
+    expect((await runRows(['--dry-run'])).out).toBe('north\tcreate\t\t\nsouth\tcreate\t\t\n');
     expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
     await runRows();
     const { length } = sandbox.log;
     await appendFile(journal, '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n');
     await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east","name":"East"}\n`);
     const { out, code } = await runRows(['--dry-run']);
-    const plan = /^north\twait\t\d+\nsouth\tchanged\t\d+\neast\tcreate\t\n$/;
+    const plan = /^north\twait\t\d+\t\nsouth\tchanged\t\d+\t\neast\tcreate\t\t\n$/;
     expect([code, out]).toEqual([8, expect.stringMatching(plan)]);
     expect(sandbox.log.length).toBe(length);
 
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     await runRows(['--max-retries', '0']);
-    expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\n');
+    expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\t\n');
     const text = await readFile(journal, 'utf8');
     await writeFile(journal, text.replace(/"at":"[^"]+"(?=}\n$)/, '"at":"2026-11-01"'));
-    expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\n');
+    expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\t\n');
+  });
+
+  it('sees activations with --dry-run, and ends as the run would', async () => {
+    const { runRows, journal } = await startRows(TWO);
+    await runRows();
+    const activate = ['--activate', '{"identifier":"EID"}'];
+    expect((await runRows([...activate, '--dry-run'])).out).toMatch(
+      /^north\tactivate\t\d+\t\nsouth\tactivate\t\d+\t\n$/,
+    );
+    await runRows(activate);
+    expect((await runRows([...activate, '--dry-run'])).out).toMatch(/^north\twait\t\d+\t\d+\n/);
+    const changed = await runRows(['--activate', '{"identifier":"SCID"}', '--dry-run']);
+    expect([changed.code, changed.out]).toEqual([8, expect.stringMatching(/^north\tchanged\t\d+\t\d+\n/)]);
+    const text = await readFile(journal, 'utf8');
+    const lost = text.split('\n').filter((line) => !/"key":"north activation","id"/.test(line));
+    await writeFile(journal, lost.join('\n').replaceAll(/"at":"[^"]+"/g, '"at":"2026-11-01"'));
+    const unknown = await runRows([...activate, '--dry-run']);
+    expect([unknown.code, unknown.out]).toEqual([10, expect.stringMatching(/^north\tunknown\t\d+\t\n/)]);
+  });
+
+  it('begins each line with the time, and says what was done before in one line', async () => {
+    const { runRows, folder, file } = await startRows(TWO);
+    const flags = ['--download', join(folder, 'results')];
+    const first = await runRows(flags);
+    const lines = first.err.trimEnd().split('\n');
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ north: waiting for audience \d+$/),
+    );
+    for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /);
+    await writeFile(file, `${TWO}{"key":"east","name":"East"}\n`);
+    const { err } = await runRows(flags);
+    expect(err).toMatch(/^\S+Z 2 rows done before\.\n\S+Z east: waiting for audience/);
+    expect(err).not.toContain('north');
+    const { out } = await runRows([...flags, '--json']);
+    expect(linesOf(out)[0]).toMatchObject({ key: 'north', state: 'done', at: expect.stringMatching(/^\d{4}-.*Z$/) });
+  });
+
+  it('exits with 8 for a blocked row with --fail-on-blocked, else with 0', async () => {
+    const { runRows } = await startRows(TWO, { jobs: { duration: 0, devices: 10 } });
+    const activate = ['--activate', '{}'];
+    expect((await runRows(activate)).code).toBe(0);
+    expect((await runRows([...activate, '--fail-on-blocked'])).code).toBe(8);
+  });
+
+  it('writes the last table with --report, as CSV or as JSON', async () => {
+    const { runRows, folder } = await startRows('{"key":"north","name":"N"}', { jobs: { duration: 0, devices: 10 } });
+    const [csv, json] = [join(folder, 'report.csv'), join(folder, 'report.json')];
+    await runRows(['--activate', '{}', '--report', csv]);
+    const text = await readFile(csv, 'utf8');
+    expect(text).toMatch(/^key,state,audience,activation,reason,files\nnorth,blocked,\d+,,.*unique devices.*,\n$/);
+    await runRows(['--activate', '{}', '--report', json]);
+    expect(JSON.parse(await readFile(json, 'utf8'))).toMatchObject([{ key: 'north', state: 'blocked' }]);
+    expect((await runRows(['--report', 'report.txt'])).err).toContain('--report must end with .csv or .json');
+    expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(1);
+  });
+
+  it('exits with 1 when storage refuses a file, so that a script runs it again', async () => {
+    const { runRows, sandbox, folder } = await startRows(TWO);
+    const flags = ['--download', join(folder, 'results')];
+    sandbox.faults.add({ on: 'GET /results/*', status: 404 });
+    const refused = await runRows(flags);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('2 rows: 2 unfinished.')]);
+    sandbox.faults.clear();
+    expect((await runRows(flags)).code).toBe(0);
+  });
+
+  it('draws one block in a terminal, with the counts, the limit and the last changes', async () => {
+    const scene = await startScene({ limits: { ...NO_LIMITS, buildsPerHour: 1 } }, TERMINAL);
+    const file = join(scene.folder, 'rows.jsonl');
+    await writeFile(file, TWO);
+    const running = scene.start(['run', file]);
+    await running.shows('err', /2 rows: 1 done, 1 waiting, /);
+    await running.shows('err', /The build budget is used up until \S+Z \(1 create request is/);
+    expect(running.printed.err).toMatch(/\d\dZ north: done/);
+    expect((await running.ended).code).toBe(0);
   });
 
   it('exits with 8 for a row that has changed or a file that is no journal, and with 10 for an unknown outcome', async () => {
