@@ -182,6 +182,13 @@ export class AudienceClient {
     return this.#transport.settings.baseUrl;
   }
 
+  /** @internal Returns what stays equal for one account: the email of its credentials, or else the token. A secret. */
+  async accountSecret(signal?: AbortSignal): Promise<string> {
+    const { tokens, tokenContext } = this.#transport.state;
+    const { account, value } = tokens.general;
+    return account ?? value ?? (await tokens.general.get({ signal, context: tokenContext }));
+  }
+
   /** Parses a timestamp of a resource in `serverTimeZone`; returns `undefined` for a string of another format. */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);

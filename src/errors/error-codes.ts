@@ -67,14 +67,16 @@ export const ERROR_CODES = {
   'disk-full': 'The disk is full.',
   /** `FileError`; `path` names the file or its lock. */
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
-  /** `JournalError`: use another key for another body. */
+  /** `JournalError`: use the token of the account that wrote the journal, or another file. */
+  'account-changed': 'A journal was written with another account; nothing was sent.',
+  /** `JournalError`: use another key for another body, another file, or another kind of resource. */
   'body-changed': 'A journal has another body under the key; nothing was sent.',
-  /** `JournalError`; its message says what to look for, and which line to add to the journal. */
+  /** `JournalError`; its message says what to look for, and how to record it in the journal. */
   'outcome-expired': 'The response of a create was lost more than 23 hours ago, so that it cannot be sent again.',
   /** `JournalError`; the file was left as it is. */
   'journal-invalid': 'A file is no journal, is damaged, or was written for another service.',
-  /** `JournalError`: a journal is used by one process at a time. */
-  'journal-locked': 'Another process uses the journal, or has taken it over.',
+  /** `JournalError`: a journal is used by one process at a time, and stays at its path. */
+  'journal-locked': 'Another process uses the journal or has taken it over, or the file was replaced or removed.',
   /** `WebhookVerificationError`; respond with 400. */
   'webhook-invalid': 'The webhook delivery could not be verified; `reason` says why.',
   /** `OAuthError` of `authorize`, `callback`, `revoke` or a refresh. */

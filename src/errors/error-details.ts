@@ -240,6 +240,7 @@ export interface ErrorFields {
   readonly 'size-mismatch': FileFields;
   readonly 'disk-full': FileFields;
   readonly 'file-unwritable': FileFields;
+  readonly 'account-changed': JournalFields;
   readonly 'body-changed': JournalFields;
   readonly 'outcome-expired': JournalFields;
   readonly 'journal-invalid': JournalFields;

@@ -5,7 +5,7 @@ import type { Details } from './error-details.ts';
 export class JournalError extends AudienceError {
   static override readonly className: string = 'JournalError';
   declare static readonly isInstance: (value: unknown) => value is JournalError;
-  declare readonly code: 'body-changed' | 'outcome-expired' | 'journal-invalid' | 'journal-locked';
+  declare readonly code: 'account-changed' | 'body-changed' | 'outcome-expired' | 'journal-invalid' | 'journal-locked';
   /** Path of the journal. */
   declare readonly path: string;
   /** Key of the create, if the error is about one. */

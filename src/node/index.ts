@@ -6,9 +6,10 @@
 
 export { JournalError } from '../errors/journal-errors.ts';
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
-export type { JournalEntry } from './journal-lines.ts';
+export type { Journal, JournalCreateOptions, JournalNamespace } from './journal.ts';
+export type { ImportedFile, JournalEntry } from './journal-lines.ts';
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';
-export { type Journal, type JournalCreateOptions, type JournalNamespace, openJournal } from './open-journal.ts';
+export { type JournalOptions, openJournal, readJournal } from './open-journal.ts';
 export { type SignInOptions, signInWithBrowser } from './sign-in.ts';
 export { fileTokenStore } from './token-file.ts';

@@ -15,12 +15,32 @@ export interface JournalEntry {
   readonly done?: JsonObject;
   /** How often the key was forgotten. */
   readonly forgotten: number;
+  /** Name of the namespace, such as `audiences`; missing in journals of version 0.3. */
+  readonly kind?: string;
+  /** The file of an import. */
+  readonly file?: ImportedFile;
+  /** @internal Salted hash of what the create was sent with: the email of the credentials, or else the token. */
+  readonly by?: string;
+  /** @internal Salted hash of the email of the creator, as the response named it. */
+  readonly account?: string;
+}
+
+/** The file of {@link Journal.import}, as the journal knows it again. */
+export interface ImportedFile {
+  /** Bytes. */
+  readonly size: number;
+  /** SHA-256 of the content, in hexadecimal digits. */
+  readonly hash: string;
+  /** Time of its last change in milliseconds since 1970, unless it was passed as a `Blob`. */
+  readonly time?: number;
+  /** Reference of its last upload. */
+  readonly reference: string;
 }
 
 /** A line of a journal after its first one. */
 export type JournalLine = { readonly key: string } & (
-  | { readonly sent: string; readonly at: string }
-  | { readonly id: number }
+  | ({ readonly sent: string; readonly at: string } & Pick<JournalEntry, 'kind' | 'by' | 'file'>)
+  | { readonly id: number; readonly account?: string }
   | { readonly refused: string }
   | { readonly done: JsonObject }
   | { readonly forget: true }
@@ -46,20 +66,24 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
   const { id, done, forgotten } = entry;
   if ('forget' in line) return { forgotten: forgotten + 1 };
   if ('done' in line) return { ...entry, done: line.done };
-  if ('id' in line) return { ...entry, id: line.id };
+  if ('id' in line) return { ...entry, id: line.id, ...(line.account !== undefined && { account: line.account }) };
   // A process that was suspended may write late: what it writes never hides an id.
   if (id !== undefined) return entry;
-  if ('sent' in line) return { ...entry, sent: line.sent, at: new Date(line.at) };
+  if ('sent' in line) {
+    const { key: _, at, ...intent } = line;
+    return { ...(done && { done }), forgotten, ...intent, at: new Date(at) };
+  }
   return line.refused === entry.sent ? { forgotten, ...(done && { done }) } : entry;
 }
 
 /**
- * Reads a journal. A last line that was cut off is left out, also if it is the header: nothing was sent before it was
+ * Parses a journal. A last line that was cut off is left out, also if it is the header: nothing was sent before it was
  * complete.
  *
  * @throws {JournalError} `journal-invalid` if it is no journal, is damaged, or belongs to another service.
+ * @param service Address of the service; that of the journal if it is missing.
  */
-export function readJournal(bytes: Buffer, path: string, service: string): JournalContent {
+export function parseJournal(bytes: Buffer, path: string, service?: string): JournalContent {
   const invalid = (message: string): JournalError => new JournalError(message, { code: 'journal-invalid', path });
   const size = bytes.lastIndexOf('\n') + 1;
   // A file system may have extended the file before a crash, and written nothing.
@@ -73,7 +97,7 @@ export function readJournal(bytes: Buffer, path: string, service: string): Journ
   const header = parseJson(first ?? '');
   if (!isObject(header) || header.journal !== 1 || typeof header.id !== 'string')
     throw invalid(`${path} is not a journal of this version. It was left as it is: use another file.`);
-  if (header.service !== service)
+  if (service !== undefined && header.service !== service)
     throw invalid(`${path} was written for ${header.service}, not ${service}: use another file for each service.`);
   const entries = new Map<string, JournalEntry>();
   for (const [index, text] of lines.entries()) {
@@ -93,7 +117,9 @@ export function readJournal(bytes: Buffer, path: string, service: string): Journ
 
 function isLine(line: unknown): line is JournalLine {
   if (!isObject(line) || typeof line.key !== 'string') return false;
-  const { sent, at, id, refused, done, forget } = line;
+  const { sent, at, id, refused, done, forget, file } = line;
+  if (file !== undefined && !(isObject(file) && typeof file.hash === 'string' && typeof file.reference === 'string'))
+    return false;
   if (sent !== undefined) return typeof sent === 'string' && !Number.isNaN(Date.parse(String(at)));
   return Number.isSafeInteger(id) || typeof refused === 'string' || isObject(done) || forget === true;
 }

@@ -1,14 +1,15 @@
 import '../support/nothing-left.ts';
-import { appendFile, copyFile, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 
-import { type Journal, JournalError, openJournal } from '../../src/node/index.ts';
+import { type AudienceClient, apiToken, memoryTokenStore } from '../../src/index.ts';
+import { type Journal, JournalError, openJournal, readJournal } from '../../src/node/index.ts';
 import { openFilesBelow } from '../support/directory.ts';
 import { fillDisk, type JournalBench, startJournalBench } from '../support/journal.ts';
 import { quickly } from '../support/quickly.ts';
-import { recentDataset } from '../support/sandbox.ts';
+import { credentials, recentDataset } from '../support/sandbox.ts';
 import { clientOf, failureOf, startServer } from '../support/server.ts';
 import { someOf } from '../support/volume.ts';
 
@@ -22,10 +23,10 @@ async function edit(path: string, change: (text: string) => string): Promise<voi
 }
 
 /** Lets the response of the first create be lost, and returns a journal in which its outcome is not known. */
-async function loseResponse(bench: JournalBench, key = 'north'): Promise<void> {
+async function loseResponse(bench: JournalBench, client = bench.client): Promise<void> {
   bench.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
-  const journal = await bench.open();
-  const error = await failureOf(journal.create(bench.client.audiences, key, NORTH, { maxRetries: 0 }));
+  const journal = await bench.open(client);
+  const error = await failureOf(journal.create(client.audiences, 'north', NORTH, { maxRetries: 0 }));
   expect(error).toMatchObject({ outcome: 'unknown' });
   await journal.close();
 }
@@ -57,10 +58,16 @@ describe('a journal', () => {
     const id = await journal.create(bench.client.audiences, 'north', { name: 'A secret name', dataset: [] });
     expect(await bench.lines()).toEqual([
       { journal: 1, id: expect.any(String), service: bench.url },
-      { key: 'north', sent: expect.stringMatching(/^journal-[\da-f]{64}$/), at: expect.any(String) },
-      { key: 'north', id },
+      {
+        key: 'north',
+        sent: expect.stringMatching(/^journal-[\da-f]{64}$/),
+        at: expect.any(String),
+        kind: 'audiences',
+        by: expect.stringMatching(/^[\da-f]{16}$/),
+      },
+      { key: 'north', id, account: expect.stringMatching(/^[\da-f]{16}$/) },
     ]);
-    expect(await readFile(bench.path, 'utf8')).not.toMatch(/secret|token|Bearer/);
+    expect(await readFile(bench.path, 'utf8')).not.toMatch(/secret|token|Bearer|@/);
     expect((await stat(bench.path)).mode & 0o777).toBe(0o600);
   });
 
@@ -204,8 +211,8 @@ describe('a journal whose process was killed', () => {
     }
     expect((await bench.lines()).map(Object.keys)).toEqual([
       ['journal', 'id', 'service'],
-      ['key', 'sent', 'at'],
-      ['key', 'id'],
+      ['key', 'sent', 'at', 'kind', 'by'],
+      ['key', 'id', 'account'],
     ]);
     await writeFile(bench.path, '{"journal":1,"id\0\0');
     expect((await bench.open()).get('north')).toBeUndefined();
@@ -234,18 +241,17 @@ describe('a journal whose process was killed', () => {
     const error = await failureOf(journal.create(bench.client.audiences, 'north', NORTH));
     expect(error).toMatchObject({ code: 'outcome-expired', outcome: 'unknown', key: 'north', path: bench.path });
     expect(bench.sent()).toBe(1);
-    await journal.close();
 
-    // The advice: the line for an audience that is there, or for one that is not.
-    const [, existing = '', missing = ''] =
-      /add the line (\{.*?\}) to .*; if not, (\{.*\})\.$/.exec(String(error)) ?? [];
-    const before = await readFile(bench.path, 'utf8');
-    await appendFile(bench.path, `${existing.replace('<its id>', '42')}\n`);
-    const informed = await bench.open();
-    expect(await informed.create(bench.client.audiences, 'north', NORTH)).toBe(42);
-    await informed.close();
-    await writeFile(bench.path, `${before}${missing}\n`);
-    expect(await (await bench.open()).create(bench.client.audiences, 'north', NORTH)).not.toBe(42);
+    // The advice: for an audience that is there, and for one that is not.
+    expect(String(error)).toContain('`journal.resolve("north", id)`, or `aud run` with `--resolve north=<id>`.');
+    expect(String(error)).toContain('`journal.forget("north")`, or `--forget north`.');
+    await journal.resolve('north', 42);
+    expect(await journal.create(bench.client.audiences, 'north', NORTH)).toBe(42);
+    await journal.close();
+    const again = await bench.open();
+    expect(await again.create(bench.client.audiences, 'north', NORTH)).toBe(42);
+    await again.forget('north');
+    expect(await again.create(bench.client.audiences, 'north', NORTH)).not.toBe(42);
     expect(bench.sent()).toBe(2);
   });
 
@@ -289,6 +295,118 @@ describe('a journal whose process was killed', () => {
   });
 });
 
+describe('a journal of another account', () => {
+  const startTwo = async (): Promise<{ bench: JournalBench; other: AudienceClient }> => {
+    const bench = await startJournalBench();
+    const account = bench.sandbox.accounts.create({ email: 'eve@example.com', password: 'another horse' });
+    return { bench, other: bench.connect({ token: account.token('api') }) };
+  };
+
+  it('is refused after one read, and nothing is created', async () => {
+    const { bench, other } = await startTwo();
+    const journal = await bench.open();
+    await journal.create(bench.client.audiences, 'north', NORTH);
+    await journal.close();
+    const [before, requests] = [await readFile(bench.path, 'utf8'), bench.sandbox.log.length];
+    const error = await failureOf(bench.open(other));
+    expect(error).toMatchObject({ name: 'JournalError', code: 'account-changed', path: bench.path });
+    expect(String(error)).toContain('Use a token of that account, or another journal.');
+    expect(bench.sandbox.log.length - requests).toBe(1);
+    expect(await readFile(bench.path, 'utf8')).toBe(before);
+    expect(await (await bench.open()).create(bench.client.audiences, 'north', NORTH)).toEqual(expect.any(Number));
+  });
+
+  it('is refused if the account sees its resources, but another user has created them', async () => {
+    const creator = (email: string): object => ({
+      data: { id: 5, status: { id: 101, name: 'x' }, created_by: { name: 'x', email } },
+    });
+    const server = await startServer({
+      'POST /api/v2/audiences/create': [creator('ada@example.com')],
+      'GET /api/v2/audiences/5': [creator('eve@example.com'), creator('ada@example.com')],
+    });
+    const bench = await startJournalBench();
+    const client = clientOf(server);
+    const journal = await bench.open(client);
+    await journal.create(client.audiences, 'north', NORTH);
+    await journal.close();
+    const renewed = clientOf(server, { token: 'renewed' });
+    expect(await failureOf(bench.open(renewed))).toMatchObject({ code: 'account-changed' });
+    expect((await bench.open(renewed)).get('north')).toMatchObject({ id: 5 });
+  });
+
+  it('is used with another token of its account, also if the last audience was deleted', async () => {
+    const { bench } = await startTwo();
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    await journal.create(audiences, 'north', NORTH);
+    await audiences.delete(await journal.create(audiences, 'south', NORTH));
+    bench.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    await failureOf(journal.create(audiences, 'east', NORTH, { maxRetries: 0 }));
+    await journal.close();
+    const renewed = bench.connect({ token: bench.account.token('api') });
+    const again = await bench.open(renewed);
+    await again.create(renewed.audiences, 'east', NORTH);
+    expect(bench.sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(1);
+  });
+
+  it('does not repeat what another token has sent, until a person says what has become of it', async () => {
+    const { bench, other } = await startTwo();
+    await loseResponse(bench);
+    const journal = await bench.open(other);
+    const error = await failureOf(journal.create(other.audiences, 'north', NORTH));
+    expect(error).toMatchObject({ code: 'account-changed', key: 'north', outcome: 'unknown' });
+    expect(String(error)).toContain('`journal.resolve("north", id)`, or `aud run` with `--resolve north=<id>`.');
+    expect(bench.sent()).toBe(1);
+    await journal.resolve('north', 12);
+    expect(await journal.create(other.audiences, 'north', NORTH)).toBe(12);
+  });
+
+  it('is not suspected in a journal of version 0.3, which names no account', async () => {
+    const { bench } = await startTwo();
+    const header = { journal: 1, id: 'x', service: bench.url };
+    const lines = [header, { key: 'north', sent: 'journal-x', at: new Date() }, { key: 'north', id: 4 }];
+    await writeFile(bench.path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const journal = await bench.open();
+    expect(journal.get('north')).toMatchObject({ id: 4 });
+    await journal.create(bench.client.audiences, 'south', NORTH);
+    expect(journal.get('south')).toMatchObject({ kind: 'audiences', by: expect.any(String) });
+  });
+});
+
+describe('a key of a journal', () => {
+  it('stands for one kind of resource', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const body = { name: 'North' };
+    await journal.create(bench.client.projects, 'north', body);
+    const error = await failureOf(journal.create(bench.client.audiences, 'north', body));
+    expect(error).toMatchObject({ code: 'body-changed', key: 'north' });
+    expect(String(error)).toContain('was created with `client.projects`, not `client.audiences`.');
+    expect(bench.sent()).toBe(1);
+  });
+
+  it('is not used by a namespace without `create`', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    const error = await failureOf(journal.create(bench.client.usage as never, 'north', NORTH as never));
+    expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('`client.audiences`') });
+    expect(journal.get('north')).toBeUndefined();
+  });
+
+  it('is resolved once: another id needs `forget`', async () => {
+    const bench = await startJournalBench();
+    const journal = await bench.open();
+    await journal.resolve('north', 12);
+    await journal.resolve('north', 12);
+    const error = await failureOf(journal.resolve('north', 13));
+    expect(error).toMatchObject({ message: expect.stringContaining('"north" is 12, not 13') });
+    await journal.forget('north');
+    await journal.resolve('north', 13);
+    expect(await failureOf(journal.resolve('north', 1.5))).toMatchObject({ name: 'ConfigurationError' });
+    expect(await readJournal(bench.path)).toEqual(new Map([['north', { id: 13, forgotten: 1 }]]));
+  });
+});
+
 describe('a copied journal', () => {
   it('knows what exists, and two that are used at the same time create a further row once', async () => {
     const bench = await startJournalBench();
@@ -321,11 +439,14 @@ describe('a refusal', () => {
 
   it('of a repetition keeps the create that was sent before', async () => {
     const bench = await startJournalBench();
-    await loseResponse(bench);
+    // Each has another token of the account.
+    const connect = (): AudienceClient =>
+      bench.connect({ token: apiToken(credentials, { store: memoryTokenStore() }), maxRetries: 0 });
+    await loseResponse(bench, connect());
     for (const status of [422, 429, 401, 404]) {
       bench.sandbox.faults.add({ on: 'audiences.create', status, times: 2, retryAfter: 7_200 });
       // A 429 pauses the creates of its client.
-      const client = bench.connect({ token: bench.account.token('api'), maxRetries: 0 });
+      const client = connect();
       const journal = await bench.open(client);
       const error = await failureOf(journal.create(client.audiences, 'north', NORTH));
       expect(error).toMatchObject({ outcome: 'unknown', status });
@@ -334,11 +455,12 @@ describe('a refusal', () => {
       bench.sandbox.faults.clear();
     }
     expect(await bench.lines()).toHaveLength(2);
-    await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
+    const client = connect();
+    await (await bench.open(client)).create(client.audiences, 'north', NORTH);
     expect(await bench.names()).toEqual(['North']);
   });
 
-  it('of a repetition that never ends is settled by a person, with a line that the error names', async () => {
+  it('of a repetition that never ends is settled by a person, with a method that the error names', async () => {
     const bench = await startJournalBench();
     await loseResponse(bench);
     bench.sandbox.faults.add({ on: 'audiences.create', status: 422 });
@@ -347,14 +469,11 @@ describe('a refusal', () => {
     const refused = await failureOf(journal.create(audiences, 'north', NORTH));
     const corrected = { name: 'Corrected', dataset: [] };
     const changed = await failureOf(journal.create(audiences, 'north', corrected));
-    await journal.close();
     bench.sandbox.faults.clear();
-    for (const error of [refused, changed]) {
-      const [, missing = ''] = /If the service .*; if not, (\{.*\})\.$/.exec(String(error)) ?? [];
-      expect(JSON.parse(missing)).toEqual({ key: 'north', forget: true });
-    }
-    await appendFile(bench.path, '{"key":"north","forget":true}\n');
-    await (await bench.open()).create(audiences, 'north', corrected);
+    for (const error of [refused, changed])
+      expect(String(error)).toMatch(/If the service .*`journal\.forget\("north"\)`/);
+    await journal.forget('north');
+    await journal.create(audiences, 'north', corrected);
     expect(await bench.names()).toEqual(['Corrected', 'North']);
   });
 
@@ -389,7 +508,7 @@ describe('a refusal', () => {
     const keys = (await server.seen()).map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(1);
     expect((await bench.lines()).map(Object.keys).slice(1)).toEqual([
-      ['key', 'sent', 'at'],
+      ['key', 'sent', 'at', 'kind', 'by'],
       ['key', 'id'],
     ]);
   });
@@ -474,6 +593,21 @@ describe('a file that cannot be the journal', () => {
     expect(bench.client.baseUrl).toBe(bench.url);
   });
 
+  it('is refused if it is a device, which has no end', async () => {
+    const bench = await startJournalBench();
+    const error = await failureOf(openJournal('/dev/zero', bench.client));
+    expect(error).toMatchObject({ code: 'journal-invalid', path: '/dev/zero' });
+    expect(String(error)).toContain('/dev/zero is not a regular file');
+    expect(await failureOf(readJournal('/dev/zero'))).toMatchObject({ code: 'journal-invalid' });
+    expect(await failureOf(readJournal(bench.path))).toMatchObject({ code: 'file-unreadable' });
+  });
+
+  it.each([undefined, {}, null])('is refused without a client: %s', async (client) => {
+    const error = await failureOf(openJournal('x.journal', client as never));
+    expect(error).toMatchObject({ name: 'ConfigurationError' });
+    expect(String(error)).toContain('must be an `AudienceClient`: `openJournal(path, client)`.');
+  });
+
   it('is a FileError if it cannot be read or written', async () => {
     const bench = await startJournalBench();
     expect(await failureOf(openJournal(dirname(bench.path), bench.client))).toMatchObject({ code: 'file-unwritable' });
@@ -498,6 +632,28 @@ describe('a journal that can no longer be written', () => {
     const again = await bench.open();
     await again.create(audiences, 'north', NORTH);
     expect(await bench.names()).toEqual(['North']);
+  });
+
+  it.each([
+    [
+      'replaced, as an editor does',
+      (path: string) => writeFile(`${path}.new`, '').then(() => rename(`${path}.new`, path)),
+    ],
+    ['moved', (path: string) => rename(path, `${path}.old`)],
+    ['removed', (path: string) => rm(path)],
+    ['shortened', (path: string) => edit(path, (text) => text.slice(0, 80))],
+  ])('creates nothing more when its file was %s, and says so', async (_, change) => {
+    const bench = await startJournalBench();
+    await loseResponse(bench);
+    const journal = await bench.open();
+    const { audiences } = bench.client;
+    await change(bench.path);
+    for (const key of ['north', 'south']) {
+      const error = await failureOf(journal.create(audiences, key, NORTH));
+      expect(error).toMatchObject({ code: 'journal-locked', path: bench.path });
+      expect(String(error)).toContain('was edited, replaced, moved or removed while it was open');
+    }
+    expect(bench.sent()).toBe(1);
   });
 
   it('ends when its lock was removed, and two processes without a lock create nothing twice', () =>

@@ -46,7 +46,7 @@ const DEFAULT_LIMIT_MS = 60_000;
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
 /** Errors before a create is sent that concern only its row. */
-const REFUSALS: readonly unknown[] = ['body-changed', 'outcome-expired'];
+const REFUSALS: readonly unknown[] = ['body-changed', 'outcome-expired', 'account-changed'];
 
 /** Errors that a row or an outage of the service may cause. After others, such as a full disk, no more creates begin. */
 const FAILURES: readonly unknown[] = [

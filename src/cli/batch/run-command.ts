@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
-import { type Journal, openJournal } from '../../node/index.ts';
+import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
@@ -13,6 +15,7 @@ import type { Output } from '../terminal/output.ts';
 import { reportError } from '../terminal/report-error.ts';
 import { timeText } from '../terminal/wait-notices.ts';
 import { activationKey, type RowState, type RowView, runBatch } from './batch.ts';
+import { correctJournal, printStatus } from './batch-journal.ts';
 import { countOf, createBatchProgress, now } from './batch-progress.ts';
 import { COLUMNS, checkReport, tableRow, writeReport } from './batch-report.ts';
 import { type BatchRow, parseRows } from './batch-rows.ts';
@@ -27,6 +30,9 @@ interface RunFlags {
   readonly timeout?: number;
   readonly failOnBlocked?: boolean;
   readonly report?: string;
+  readonly resolve?: readonly string[];
+  readonly forget?: readonly string[];
+  readonly status?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -71,23 +77,31 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   if (flags.report !== undefined) checkReport(flags.report);
-  const path = flags.journal ?? `${file}.journal`;
+  const journalFile = flags.journal ?? `${file}.journal`;
+  if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const activate = await activationOf(flags, context);
   const text = file === '-' ? await readStdin(context) : await readText(file);
   const rows = parseRows(text, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});
+  if (flags.status) return printStatus(rows, journalFile, output);
   warnOfUnknown(rows, output);
   const client = await context.connect();
-  const existing = existsSync(path) ? await openJournal(path, client, { signal }) : undefined;
+  const { endsWithCommand } = await context.account();
+  // A journal of a sandbox that ends with the command would hide the next sandbox from the next run.
+  const isTemporary = endsWithCommand && flags.journal === undefined;
+  const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'aud-run-')) : undefined;
+  const path = temporary === undefined ? journalFile : join(temporary, 'journal');
   // What an earlier run has created is not held against the windows of today.
-  const isNew = ({ key }: BatchRow): boolean => existing?.get(key)?.sent === undefined;
-  const refused = await checkBodies(client, rows.filter(isNew), activate, output);
-  if (refused !== EXIT.done || flags.dryRun) {
-    const code = refused === EXIT.done ? await printPlan(rows, existing, activate, output) : refused;
-    await existing?.close();
-    return code;
+  const isKept = existsSync(path);
+  const kept = isKept ? await readJournal(path) : undefined;
+  const created = rows.filter(({ key }) => kept?.get(key)?.sent === undefined);
+  const refused = await checkBodies(client, created, activate, output);
+  if (refused !== EXIT.done) return refused;
+  if (flags.dryRun) {
+    const existing = isKept ? await openJournal(path, client, { signal, isOffline: true }) : undefined;
+    return printPlan(rows, existing, activate, output).finally(() => existing?.close());
   }
-  const journal = existing ?? (await openJournal(path, client, { signal }));
+  const journal = await openJournal(path, client, { signal });
   const earlier = new Set(rows.flatMap(({ key }) => (journal.get(key)?.done ? [key] : [])));
   const progress = await createBatchProgress(
     rows.map(({ key }) => key),
@@ -117,9 +131,10 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
       const notice = 'Three creates have failed, one after another. Waiting for the end of the outage';
       progress.announce(`${notice} until ${timeText(until)}`, ` at the latest: ${rowText(messageOf(error))}`);
     },
-  }).finally(() => {
+  }).finally(async () => {
     progress.close();
-    return journal.close();
+    await journal.close();
+    if (temporary !== undefined) await rm(temporary, { recursive: true });
   });
   if (!output.isJson) await output.list(views.map(tableRow), COLUMNS, { isDone: true });
   const code = await conclude(views, context, flags, file);
@@ -242,7 +257,7 @@ async function conclude(
 }
 
 /** Returns a flag as it is written. */
-function wordsOf(name: string, value: RunFlags[keyof RunFlags]): string[] {
+function wordsOf(name: string, value: RunFlags[(typeof REPEATED)[number]]): string[] {
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   if (typeof value === 'boolean') return value ? [flag] : [];
   if (value === undefined) return [];

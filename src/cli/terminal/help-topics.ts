@@ -112,7 +112,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unknown',
-        'its create may have happened: run again within 23 hours; after that, the message says what to do (10)',
+        'its create may have happened: run again within 23 hours; after that, look in the list, then --resolve <key>=<id> or --forget <key> (10)',
       ],
     ],
   },

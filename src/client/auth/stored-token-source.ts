@@ -104,6 +104,7 @@ export function storedTokenSource(
   }
 
   return {
+    account: credentials.email,
     async get({ rejected, signal, context }) {
       const issuer = contextFor(context);
       if (current && current.token !== rejected && !isRenewalDue(current)) return current.token;

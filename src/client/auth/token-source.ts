@@ -18,6 +18,8 @@ export interface TokenSource {
     /** @internal Context of the calling client, by which the sources of this package issue tokens. */
     readonly context?: TokenContext | undefined;
   }): Promise<string>;
+  /** @internal Email of the account, if the source has its credentials. */
+  readonly account?: string | undefined;
 }
 
 /** A token as a store keeps it. */
@@ -84,7 +86,7 @@ export function clientTokens(input: TokenInput): ClientTokens {
   if (typeof input === 'function') {
     return { canRenew: true, get: ({ signal }) => abortable(Promise.resolve().then(input), signal) };
   }
-  return { canRenew: true, get: (options) => input.get(options) };
+  return { canRenew: true, get: (options) => input.get(options), account: input.account };
 }
 
 /** Offset bases of two FNV-1a hashes of 32 bits. */

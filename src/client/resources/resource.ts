@@ -68,6 +68,11 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
     this.#plan = plan;
   }
 
+  /** @internal Name of the namespace, such as `audiences`. */
+  get resourceName(): Name {
+    return this.#plan.name;
+  }
+
   /**
    * Creates a resource. The request carries an idempotency key, so that retries create nothing twice.
    *

@@ -223,12 +223,13 @@ describe('a batch', () => {
     expect(views.map(codeOf)).toEqual(['authentication-failed', undefined, undefined]);
     expect(sandbox.log).toHaveLength(1);
     expect((await lines()).map(Object.keys).slice(1)).toEqual([
-      ['key', 'sent', 'at'],
+      ['key', 'sent', 'at', 'kind', 'by'],
       ['key', 'refused'],
     ]);
     await run(rowsOf('north', 'south', 'east'));
     const { length } = sandbox.log;
-    await run(rowsOf('north', 'south', 'east'), { token: 'wrong' });
+    const refused = run(rowsOf('north', 'south', 'east'), { token: 'wrong' });
+    await expect(refused).rejects.toMatchObject({ code: 'authentication-failed' });
     expect(sandbox.log.length - length).toBeLessThan(3);
   });
 
@@ -435,7 +436,7 @@ describe('a batch', () => {
     async (after) => {
       const { run, path, folder, names, all } = await startBatches();
       const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
-      await (await openJournal(path, { baseUrl: URL })).close();
+      await (await openJournal(path, new AudienceClient({ baseUrl: URL, token: 'x' }))).close();
       const release = await fillDisk(after + 1);
       const views = await run(rowsOf('a', 'b'), options);
       const failed = views.filter((view) => codeOf(view) === 'disk-full');

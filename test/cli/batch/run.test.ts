@@ -192,7 +192,7 @@ describe('aud run', () => {
     await runRows(['--max-retries', '0']);
     expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\t\n');
     const text = await readFile(journal, 'utf8');
-    await writeFile(journal, text.replace(/"at":"[^"]+"(?=}\n$)/, '"at":"2026-11-01"'));
+    await writeFile(journal, text.replace(/"at":"[^"]+"(?=[^\n]*\n$)/, '"at":"2026-11-01"'));
     expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\t\n');
   });
 
@@ -212,6 +212,52 @@ describe('aud run', () => {
     await writeFile(journal, lost.join('\n').replaceAll(/"at":"[^"]+"/g, '"at":"2026-11-01"'));
     const unknown = await runRows([...activate, '--dry-run']);
     expect([unknown.code, unknown.out]).toEqual([10, expect.stringMatching(/^north\tunknown\t\d+\t\n/)]);
+  });
+
+  it('prints with --status what the journal says, also during a run', async () => {
+    const scene = await startRows(`${TWO}{"key":"east","name":"East"}\n`, { jobs: { duration: 3_600_000 } });
+    const { runRows, journal, time, file } = scene;
+    expect((await runRows(['--status'])).out).toBe('north\tnot begun\t\t\nsouth\tnot begun\t\t\neast\tnot begun\t\t\n');
+    const running = scene.start(['run', file]);
+    await time.untilTrue(() => (running.printed.err.match(/waiting for audience/g) ?? []).length === 3);
+    const { out, code } = await runRows(['--status']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^north\twaiting for audience (\d+) since \S+Z\t\1\t\n/)]);
+    running.interrupt();
+    await running.ended;
+    await appendFile(journal, `{"key":"north activation","sent":"x","at":"${new Date().toISOString()}"}\n`);
+    await appendFile(journal, '{"key":"south","done":{}}\n{"key":"east","forget":true}\n');
+    const later = (await runRows(['--status'])).out;
+    expect(later).toMatch(/^north\tactivation in doubt until \S+Z\t\d+\t\nsouth\tdone\t\d+\t\neast\tnot begun\t\t\n$/);
+  });
+
+  it('records with --resolve and --forget what a person has found out about lost creates', async () => {
+    const { runRows, sandbox, client, creates, file } = await startRows(TWO);
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after' });
+    expect((await runRows(['--max-retries', '0'])).code).toBe(10);
+    sandbox.faults.clear();
+    const [{ id } = { id: 0 }] = (await client.audiences.list().toArray({ limit: 9 })).filter(
+      ({ name }) => name === 'North',
+    );
+    const { length } = sandbox.log;
+    const resolved = await runRows(['--resolve', `north=${id}`, '--forget', 'south']);
+    expect([resolved.code, resolved.err]).toEqual([0, expect.stringContaining(`"north" is ${id}.`)]);
+    expect(sandbox.log).toHaveLength(length);
+    const { out, code } = await runRows();
+    expect([code, out]).toEqual([0, expect.stringMatching(`^north\tdone\t${id}\t\t\nsouth\tdone`)]);
+    expect(creates()).toHaveLength(3);
+    for (const flags of [
+      ['--resolve', 'north'],
+      ['--resolve', 'x=1'],
+      ['--forget', 'x'],
+      ['--journal', `${file}.no`, '--forget', 'north'],
+    ])
+      expect((await runRows(flags)).code).toBe(2);
+  });
+
+  it('keeps no journal of a sandbox that ends with the command, so that it can run again', async () => {
+    const { runRows, folder } = await startRows(TWO);
+    for (const _run of [1, 2]) expect((await runRows(['--sandbox'])).code).toBe(0);
+    expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
   });
 
   it('begins each line with the time, and says what was done before in one line', async () => {

@@ -312,6 +312,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       },
     },
   },
+  'account-changed': 'journal.test.ts: a journal of another account',
   'body-changed': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
   'outcome-expired': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
   'journal-invalid': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',

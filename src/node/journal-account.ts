@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { AudienceClient } from '../client/index.ts';
+import { NotFoundError } from '../errors/api-errors.ts';
+import { JournalError } from '../errors/journal-errors.ts';
+import { abortable } from '../util/abort.ts';
+import { isObject } from '../util/json.ts';
+import type { JournalEntry } from './journal-lines.ts';
+
+/** Maximum number of missing resources to read, before the account counts as another one. */
+const MAX_MISSING = 5;
+
+/** Namespaces whose resources can be read. */
+const READABLE = [
+  'audiences',
+  'activations',
+  'cohorts',
+  'lookalikes',
+  'estimates',
+  'projects',
+  'schedules',
+] as const satisfies readonly (keyof AudienceClient)[];
+
+/** Returns the email of the creator that a resource names, if it names one. */
+const creatorOf = (resource: unknown): unknown =>
+  isObject(resource) && isObject(resource.created_by) ? resource.created_by.email : undefined;
+
+/** The account of a client, as a journal recognizes it: by salted hashes, of which none can be read back. */
+export class JournalAccount {
+  readonly #client: AudienceClient;
+  readonly #salt: string;
+  readonly #trusted = new Set<string>();
+  #by: string | undefined;
+
+  constructor(client: AudienceClient, salt: string) {
+    this.#client = client;
+    this.#salt = salt;
+  }
+
+  /** Returns the hash to record with a create; `undefined` if there is no token, which the create itself reports. */
+  async by(signal?: AbortSignal): Promise<string | undefined> {
+    if (this.#by !== undefined) return this.#by;
+    const secret = await abortable(this.#client.accountSecret(signal), signal).catch(() => undefined);
+    if (secret !== undefined) this.#by = this.#hash(secret);
+    if (this.#by !== undefined) this.#trusted.add(this.#by);
+    return this.#by;
+  }
+
+  /** Returns the hash of the creator that a response names, if it names one. */
+  creator(resource: unknown): string | undefined {
+    const email = creatorOf(resource);
+    return typeof email === 'string' ? this.#hash(email) : undefined;
+  }
+
+  /** Returns whether a create was sent with this account, as far as the journal shows. */
+  async trusts(by: string | undefined, signal?: AbortSignal): Promise<boolean> {
+    return by === undefined || (await this.by(signal)) === undefined || this.#trusted.has(by);
+  }
+
+  /**
+   * Compares the account of a journal with that of the client. With the token that wrote the journal it sends nothing;
+   * with another one it reads what was created last.
+   *
+   * @throws {JournalError} `account-changed` if the account cannot see it, or it has another creator.
+   */
+  async verify(entries: ReadonlyMap<string, JournalEntry>, path: string, signal?: AbortSignal): Promise<void> {
+    const created = [...entries.values()].reverse().filter(({ id, by }) => id !== undefined && by !== undefined);
+    if (created.length === 0) return;
+    const by = await this.by(signal);
+    const own = created.find((entry) => entry.by === by) ?? (await this.#read(created, path, signal));
+    if (!own) return;
+    for (const entry of created) {
+      const isSame = entry.by === own.by || (own.account !== undefined && entry.account === own.account);
+      if (isSame && entry.by !== undefined) this.#trusted.add(entry.by);
+    }
+  }
+
+  /** Returns the first of some entries whose resource the account has; `undefined` if none can be read. */
+  async #read(created: JournalEntry[], path: string, signal?: AbortSignal): Promise<JournalEntry | undefined> {
+    let missing = 0;
+    for (const entry of created) {
+      const kind = READABLE.find((name) => name === entry.kind);
+      if (!kind || entry.id === undefined) continue;
+      try {
+        const account = this.creator(await this.#client[kind].get(entry.id, { ...(signal && { signal }) }));
+        if (account !== undefined && entry.account !== undefined && account !== entry.account) throw changed(path);
+        return entry;
+      } catch (error) {
+        if (!NotFoundError.isInstance(error)) throw error;
+        if (++missing === MAX_MISSING) break;
+      }
+    }
+    if (missing > 0) throw changed(path);
+    return undefined;
+  }
+
+  #hash(text: string): string {
+    return createHash('sha256')
+      .update(JSON.stringify([this.#salt, text]))
+      .digest('hex')
+      .slice(0, 16);
+  }
+}
+
+function changed(path: string): JournalError {
+  const message = `${path} was written with another account, which this token does not belong to. Nothing was sent. Use a token of that account, or another journal.`;
+  return new JournalError(message, { code: 'account-changed', path });
+}

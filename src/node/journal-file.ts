@@ -1,0 +1,86 @@
+import type { FileHandle } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { JournalError } from '../errors/journal-errors.ts';
+import { createMutex } from '../util/concurrency.ts';
+import { writing } from './file-system.ts';
+import { entryAfter, type JournalContent, type JournalEntry, type JournalLine } from './journal-lines.ts';
+
+/** What tells one file from another, wherever it is. */
+interface FileIdentity {
+  readonly dev: number;
+  readonly ino: number;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** The open file of a journal. After a failure, nothing more is written: lines would follow a part of one. */
+export class JournalFile {
+  readonly path: string;
+  /** Id of the journal. */
+  readonly id: string;
+  readonly entries: Map<string, JournalEntry>;
+  /** Why nothing more is written: a write has failed, the lock is lost, or another file is at the path. */
+  failure: unknown;
+  /** Aborts with the failure, and ends the creates in progress. */
+  readonly stop = new AbortController();
+  readonly #handle: FileHandle;
+  readonly #opened: FileIdentity;
+  readonly #inOrder = createMutex();
+  #size: number;
+
+  constructor(path: string, handle: FileHandle, content: JournalContent, opened: FileIdentity) {
+    this.path = path;
+    this.id = content.id;
+    this.entries = content.entries;
+    this.#handle = handle;
+    this.#opened = opened;
+    this.#size = opened.size;
+  }
+
+  /** Writes a line, and flushes it to the disk. */
+  append(line: JournalLine): Promise<void> {
+    return this.#inOrder('', async () => {
+      await this.#checkPlace();
+      const text = `${JSON.stringify(line)}\n`;
+      try {
+        await writing(this.path, async () => {
+          await this.#handle.appendFile(text);
+          await this.#handle.datasync();
+        });
+      } catch (error) {
+        this.fail(error);
+        throw error;
+      }
+      this.#size += Buffer.byteLength(text);
+      this.entries.set(line.key, entryAfter(this.entries.get(line.key), line));
+    });
+  }
+
+  /**
+   * Checks that the open file is still at its path: another one, or none, would let the next run create everything again.
+   *
+   * @throws {JournalError} `journal-locked` if the file was replaced, moved, removed or shortened.
+   */
+  checkPlace(): Promise<void> {
+    return this.#inOrder('', () => this.#checkPlace());
+  }
+
+  fail(error: unknown): void {
+    this.failure ??= error;
+    this.stop.abort(this.failure);
+  }
+
+  async #checkPlace(): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    const { dev, ino } = this.#opened;
+    const found = await stat(this.path).catch(() => undefined);
+    if (found?.ino === ino && found.dev === dev && found.size >= this.#size) return;
+    this.fail(displaced(this.path));
+    throw this.failure;
+  }
+}
+
+function displaced(path: string): JournalError {
+  const message = `${path} was edited, replaced, moved or removed while it was open, so that nothing more is created. Put the file back before you run it again: what its lines do not name is created again.`;
+  return new JournalError(message, { code: 'journal-locked', path });
+}
