@@ -16,6 +16,9 @@ const REFERENCES = [
 /** msw is optional: where it is not installed, the type of its handlers is `any`, and the compiler reports no error. */
 const MSW_IMPORT = /^import \{ RequestHandler \} from 'msw';$/m;
 
+/** Tags by which the OpenAPI document finds bodies and responses: a hover text would show them. */
+const DOCUMENT_TAGS = /(?:\n *\*)? @(?:body|response|error) [^\n*]*(?=\n| \*\/)/g;
+
 /** Writes the declarations of all entry points to a folder that contains their code. */
 export async function writeDeclarations(folder: string): Promise<void> {
   const compilerOptions = { stripInternal: true, noEmit: false, emitDeclarationOnly: true };
@@ -40,7 +43,7 @@ export async function writeDeclarations(folder: string): Promise<void> {
 
 /** Adds to a file what its types need, and marks the types among its exports. */
 async function complete(file: string): Promise<void> {
-  const text = readFileSync(file, 'utf8');
+  const text = readFileSync(file, 'utf8').replace(DOCUMENT_TAGS, '');
   const added = REFERENCES.flatMap(({ reference, needed }) => (needed.test(text) ? [`/// ${reference}`] : []));
   const withoutMsw = text.replace(MSW_IMPORT, '// @ts-ignore -- msw is optional\n$&');
   writeFileSync(file, [...added, await withTypeModifiers(file, withoutMsw)].join('\n'));

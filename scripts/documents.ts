@@ -19,6 +19,7 @@ export const DOCUMENTS: Readonly<Record<string, GeneratedDocument>> = {
     text: async () => jsonOf(await (await import('./openapi/document.ts')).buildDocument()),
   },
   assumptions: { path: 'docs/assumptions.md', text: async () => (await import('./assumptions.ts')).assumptionsPage() },
+  bodies: { path: 'docs/list-to-audience.md', text: async () => (await import('./bodies-table.ts')).bodiesPage() },
   reference: { path: 'docs/reference.md', text: async () => (await import('./reference-page.ts')).referencePage() },
 };
 

@@ -40,4 +40,5 @@ export { decodeList, decodeOne } from './schemas/decode.ts';
 export { projectResource, scheduleResource } from './schemas/open-resource-schemas.ts';
 export type { ResourceSchema } from './schemas/shared-schemas.ts';
 export { webhookEndpointResource } from './schemas/webhook-endpoint-schema.ts';
+export type { UploadOptions } from './storage/upload.ts';
 export { apiToken, type LoginTokenOptions, loginToken, mcpToken, type TokenSourceOptions } from './token-sources.ts';

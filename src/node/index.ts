@@ -6,7 +6,8 @@
 
 export { JournalError } from '../errors/journal-errors.ts';
 export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
-export type { Journal, JournalCreateOptions, JournalNamespace } from './journal.ts';
+export type { Journal, JournalCreateOptions, JournalImportOptions, JournalNamespace } from './journal.ts';
+export type { ImportInput } from './journal-import.ts';
 export type { ImportedFile, JournalEntry } from './journal-lines.ts';
 export { toNodeListener } from './node-listener.ts';
 export { openFile } from './open-file.ts';

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type AudienceClient, CONFLICT_ADVICE } from '../client/index.ts';
-import { ConflictError } from '../errors/api-errors.ts';
+import { type AudienceClient, CONFLICT_ADVICE, type UploadOptions } from '../client/index.ts';
+import { ConflictError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
+import type { CohortCreate } from '../spec/cohort.ts';
 import { timeToRepeat } from '../spec/limits.ts';
 import type { JsonObject } from '../spec/wire-values.ts';
 import { AbortScope } from '../util/abort.ts';
@@ -11,6 +12,7 @@ import { createMutex } from '../util/concurrency.ts';
 import { isObject } from '../util/json.ts';
 import type { JournalAccount } from './journal-account.ts';
 import type { JournalFile } from './journal-file.ts';
+import { type ImportInput, identify } from './journal-import.ts';
 import type { ImportedFile, JournalEntry } from './journal-lines.ts';
 
 /** Options of the creates of a journal, as namespaces of the client take them. */
@@ -47,6 +49,9 @@ export interface JournalCreateOptions {
   readonly maxRetries?: number | undefined;
 }
 
+/** Options of {@link Journal.import}. */
+export interface JournalImportOptions extends JournalCreateOptions, Pick<UploadOptions, 'onProgress'> {}
+
 /** A file that remembers what was created under which key: see {@link openJournal}. */
 export interface Journal extends AsyncDisposable {
   /**
@@ -63,6 +68,28 @@ export interface Journal extends AsyncDisposable {
     key: string,
     body: NoInfer<Body>,
     options?: JournalCreateOptions,
+  ): Promise<number>;
+  /**
+   * Imports a file once for each key, as long as the journal is kept, and returns the id of the cohort: reserves a slot,
+   * uploads the file, and claims it by a create with `fields`. If the cohort exists, nothing is sent. A key stands for
+   * one content of the file with the same fields. After a restart, the import continues under its key: it sends the claim
+   * again, and uploads the file once more only if the slot has expired.
+   *
+   * @param file Its path, or a `Blob`. With a path, the content is read again only if size or time have changed.
+   * @throws {JournalError} as {@link Journal.create}; `body-changed` also if the content of the file has changed.
+   * @throws {FileError} if the file cannot be read, or changes while it is read or sent. Also the errors of
+   * `uploads.upload`.
+   *
+   * @example
+   * const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
+   * const cohort = await client.cohorts.wait(id);
+   */
+  import(
+    namespace: JournalNamespace<CohortCreate>,
+    key: string,
+    file: ImportInput,
+    fields: Omit<CohortCreate, 'upload_reference'>,
+    options?: JournalImportOptions,
   ): Promise<number>;
   /**
    * Returns the id that was created under a key, `undefined` if there is none yet.
@@ -105,13 +132,15 @@ interface OpenJournal {
 export class FileJournal implements Journal {
   readonly #file: JournalFile;
   readonly #account: JournalAccount;
+  readonly #client: AudienceClient;
   readonly #release: () => Promise<void>;
   readonly #byKey = createMutex();
   readonly #creates = new Set<Promise<number>>();
 
-  constructor({ file, account, release }: OpenJournal) {
+  constructor({ file, client, account, release }: OpenJournal) {
     this.#file = file;
     this.#account = account;
+    this.#client = client;
     this.#release = release;
   }
 
@@ -135,6 +164,44 @@ export class FileJournal implements Journal {
       return (
         this.#existing(namespace, key, text) ?? (await this.#send(namespace, { key, text }, JSON.parse(text), options))
       );
+    });
+  }
+
+  import(
+    namespace: JournalNamespace<CohortCreate>,
+    key: string,
+    file: ImportInput,
+    fields: Omit<CohortCreate, 'upload_reference'>,
+    options: JournalImportOptions = {},
+  ): Promise<number> {
+    return this.#inTurn(key, async () => {
+      const earlier = this.get(key)?.file;
+      const { content, open } = await identify(file, earlier);
+      // The reference of an upload may change; the content may not.
+      const text = canonicalText({ ...fields, upload_reference: `sha256:${content.hash}` });
+      const id = this.#existing(namespace, key, text);
+      if (id !== undefined) return id;
+      const claim = (reference: string): Promise<number> => {
+        const body = { ...JSON.parse(text), upload_reference: reference };
+        return this.#send(namespace, { key, text, file: { ...content, reference } }, body, options);
+      };
+      const uploadAndClaim = async (): Promise<number> => {
+        const { signal, maxRetries, onProgress } = options;
+        const scope = new AbortScope({ parents: [signal, this.#file.stop.signal] });
+        const upload = { signal: scope.signal, maxRetries, onProgress };
+        try {
+          const input = { kind: 'cohort', data: await open() } as const;
+          return await claim((await this.#client.uploads.upload(input, upload)).reference);
+        } finally {
+          scope.dispose();
+        }
+      };
+      if (!earlier) return uploadAndClaim();
+      return claim(earlier.reference).catch((error) => {
+        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+        if (ValidationError.isInstance(error) && error.errors.upload_reference) return uploadAndClaim();
+        throw error;
+      });
     });
   }
 

@@ -122,7 +122,7 @@ export const operations = {
   'audiences.create': make('audiences', createJob),
   /** Reads an audience or lookalike. @response [Audience] */
   'audiences.get': get('audiences'),
-  /** Reads a page of the audiences and lookalikes of the account. @response Audience[] */
+  /** Lists the account's audiences and lookalikes, one page at a time. @response Audience[] */
   'audiences.list': list('audiences'),
   /** Deletes an audience. */
   'audiences.delete': remove('audiences'),
@@ -180,7 +180,7 @@ export const operations = {
   'activations.create': make('activations', createJob),
   /** Reads an activation. @response [Activation] */
   'activations.get': get('activations'),
-  /** Reads a page of the activations of the account. @response Activation[] */
+  /** Lists the account's activations, one page at a time. @response Activation[] */
   'activations.list': list('activations'),
   /** Deletes an activation. */
   'activations.delete': remove('activations'),
@@ -199,7 +199,7 @@ export const operations = {
   'cohorts.create': make('cohorts', createJob),
   /** Reads a cohort. @response [Cohort] */
   'cohorts.get': get('cohorts'),
-  /** Reads a page of the cohorts of the account. @response Cohort[] */
+  /** Lists the account's cohorts, one page at a time. @response Cohort[] */
   'cohorts.list': list('cohorts'),
   /** Deletes a cohort. */
   'cohorts.delete': remove('cohorts'),
@@ -214,7 +214,7 @@ export const operations = {
   'projects.create': make('projects', create),
   /** Reads a project. @response [Project] */
   'projects.get': get('projects'),
-  /** Reads a page of the projects of the account. @response Project[] */
+  /** Lists the account's projects, one page at a time. @response Project[] */
   'projects.list': list('projects'),
   /** Deletes a project. */
   'projects.delete': remove('projects'),
@@ -229,7 +229,7 @@ export const operations = {
   'schedules.create': make('schedules', create),
   /** Reads a schedule. @response [Schedule] */
   'schedules.get': get('schedules'),
-  /** Reads a page of the schedules of the account. @response Schedule[] */
+  /** Lists the account's schedules, one page at a time. @response Schedule[] */
   'schedules.list': list('schedules'),
   /** Deletes a schedule. */
   'schedules.delete': remove('schedules'),
@@ -262,7 +262,7 @@ export const operations = {
    */
   'usage.get': request('GET', 'usage', documentedRead),
   /**
-   * Reads a page of a reference table.
+   * Lists a reference table, one page at a time.
    *
    * @response object[]
    * @example client.reference.list('web', 'domains', { per_page: 2 })

@@ -45,7 +45,7 @@ export interface NamedId {
 
 /** A status; known ids depend on the kind of resource. */
 export interface Status<Id extends number = number> {
-  /** Number that decides the progress: branch on it rather than on `name`. */
+  /** Numeric status. Branch on this, not on `name`. */
   readonly id: Id;
   /** Name for people, such as `Completed`. */
   readonly name: string;

@@ -3,7 +3,7 @@ import { sleep } from './abort.ts';
 
 /** Random waits between attempts, in milliseconds. */
 export interface Backoff {
-  /** Minimum of every wait. @default 500 */
+  /** Minimum delay between attempts, in milliseconds. @default 500 */
   readonly min: number;
   /** Maximum of every wait. @default 30000 */
   readonly max: number;

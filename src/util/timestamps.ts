@@ -25,8 +25,7 @@ function offsetAt(moment: number, timeZone: string): number {
 
 /**
  * Parses a timestamp of a resource, `Y-m-d H:i:s` (specification, "Response envelope"), in UTC by default: the
- * specification names no time zone. Of a local time that occurs twice, at the end of daylight saving time, the earlier
- * one is returned.
+ * specification names no time zone. If a local time occurs twice (when daylight saving time ends), returns the earlier one.
  *
  * @returns `undefined` for a string of another format, and for a date that does not exist.
  * @throws {ConfigurationError} for an unknown time zone.

@@ -1,4 +1,4 @@
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AudienceClient, apiToken, type ClientOptions, loginToken, memoryTokenStore } from '../../src/index.ts';
 import { openFile, openJournal } from '../../src/node/index.ts';
@@ -10,6 +10,20 @@ import { temporaryDirectory } from '../support/directory.ts';
 const CREDENTIALS = { email: 'me@example.com', password: 'secret' };
 const BASE_URL = 'https://api.example.com';
 const BODY = { name: 'Visitors' };
+
+/** Creates with a journal of another account, whose own create has lost its response or not. */
+async function useOfAnotherAccount(cut?: 'after'): Promise<unknown> {
+  const path = join(await temporaryDirectory(), 'night.journal');
+  const { client, sandbox } = start();
+  if (cut) sandbox.faults.add({ on: 'audiences.create', cut, times: 1 });
+  const first = await openJournal(path, client);
+  await first.create(client.audiences, 'north', BODY).catch(() => {});
+  await first.close();
+  const token = sandbox.accounts.create({ email: 'you@example.com', password: 'secret' }).token('api');
+  const other = new AudienceClient({ baseUrl: BASE_URL, token, fetch: sandbox.fetch });
+  await using journal = await openJournal(path, other);
+  return await journal.create(other.audiences, 'north', BODY);
+}
 
 /** Starts a sandbox with an account, and a client of it that fails at the first problem. */
 function start(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {}) {
@@ -172,6 +186,16 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     await writeFile(path, 'key,name\n');
     return openJournal(path, start().client);
   },
+  'was written with another account': () => useOfAnotherAccount(),
+  'was sent with another token': () => useOfAnotherAccount('after'),
+  'while it was open': async () => {
+    const { client } = start();
+    const path = join(await temporaryDirectory(), 'night.journal');
+    await using journal = await openJournal(path, client);
+    await rm(path);
+    return await journal.create(client.audiences, 'north', BODY);
+  },
+  'is not a regular file': () => openJournal('/dev/zero', start().client),
   'was created with another body': async () => {
     const path = join(await temporaryDirectory(), 'night.journal');
     const { client } = start();

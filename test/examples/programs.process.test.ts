@@ -39,11 +39,13 @@ describe.concurrent('examples/lookalike-to-activation.ts', () => {
   });
 });
 
-describe.concurrent('examples/import-cohort.ts', () => {
-  it('uploads a generated file and imports a cohort of its rows', async () => {
-    const { stdout, stderr } = await runProgram(['examples/import-cohort.ts']);
+describe.concurrent('examples/list-to-audience.ts', () => {
+  it('hashes a list, imports it as a cohort, and saves the results of the activation of its audience', async () => {
+    const { stdout, stderr } = await runProgram(['examples/list-to-audience.ts']);
     expect(stdout).toContain('Uploaded; to be claimed before');
-    expect(stdout).toMatch(/Cohort \d+ holds 500000 EIDs\./);
+    expect(stdout).toMatch(/Cohort \d+ has 50000 EIDs\./);
+    expect(stdout).toMatch(/Audience \d+ has \d+ devices\./);
+    expect(stdout).toMatch(/Saved \S+results\/\S+: \d/);
     expect(stderr).toBe('');
   });
 });

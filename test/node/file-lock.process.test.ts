@@ -63,7 +63,7 @@ describe('a stale file lock', () => {
       expect(await countOf(path)).toBe(6 * round);
     }
     expect(await filesBeside(path)).toEqual(['counter']);
-  }, 300_000);
+  });
 
   it('loses no addition while processes are killed at any time', async () => {
     const random = seeded('killed holders');
@@ -98,7 +98,7 @@ describe('a stale file lock', () => {
     // A killed process may have added without being able to say so.
     expect(count).toBeLessThanOrEqual(acknowledged + 3 * rounds);
     expect((await filesBeside(path)).filter((name) => name.includes('lock'))).toEqual([]);
-  }, 600_000);
+  });
 });
 
 it('a suspended holder of a file lock learns that another process took the lock over, and does not remove the new one', async () => {

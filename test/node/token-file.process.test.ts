@@ -72,7 +72,7 @@ describe('a process that is killed while it saves a token', () => {
     for (const part of await partsBeside(path)) await makeOlder(part, MINUTE);
     await store.save({ token: 'last' });
     expect(await readdir(dirname(path))).toEqual(['token.json']);
-  }, 300_000);
+  });
 });
 
 describe('the lock of a token file', () => {

@@ -139,5 +139,5 @@ describe('a process that is killed during a refresh', () => {
     await signIn(oauth);
     expect(await ping(oauth, url)).toBe(200);
     expect(isLocked(path)).toBe(false);
-  }, 600_000);
+  });
 });

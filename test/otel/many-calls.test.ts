@@ -70,5 +70,5 @@ describe(`${CALLS} calls, of whose requests 35 % fail, and some of which are abo
       const points = durations.filter(({ attributes }) => attributes['audience_activation.outcome'] === outcome);
       expect(countOf(points)).toBe(ends.filter((end) => end.outcome === outcome).length);
     }
-  }, 120_000);
+  });
 });

@@ -80,7 +80,9 @@ function prepareFolder(): void {
     symlinkSync(target, join(folder, 'node_modules', name));
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  for (const name of ['customers.csv', 'places.csv']) writeFileSync(join(folder, name), 'id\none\ntwo\n');
+  // Enough people for an activation.
+  const rows = Array.from({ length: 600 }, (_, row) => `customer${row}@example.com\n`).join('');
+  for (const name of ['customers.csv', 'hashes.csv', 'places.csv']) writeFileSync(join(folder, name), `email\n${rows}`);
   for (const [at, { code }] of blocks.entries()) writeFileSync(join(folder, `block-${at}.ts`), code);
   process.chdir(folder);
 }

@@ -52,7 +52,7 @@ describe('code blocks of the README and the guides', () => {
     const codes = runnable.map(({ code }) => code);
     // Hundreds of blocks, one after the other.
     [problems, problemsOfBroken] = await Promise.all([run(codes, 60_000), run([...BROKEN, ENDLESS], 5_000)]);
-  }, 600_000);
+  });
 
   it.each(runnable.map(({ file, heading }, at) => [at, file, heading] as const))(
     'run without an error: %i, %s › %s',

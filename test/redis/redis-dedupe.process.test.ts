@@ -146,5 +146,5 @@ describe('10,000 deliveries to four receivers', () => {
     expect(again).toBeLessThanOrEqual(2 * SENDERS);
     expect(Math.max(...started)).toBeLessThanOrEqual(3);
     console.info(`${ids.length} deliveries, ${lost} requests lost, ${again} events handled again`);
-  }, 300_000);
+  });
 });

@@ -30,7 +30,7 @@ describe('nothing is left', () => {
     }
     expect(most).toBe(1);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-  }, 120_000);
+  });
 
   it.each([
     ['a response', undefined],

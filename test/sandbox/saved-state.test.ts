@@ -225,7 +225,7 @@ describe('a saved state', () => {
       }
       expect(await moved.end(), `seed ${seed}, saved before step ${moveAt}`).toEqual(await usual.end());
     }
-  }, 300_000);
+  });
 
   it('makes a delivery that is in flight again, and forgets a create that is', async () => {
     const release = Promise.withResolvers<Response>();

@@ -77,6 +77,9 @@ const FIRST_READS_MS = 60_000;
 /** Reason of a row whose create was in flight when the run ended. */
 const IN_DOUBT = 'Its create was in flight. Run this again within 23 hours, and it happens once.';
 
+/** Reason of a row whose activation has completed without results. */
+const NO_FILES = 'Its activation has no files yet.';
+
 /** Jobs of one kind. */
 interface Jobs<T, Body> extends JournalNamespace<Body> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
@@ -195,6 +198,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       await removeParts(folder);
       return downloadTo(client, activation, folder, { signal });
     });
+    if (saved.length === 0) return change(view, { state: 'unfinished', reason: NO_FILES });
     const files = saved.map(({ path }) => path);
     await journal.finish(key, { audience: audience.id, activation: activation.id, files });
     change(view, { state: 'done', files });

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
+import { writing } from '../../node/file-system.ts';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
@@ -101,6 +102,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     const existing = isKept ? await openJournal(path, client, { signal, isOffline: true }) : undefined;
     return printPlan(rows, existing, activate, output).finally(() => existing?.close());
   }
+  if (flags.download !== undefined) await tryFolder(flags.download);
   const journal = await openJournal(path, client, { signal });
   const earlier = new Set(rows.flatMap(({ key }) => (journal.get(key)?.done ? [key] : [])));
   const progress = await createBatchProgress(
@@ -154,6 +156,17 @@ async function activationOf({ activate, download }: RunFlags, context: Context):
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');
   return fields;
 }
+
+/**
+ * Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be.
+ *
+ * @throws {FileError}
+ */
+const tryFolder = (folder: string): Promise<void> =>
+  writing(folder, async () => {
+    await mkdir(folder, { recursive: true });
+    await rmdir(await mkdtemp(join(folder, '.aud-')));
+  });
 
 /** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
 function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {

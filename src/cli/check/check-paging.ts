@@ -38,7 +38,7 @@ interface Page {
 /** A way to page whose size of pages can be set. */
 type SizedPaging = Paging & { readonly size: string };
 
-/** A list that is paged: reads a page by its query. */
+/** Fetches a page of a list with the given query. */
 type PageReader = (query: Readonly<Record<string, string | number>>, why: string) => Promise<Page>;
 
 /** Finds out how lists are paged, and how many rows a page has at most. */

@@ -96,7 +96,7 @@ export function overridesOf({ findings }: CheckReport): string | undefined {
     '',
     ...(codes.some(({ members }) => members.includes('complete(')) ? COMPLETE : []),
     ...(codes.some(({ members }) => members === SNAKE_CASED) ? SNAKE_CASE : []),
-    '/** Overrides for what data cannot adapt. Pass them beside the contract: `new AudienceClient({ contract, operations })`. */',
+    '/** Overrides for differences that a contract cannot express. Pass them beside the contract: `new AudienceClient({ contract, operations })`. */',
     'export const operations: OperationOverrides = {',
     ...overrides,
     '};',

@@ -164,7 +164,8 @@ class ProjectFlow {
     const zone = expected.serverTimeZone ?? 'UTC';
     const minutes = zoneOffset(created_at, at);
     const inEffect = parseTimestamp(String(created_at), zone)?.getTime() ?? Number.NaN;
-    const evidence = 'An offset, by something just created; daylight saving time cannot be seen.';
+    const evidence =
+      'The offset, from a resource that the check just created. Daylight saving time cannot be detected.';
     if (probe.isClockForeign) findings.unclear(id, 'The timestamps are not those of the clock of the service.');
     else if (minutes === undefined)
       findings.unclear(id, 'What was created has no `created_at` of the form `Y-m-d H:i:s`.');

@@ -40,7 +40,7 @@ export async function createJobProgress(
   return redrawnLines(views, output);
 }
 
-/** Returns a job as it is printed: with the resource once its wait has ended. */
+/** Returns the printable form of a job, including the resource after the wait ends. */
 export function recordOf({ target, phase, resource, error }: JobView, output: Output): object {
   const hasEnded = phase !== 'pending' && phase !== 'running';
   const { name, description }: { readonly name?: unknown; readonly description?: unknown } = Object(resource);

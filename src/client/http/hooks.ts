@@ -97,7 +97,7 @@ export interface EndEvent extends RequestEvent {
   readonly requestId?: string;
   /** The error that the call rejects with. */
   readonly error?: unknown;
-  /** Milliseconds from the call to its end, `queued` and `backoff` included. */
+  /** Total duration of the call in milliseconds, including `queued` and `backoff`. */
   readonly duration: number;
   /** Milliseconds spent waiting for the token, the build budget and permits of the rate bucket. */
   readonly queued: number;

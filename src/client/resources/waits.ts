@@ -5,7 +5,7 @@ import { isObject } from '../../util/json.ts';
 import type { SharedPolls } from '../polling/shared-polls.ts';
 import type { WaitOptions } from '../polling/wait-options.ts';
 
-/** A job to wait for: plain data, as a `JobError` or a `WaitTimeoutError` carries it. */
+/** A job to wait for, as plain data. `JobError` and `WaitTimeoutError` have these fields. */
 export interface WaitTarget<K extends JobKind = JobKind> {
   /** Kind of the job, which determines the type of the resource. */
   readonly kind: K;

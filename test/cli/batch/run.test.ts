@@ -306,6 +306,16 @@ describe('aud run', () => {
     expect((await runRows(flags)).code).toBe(0);
   });
 
+  it('tries the folder of --download before anything is built', async () => {
+    const { runRows, creates, folder } = await startRows(TWO);
+    await writeFile(join(folder, 'taken'), '');
+    const { code, err } = await runRows(['--download', join(folder, 'taken')]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`${join(folder, 'taken')} could not be written.`)]);
+    expect(creates()).toEqual([]);
+    expect((await runRows(['--download', join(folder, 'new', 'results')])).code).toBe(0);
+    expect((await readdir(join(folder, 'new', 'results'))).sort()).toEqual(['north', 'south']);
+  });
+
   it('draws one block in a terminal, with the counts, the limit and the last changes', async () => {
     const scene = await startScene({ limits: { ...NO_LIMITS, buildsPerHour: 1 } }, TERMINAL);
     const file = join(scene.folder, 'rows.jsonl');

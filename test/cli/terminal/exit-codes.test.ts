@@ -157,7 +157,7 @@ describe('exit codes', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not be there
     expect(odd.err).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
     expect(odd.err).toMatch(/^error: /);
-  }, 60_000);
+  });
 
   it.each(['--json', '--verbose', '--max-retries=1'])(
     'control characters of a response do not reach the terminal: %s',

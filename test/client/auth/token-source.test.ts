@@ -112,7 +112,7 @@ describe('loginToken', () => {
       expect(headers.authorization).toBeUndefined();
       expect(JSON.parse(body)).toEqual(credentials);
     }
-  }, 60_000);
+  });
 
   it('rejects all waiting calls when the login fails, each create under its own key; the next call logs in again', async () => {
     const server = await startServer({

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { ConfigurationError } from '../errors/audience-error.ts';
+import { codeOf, filePath, unreadableFile } from './file-system.ts';
+import type { ImportedFile } from './journal-lines.ts';
+import { openFile } from './open-file.ts';
+
+/** A file to import: its path, or a `Blob`, such as the result of `openFile(path)`. */
+export type ImportInput = string | URL | Blob;
+
+/** A file to import, and what identifies its content. */
+export interface ImportSource {
+  readonly content: Omit<ImportedFile, 'reference'>;
+  /** Opens the file. If it changes until the end of its upload, the upload fails. */
+  open(): Promise<Blob>;
+}
+
+/**
+ * Identifies the content of a file, without reading it if size and time are those of the `earlier` import, or if the file
+ * of an earlier import is gone.
+ *
+ * @throws {FileError} `file-unreadable` if it cannot be read, `file-changed` if it changes while it is read.
+ */
+export async function identify(input: ImportInput, earlier: ImportedFile | undefined): Promise<ImportSource> {
+  if (input instanceof Blob) return { content: await contentOf(input), open: () => Promise.resolve(input) };
+  const path = filePath(input, 'journal.import');
+  const found = await stat(path).catch((error) => {
+    if (codeOf(error) === 'ENOENT' && earlier) return undefined;
+    throw unreadableFile(path, error);
+  });
+  const isSame = !found || (found.size === earlier?.size && found.mtimeMs === earlier.time);
+  if (earlier && isSame) {
+    const { reference: _, ...content } = earlier;
+    return { content, open: () => openFile(path) };
+  }
+  const blob = await openFile(path);
+  return { content: { ...(await contentOf(blob)), ...(found && { time: found.mtimeMs }) }, open: async () => blob };
+}
+
+async function contentOf(blob: Blob): Promise<Omit<ImportedFile, 'reference'>> {
+  if (blob.size === 0) throw new ConfigurationError('The file of an import is empty: it must contain a list.');
+  const hash = createHash('sha256');
+  for await (const chunk of blob.stream()) hash.update(chunk);
+  return { size: blob.size, hash: hash.digest('hex') };
+}
