@@ -82,8 +82,9 @@ export const recordOf = ({ error, ...view }: RowView, output: Output): object =>
 });
 
 /** Returns the line about a row that has changed. */
-function lineOf({ key, state, audience, activation, files, reason }: RowView): string {
+function lineOf({ key, state, cohort, audience, activation, files, reason }: RowView): string {
   const texts: Readonly<Partial<Record<RowState, string>>> = {
+    importing: `waiting for cohort ${cohort}`,
     building: `waiting for audience ${audience}`,
     activating: `waiting for activation ${activation}`,
     ...(files?.[0] !== undefined && { done: `done, files in ${dirname(files[0])}` }),

@@ -10,6 +10,8 @@ export interface BatchRow {
   readonly key: string;
   /** Body of the create. */
   readonly body: JsonObject;
+  /** File that is imported first, as the cohort of the audience. */
+  readonly file?: string;
 }
 
 /** Keys name folders on every system, so none begins or ends with a dot. */
@@ -32,7 +34,7 @@ export function parseRows(text: string, note: (message: string) => void = () => 
   const keys = new Map<string, string>();
   return records.map(([where, record]) => {
     if (!isObject(record)) throw usageError(`${where} is not an object, such as {"key":"north","name":"North"}.`);
-    const { key, ...body } = record;
+    const { key, file, ...body } = record;
     if (typeof key !== 'string' || !KEY.test(key))
       throw usageError(
         `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - . that begins and ends with none of the dots: it names a folder.`,
@@ -44,7 +46,7 @@ export function parseRows(text: string, note: (message: string) => void = () => 
     if (Object.keys(body).length === 0)
       throw usageError(`${where}, "${key}", has only a key, and no audience to build.`);
     checkDates(body, where);
-    return { key, body };
+    return { key, body, ...(typeof file === 'string' && { file }) };
   });
 }
 

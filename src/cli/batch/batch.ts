@@ -1,11 +1,13 @@
 import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type Activation,
   type ActivationCreate,
   type Audience,
   type AudienceClient,
   AuthenticationError,
+  type Cohort,
+  type CohortCreate,
   explainActivation,
   type JsonObject,
   type RateLimitError,
@@ -21,6 +23,7 @@ import { createQueue, isRowRefused, NOT_BEGUN, type QueueOptions } from './creat
 /** How far a row is: on its way, or how it has ended. */
 export type RowState =
   | 'waiting'
+  | 'importing'
   | 'building'
   | 'activating'
   | 'downloading'
@@ -35,6 +38,7 @@ export type RowState =
 export interface RowView {
   readonly key: string;
   state: RowState;
+  cohort?: number;
   audience?: number;
   activation?: number;
   /** Paths of the saved files. */
@@ -45,7 +49,7 @@ export interface RowView {
 }
 
 /** The journal's record of a row whose files are saved. */
-type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
+type Done = Pick<RowView, 'cohort' | 'audience' | 'activation' | 'files'>;
 
 /** Options of {@link runBatch}. Durations are milliseconds. */
 export interface BatchOptions extends Pick<QueueOptions, 'budgetWait' | 'outageWait' | 'onOutage'> {
@@ -66,7 +70,7 @@ export interface BatchOptions extends Pick<QueueOptions, 'budgetWait' | 'outageW
 }
 
 /** States of rows that have not ended. */
-const ON_ITS_WAY: readonly RowState[] = ['waiting', 'building', 'activating', 'downloading'];
+const ON_ITS_WAY: readonly RowState[] = ['waiting', 'importing', 'building', 'activating', 'downloading'];
 
 /** Downloads at the same time. */
 const DOWNLOADS = 4;
@@ -80,8 +84,20 @@ const IN_DOUBT = 'Its create was in flight. Run this again within 23 hours, and 
 /** Reason of a row whose activation has completed without results. */
 const NO_FILES = 'Its activation has no files yet.';
 
+/** A create of a row. */
+interface Create {
+  /** Key in the journal. */
+  readonly key: string;
+  /** Index of the row. */
+  readonly at: number;
+  readonly isActivation?: boolean;
+  /** Checks that the journal has the same body under the key. */
+  readonly check: () => unknown;
+  readonly send: () => Promise<number>;
+}
+
 /** Jobs of one kind. */
-interface Jobs<T, Body> extends JournalNamespace<Body> {
+interface Jobs<T> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
 }
 
@@ -101,7 +117,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       options.onLimit(
         error,
         until,
-        views.reduce((sum, view) => sum + createsLeft(view), 0),
+        pairs.reduce((sum, pair) => sum + createsLeft(pair), 0),
       ),
   });
   // Activations of audiences of an earlier run go before new audiences: wait until it is known which have completed.
@@ -118,33 +134,27 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   }
 
   /** Returns how many creates a row still needs. */
-  const createsLeft = ({ state, audience, activation }: RowView): number =>
-    ON_ITS_WAY.includes(state) ? [audience, activate ? activation : 0].filter((id) => id === undefined).length : 0;
+  function createsLeft({ row, view: { state, cohort, audience, activation } }: (typeof pairs)[number]): number {
+    const ids = [row.file === undefined ? 0 : cohort, audience, activate ? activation : 0];
+    return ON_ITS_WAY.includes(state) ? ids.filter((id) => id === undefined).length : 0;
+  }
 
   /** What is in doubt goes first, because keys expire; then activations; in each group, the first row first. */
-  async function create<Body>(
-    jobs: JournalNamespace<Body>,
-    key: string,
-    body: NoInfer<Body>,
-    at: number,
-  ): Promise<number> {
+  async function create({ key, at, isActivation = false, send }: Create): Promise<number> {
     const isInDoubt = journal.get(key)?.at !== undefined;
-    const isAudience = jobs === client.audiences;
-    if (isAudience && !isInDoubt) await areRead;
-    const rank = [isInDoubt ? 0 : 1, isAudience ? 1 : 0, at];
-    const created = add(rank, () => journal.create(jobs, key, body, { signal }));
+    if (!isActivation && !isInDoubt) await areRead;
+    const created = add([isInDoubt ? 0 : 1, isActivation ? 0 : 1, at], send);
     reads[at]?.resolve();
     return created;
   }
 
   /** Returns a job that has completed. Creates it unless the journal has it. */
-  async function complete<T extends JobResource, Body>(
-    jobs: Jobs<T, Body>,
-    key: string,
-    body: NoInfer<Body>,
-    at: number,
+  async function complete<T extends JobResource>(
+    jobs: Jobs<T>,
+    step: Create,
     onCreated: (id: number) => void,
   ): Promise<T> {
+    const { key, at, check } = step;
     const onUpdate = (job: T): void => {
       if (progressOf('audience', job) === 'running') reads[at]?.resolve();
     };
@@ -154,10 +164,10 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     };
     const existing = journal.get(key)?.id;
     if (existing !== undefined) {
-      if (!options.retryFailed) journal.find(key, body);
+      if (!options.retryFailed) await check();
       try {
         const job = await wait(existing);
-        journal.find(key, body);
+        await check();
         return job;
       } catch (error) {
         if (!options.retryFailed || stateOf(error) !== 'failed') throw error;
@@ -166,10 +176,34 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         await journal.forget(key);
       }
     }
-    return wait(await create(jobs, key, body, at));
+    return wait(await create(step));
   }
 
-  async function runRow({ key, body }: BatchRow, view: RowView, at: number): Promise<void> {
+  /** Returns the create of a body. */
+  const createOf = <Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>, at: number): Create => ({
+    key,
+    at,
+    check: () => journal.find(key, body),
+    send: () => journal.create(jobs, key, body, { signal }),
+  });
+
+  /** Returns the body of an audience, with the cohort of its file. */
+  async function bodyOf({ key, body, file }: BatchRow, view: RowView, at: number): Promise<JsonObject> {
+    if (file === undefined) return body;
+    const { name, project_id } = body as CohortCreate;
+    const fields = { name: name ?? basename(file), ...(project_id !== undefined && { project_id }) };
+    const send = () => journal.import(client.cohorts, cohortKey(key), file, fields, { signal });
+    // With an id in the journal, it compares the content of the file, and sends nothing.
+    const step = { key: cohortKey(key), at, send, check: send };
+    if (journal.get(key)?.done) return { ...body, cohort_id: await send() };
+    const onCreated = (id: number): void => change(view, { state: 'importing', cohort: id });
+    const { id } = await complete<Cohort>(client.cohorts, step, onCreated);
+    return { ...body, cohort_id: id };
+  }
+
+  async function runRow(row: BatchRow, view: RowView, at: number): Promise<void> {
+    const { key } = row;
+    const body = await bodyOf(row, view, at);
     const activationBody = (id: number): ActivationCreate => ({ ...activate, audience_id: id });
     const done: Done | undefined = journal.get(key)?.done;
     if (done) {
@@ -177,9 +211,10 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       if (activate && id !== undefined) journal.find(activationKey(key), activationBody(id));
       return change(view, { ...done, state: 'done' });
     }
-    const audiences: Jobs<Audience, JsonObject> = client.audiences;
-    const audience = await complete(audiences, key, body, at, (id) =>
-      change(view, { state: 'building', audience: id }),
+    const audience = await complete<Audience>(
+      client.audiences,
+      createOf<JsonObject>(client.audiences, key, body, at),
+      (id) => change(view, { state: 'building', audience: id }),
     );
     if (!activate) return change(view, { state: 'done' });
     const { allowed, blockers } = explainActivation(audience, { identifier: activationBody(0).identifier });
@@ -187,8 +222,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     const hasActivation = entry?.id !== undefined || entry?.at !== undefined;
     if (!allowed && !hasActivation)
       return change(view, { state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
-    const activations: Jobs<Activation, ActivationCreate> = client.activations;
-    const activation = await complete(activations, activationKey(key), activationBody(audience.id), at, (id) =>
+    const step = createOf(client.activations, activationKey(key), activationBody(audience.id), at);
+    const activation = await complete<Activation>(client.activations, { ...step, isActivation: true }, (id) =>
       change(view, { state: 'activating', activation: id }),
     );
     if (!folderOf) return change(view, { state: 'done' });
@@ -222,7 +257,9 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
 
   /** Returns whether the response to a create of a row is missing. */
   const isInDoubt = ({ key }: BatchRow): boolean =>
-    [key, activationKey(key)].map((name) => journal.get(name)).some((entry) => entry?.at && entry.id === undefined);
+    [key, activationKey(key), cohortKey(key)]
+      .map((name) => journal.get(name))
+      .some((entry) => entry?.at && entry.id === undefined);
 
   await Promise.all(pairs.map(settle));
   stop.abort(NOT_BEGUN);
@@ -235,6 +272,9 @@ async function removeParts(folder: string): Promise<void> {
   const parts = names.filter((name) => /^\..+\.[\da-f-]{36}\.part$/.test(name));
   await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
 }
+
+/** Returns the key of the cohort of a row in the journal. */
+export const cohortKey = (key: string): string => `${key} cohort`;
 
 /** Returns the key of the activation of a row in the journal. */
 export const activationKey = (key: string): string => `${key} activation`;

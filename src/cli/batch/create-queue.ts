@@ -46,13 +46,20 @@ const DEFAULT_LIMIT_MS = 60_000;
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
 /** Errors before a create is sent that concern only its row. */
-const REFUSALS: readonly unknown[] = ['body-changed', 'outcome-expired', 'account-changed'];
+const REFUSALS: readonly unknown[] = [
+  'body-changed',
+  'outcome-expired',
+  'account-changed',
+  'file-unreadable',
+  'file-changed',
+];
 
 /** Errors that a row or an outage of the service may cause. After others, such as a full disk, no more creates begin. */
 const FAILURES: readonly unknown[] = [
   'server-error',
   'connection-failed',
   'attempt-timeout',
+  'idle-timeout',
   'deadline-exceeded',
   'not-an-envelope',
   'response-invalid',

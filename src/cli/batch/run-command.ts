@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
-import { writing } from '../../node/file-system.ts';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
@@ -11,11 +10,19 @@ import { readData, readStdin, readText } from '../input/body-input.ts';
 import { rowOf } from '../input/resource-table.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
 import { messageOf, rowText } from '../terminal/error-texts.ts';
-import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../terminal/exit-codes.ts';
+import {
+  CommandError,
+  EXIT,
+  type ExitCode,
+  exitCodeOf,
+  interruption,
+  usageError,
+  worstOf,
+} from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { reportError } from '../terminal/report-error.ts';
 import { timeText } from '../terminal/wait-notices.ts';
-import { activationKey, type RowState, type RowView, runBatch } from './batch.ts';
+import { activationKey, cohortKey, type RowState, type RowView, runBatch } from './batch.ts';
 import { correctJournal, printStatus } from './batch-journal.ts';
 import { countOf, createBatchProgress, now } from './batch-progress.ts';
 import { COLUMNS, checkReport, tableRow, writeReport } from './batch-report.ts';
@@ -41,6 +48,7 @@ interface RunFlags {
 const FIELDS = {
   key: '',
   state: '',
+  cohort: null,
   audience: null,
   activation: null,
   files: null,
@@ -82,7 +90,10 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const activate = await activationOf(flags, context);
   const text = file === '-' ? await readStdin(context) : await readText(file);
-  const rows = parseRows(text, (message) => output.log('info', message));
+  const folder = isStream ? '.' : dirname(file);
+  const rows = parseRows(text, (message) => output.log('info', message)).map((row) =>
+    row.file === undefined ? row : { ...row, file: resolve(folder, row.file) },
+  );
   await output.checkFields(FIELDS, {});
   if (flags.status) return printStatus(rows, journalFile, output);
   warnOfUnknown(rows, output);
@@ -95,7 +106,9 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   // What an earlier run has created is not held against the windows of today.
   const isKept = existsSync(path);
   const kept = isKept ? await readJournal(path) : undefined;
-  const created = rows.filter(({ key }) => kept?.get(key)?.sent === undefined);
+  const created = rows.filter(
+    ({ key, file: list }) => kept?.get(list === undefined ? key : cohortKey(key))?.sent === undefined,
+  );
   const refused = await checkBodies(client, created, activate, output);
   if (refused !== EXIT.done) return refused;
   if (flags.dryRun) {
@@ -160,13 +173,16 @@ async function activationOf({ activate, download }: RunFlags, context: Context):
 /**
  * Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be.
  *
- * @throws {FileError}
+ * @throws {CommandError}
  */
-const tryFolder = (folder: string): Promise<void> =>
-  writing(folder, async () => {
+async function tryFolder(folder: string): Promise<void> {
+  try {
     await mkdir(folder, { recursive: true });
     await rmdir(await mkdtemp(join(folder, '.aud-')));
-  });
+  } catch (cause) {
+    throw new CommandError(`${folder} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
+  }
+}
 
 /** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
 function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
@@ -204,9 +220,20 @@ async function checkBodies(
       if (error !== CHECKED) codes.push(reportError(error, output, subject));
     }
   };
-  for (const { key, body } of rows) await check(key, client.audiences.create(body, { signal }));
+  for (const { key, body, file } of rows) {
+    if (file !== undefined) await checkFile(file, key);
+    await check(key, client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) }, { signal }));
+  }
   if (activate) await check('--activate', client.activations.create({ ...activate, audience_id: 1 }, { signal }));
   return worstOf(codes);
+}
+
+/** Checks that the file of a cohort can be read, and is not empty. */
+async function checkFile(path: string, key: string): Promise<void> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw usageError(`${key}: ${path} cannot be read: ${messageOf(error)}`);
+  });
+  if (size === 0) throw usageError(`${key}: ${path} is empty.`);
 }
 
 /** Prints what would happen to each row, and sends nothing. */
@@ -228,8 +255,9 @@ async function printPlan(
     if (id !== undefined) return ['wait', id];
     return [at && timeToRepeat(at) > 0 ? 'send again' : 'unknown'];
   };
-  const plans = rows.map(({ key, body }) => {
-    const [plan, audience] = planOf(key, body);
+  const plans = rows.map(({ key, body, file }) => {
+    const cohort = journal?.get(cohortKey(key))?.id;
+    const [plan, audience] = planOf(key, { ...body, ...(file !== undefined && { cohort_id: cohort }) });
     const isActivated = activate !== undefined && plan === 'wait';
     const [next = plan, activation] = isActivated
       ? planOf(activationKey(key), { ...activate, audience_id: audience })

@@ -60,6 +60,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
         'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date, in UTF-8, with commas; empty cells are left out, and project_id and cohort_id are numbers',
       ],
       ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],
+      ['file', 'a file to import as a cohort first, relative to the rows; the audience is built from it'],
       [
         'checks',
         'come first, for the whole file: encoding, cells, repeated headers, dates, numbers. If one fails, nothing is sent; the service checks the rest, row by row',

@@ -310,10 +310,42 @@ describe('aud run', () => {
     const { runRows, creates, folder } = await startRows(TWO);
     await writeFile(join(folder, 'taken'), '');
     const { code, err } = await runRows(['--download', join(folder, 'taken')]);
-    expect([code, err]).toEqual([1, expect.stringContaining(`${join(folder, 'taken')} could not be written.`)]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`${join(folder, 'taken')} cannot be written: `)]);
     expect(creates()).toEqual([]);
     expect((await runRows(['--download', join(folder, 'new', 'results')])).code).toBe(0);
     expect((await readdir(join(folder, 'new', 'results'))).sort()).toEqual(['north', 'south']);
+  });
+
+  it('imports the file of a row as a cohort first, once, and builds the audience from it', async () => {
+    const { runRows, sandbox, client, folder, creates } = await startRows(
+      'key,name,file\nvip,VIP,vip.csv\nall,All,\n',
+      {},
+      'rows.csv',
+    );
+    const list = join(folder, 'vip.csv');
+    expect((await runRows()).err).toContain(`vip: ${list} cannot be read: `);
+    await writeFile(list, '');
+    expect((await runRows()).err).toContain(`vip: ${list} is empty.`);
+    expect(creates()).toEqual([]);
+    await writeFile(list, 'email\nann@example.com\n');
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const results = ['--download', join(folder, 'results')];
+    expect((await runRows([...results, '--max-retries', '0'])).code).toBe(10);
+    const { code, err } = await runRows(results);
+    expect(code, err).toBe(0);
+    expect(await client.cohorts.list().toArray({ limit: 9 })).toMatchObject([{ name: 'VIP' }]);
+    const audiences = await client.audiences.list().toArray({ limit: 9 });
+    expect(audiences.map(({ name, is_cohort }) => [name, is_cohort]).sort()).toEqual([
+      ['All', false],
+      ['VIP', true],
+    ]);
+    const { length } = sandbox.log;
+    expect((await runRows(results)).code).toBe(0);
+    expect(sandbox.log).toHaveLength(length);
+    await writeFile(list, 'email\nbob@example.com\n');
+    const changed = await runRows(results);
+    expect([changed.code, changed.out]).toEqual([8, expect.stringContaining('vip\trefused')]);
+    expect(sandbox.log).toHaveLength(length);
   });
 
   it('draws one block in a terminal, with the counts, the limit and the last changes', async () => {
