@@ -208,7 +208,9 @@ export function checkTunableOptions(options: TunableOptions): void {
   checkClientOptions(options);
   const fixed = Object.keys(options).find((name) => name in FIXED_OPTIONS);
   if (fixed === undefined) return;
-  throw new ConfigurationError(`\`${fixed}\` cannot be changed by \`withOptions\`. Create another client.`);
+  throw new ConfigurationError(`\`${fixed}\` cannot be changed by \`withOptions\`.`, {
+    advice: 'Create another client.',
+  });
 }
 
 /**

@@ -5,12 +5,21 @@ import { type ClientTokens, clientTokens, isUsableToken, type TokenInput } from 
 import type { ClientOptions } from './client-options.ts';
 import { loginToken } from './token-sources.ts';
 
-const NO_TOKEN =
-  '`token` is missing. Pass a token, a function or a token source such as `apiToken(credentials, { store })`, or set AUDIENCE_TOKEN.';
-const NO_TOKEN_AND_BASE_URL =
-  '`token` and `baseUrl` are missing. Pass both, or set AUDIENCE_TOKEN and AUDIENCE_BASE_URL, e.g. to "https://api.example.com".';
-const NO_MCP_TOKEN =
-  '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`. Pass `mcpToken(credentials, { store })` or an OAuth client.';
+/** Message and advice for a token that is missing. */
+type Problem = readonly [message: string, advice: string];
+
+const NO_TOKEN: Problem = [
+  '`token` is missing.',
+  'Pass a token, a function or a token source such as `apiToken(credentials, { store })`, or set AUDIENCE_TOKEN.',
+];
+const NO_TOKEN_AND_BASE_URL: Problem = [
+  '`token` and `baseUrl` are missing.',
+  'Pass both, or set AUDIENCE_TOKEN and AUDIENCE_BASE_URL, e.g. to "https://api.example.com".',
+];
+const NO_MCP_TOKEN: Problem = [
+  '`mcpToken` is missing: `client.mcp` needs a token of scope `mcp`.',
+  'Pass `mcpToken(credentials, { store })` or an OAuth client.',
+];
 
 type TokenOptions = Pick<ClientOptions, 'token' | 'credentials' | 'mcpToken' | 'baseUrl'>;
 
@@ -35,15 +44,17 @@ export function readTokens(
   };
 }
 
-const missingToken = (message: string): ClientTokens => ({
+const missingToken = (problem: Problem): ClientTokens => ({
   canRenew: false,
-  get: () => Promise.reject(new ConfigurationError(message)),
+  get: () => Promise.reject(errorOf(problem)),
 });
+
+const errorOf = ([message, advice]: Problem): ConfigurationError => new ConfigurationError(message, { advice });
 
 /** Returns the token of all namespaces but `client.mcp`. It is optional for a client with an `mcpToken`. */
 function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): TokenInput | undefined {
   if (token !== undefined && credentials !== undefined) {
-    throw new ConfigurationError('`token` and `credentials` must not both be set. Pass one of them.');
+    throw new ConfigurationError('`token` and `credentials` must not both be set.', { advice: 'Pass one of them.' });
   }
   if (token !== undefined) return token;
   if (credentials) return loginToken(credentials);
@@ -55,15 +66,16 @@ function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): 
         : NO_TOKEN
       : foreignTokenProblem(baseUrl);
   if (problem === undefined) return fromEnvironment;
-  if (mcpToken === undefined) throw new ConfigurationError(problem);
+  if (mcpToken === undefined) throw errorOf(problem);
   return undefined;
 }
 
 /** Returns why the token of the environment is not sent: the environment names an address of another origin. */
-function foreignTokenProblem(baseUrl: string | undefined): string | undefined {
+function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
   const [to, from] = [baseUrl, configuredBaseUrl(undefined)].map(originOf);
   if (to === undefined || from === undefined || to === from) return undefined;
-  return `\`token\` is missing: AUDIENCE_TOKEN is for ${from} (AUDIENCE_BASE_URL), and is not sent to ${to}.`;
+  const message = `\`token\` is missing: AUDIENCE_TOKEN is for ${from} (AUDIENCE_BASE_URL), and is not sent to ${to}.`;
+  return [message, 'Pass the token of this service as `token`.'];
 }
 
 /** Returns the origin of an address; `undefined` without an address, and for one that is refused later. */
@@ -74,14 +86,14 @@ function checkToken(name: string, input: TokenInput): void {
     if (isUsableToken(input)) return;
     if (input === '') {
       const variable = name === 'token' ? 'AUDIENCE_TOKEN' : 'AUDIENCE_MCP_TOKEN';
-      throw new ConfigurationError(`\`${name}\` is empty: is ${variable} set?`);
+      throw new ConfigurationError(`\`${name}\` is empty.`, { advice: `Is ${variable} set?` });
     }
-    throw new ConfigurationError(
-      `\`${name}\` must be visible ASCII without white space. Pass it trimmed and without "Bearer ".`,
-    );
+    throw new ConfigurationError(`\`${name}\` must be visible ASCII without white space.`, {
+      advice: 'Pass it trimmed and without "Bearer ".',
+    });
   }
   if (typeof input === 'function' || typeof input?.get === 'function') return;
-  throw new ConfigurationError(
-    `\`${name}\` must be a string, a function, or a token source with \`get\`. Pass email and password as \`credentials\` or to \`apiToken\`.`,
-  );
+  throw new ConfigurationError(`\`${name}\` must be a string, a function, or a token source with \`get\`.`, {
+    advice: 'Pass email and password as `credentials` or to `apiToken`.',
+  });
 }

@@ -45,7 +45,9 @@ export function resolveOperations(overrides: OperationOverrides = {}): Settings[
   for (const [name, operation] of Object.entries(operations)) table[name] = { ...operation, name };
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
-      throw new ConfigurationError(`\`operations\` has no operation "${name}". See the table in docs/assumptions.md.`);
+      throw new ConfigurationError(`\`operations\` has no operation "${name}".`, {
+        advice: 'See the table of operations in the page "Assumptions" of the documentation.',
+      });
     }
     table[name] = resolveOperation(name, readOverride(name, overrides[name]));
   }

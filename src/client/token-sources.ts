@@ -73,15 +73,15 @@ function contextSelector(
     if (!client && baseUrl !== undefined) standalone ??= createStandaloneContext(baseUrl);
     const context = client ?? standalone;
     if (!context) {
-      throw new ConfigurationError(
-        '`baseUrl` of a token source is missing. Set it, or pass the source to a client as `token`.',
-      );
+      throw new ConfigurationError('`baseUrl` of a token source is missing.', {
+        advice: 'Set it, or pass the source to a client as `token`.',
+      });
     }
     service ??= context.baseUrl;
     if (service !== context.baseUrl) {
-      throw new ConfigurationError(
-        `One token source cannot serve two services (${service} and ${context.baseUrl}). Create one for each.`,
-      );
+      throw new ConfigurationError(`One token source cannot serve two services (${service} and ${context.baseUrl}).`, {
+        advice: 'Create one for each.',
+      });
     }
     context.redactor.addSecret(password);
     return context;

@@ -55,9 +55,6 @@ export class ApiError extends AudienceError {
   constructor(message: string, details: ApiErrorDetails & { readonly code?: ErrorCode }) {
     super(message, { code: 'api-error', ...details });
   }
-  override toJSON(): Record<string, unknown> {
-    return { ...super.toJSON(), headers: Object.fromEntries(this.headers) };
-  }
 }
 
 /** 401: the service refused the token, or the email and password; see `reason`. */

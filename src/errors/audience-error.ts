@@ -28,12 +28,28 @@ function lineage(errorClass: unknown): readonly string[] {
   return names;
 }
 
+/** Class of an error that another process has created. */
+interface Origin {
+  readonly name?: string;
+  readonly classes?: readonly string[];
+}
+
+/** Fields of an error's JSON that are read here. */
+interface Revivable extends Origin {
+  readonly code?: ErrorCode;
+  readonly retryAt?: Date | string;
+  readonly upload?: Upload;
+  readonly headers?: Record<string, string>;
+}
+
 /** Base of this package's errors. The enumerable properties of an error are the details that its class documents. */
 export class AudienceError extends Error {
   /** The name of the class, which minifiers do not change. */
   static readonly className: string = 'AudienceError';
   /** Literal code, one of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
+  /** What to do; `message` says what happened. `String(error)` and `stack` contain both. */
+  declare readonly advice?: string;
   /** Idempotency key of a failed create request. */
   declare readonly idempotencyKey?: string;
   /** Outcome of a failed create request. */
@@ -46,13 +62,18 @@ export class AudienceError extends Error {
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {
-    const { cause, ...own } = details;
+    const { cause, advice, name, classes, ...own }: typeof details & Origin = details;
     super(message, cause === undefined ? undefined : { cause });
-    Object.assign(this, own);
-    Object.defineProperty(this, 'name', { value: new.target.className, configurable: true, writable: true });
-    Object.defineProperty(this, BRAND, { value: lineage(new.target) });
-    // Capture the stack again, because its first line must contain the name that was set above.
+    Object.assign(this, own, advice && { advice });
+    Object.defineProperty(this, 'name', { value: name ?? new.target.className, configurable: true, writable: true });
+    Object.defineProperty(this, BRAND, { value: classes ?? lineage(new.target) });
+    // Capture the stack again, because its first line must contain the name and the advice.
     Error.captureStackTrace?.(this, new.target);
+    const start = `${this.name}: ${message}`;
+    const { stack }: { stack?: unknown } = this;
+    // Not in engines whose stacks have only frames, nor if `Error.prepareStackTrace` of the user returns something else.
+    if (advice && typeof stack === 'string' && stack.startsWith(start))
+      this.stack = `${this}${stack.slice(start.length)}`;
   }
 
   /**
@@ -68,34 +89,86 @@ export class AudienceError extends Error {
       value instanceof Error && BRAND in value && Array.isArray(value[BRAND]) && value[BRAND].includes(this.className);
   }
 
-  /** Returns the name, the message and all enumerable properties. */
+  /** Returns the name, the message and the advice. */
+  override toString(): string {
+    return `${this.name}: ${textOf(this)}`;
+  }
+
+  /**
+   * Returns the name, the message and all enumerable properties, with `headers` as an object and `classes`, the names of
+   * the error's class and its base classes. `structuredClone` and JSON keep all of it. The cause and the stack are left out.
+   */
   toJSON(): Record<string, unknown> {
-    return Object.fromEntries([['name', this.name], ['message', this.message], ...Object.entries(this)]);
+    const fields = Object.entries(this).map(([name, value]) => [
+      name,
+      value instanceof Headers ? Object.fromEntries(value) : value,
+    ]);
+    return { name: this.name, message: this.message, ...Object.fromEntries(fields), classes: Reflect.get(this, BRAND) };
+  }
+
+  /**
+   * Returns the error that a {@link AudienceError.toJSON} describes, for example after it crossed a process. `isInstance`
+   * recognizes it as its class, but `instanceof` only as an `AudienceError`.
+   *
+   * @throws {ConfigurationError} if `json` is not the result of `toJSON()`, whole or parsed from its JSON.
+   * @example
+   * worker.postMessage(error.toJSON());
+   * // In the other thread:
+   * const error = AudienceError.from(message);
+   * if (ConflictError.isInstance(error)) console.log(error.idempotencyKey);
+   */
+  static from(json: unknown): AnyAudienceError {
+    try {
+      return errorOf(Object(json));
+    } catch (cause) {
+      throw new ConfigurationError('`AudienceError.from` did not receive an error of this package.', {
+        advice: 'Pass the result of `toJSON()`, as an object and not as text.',
+        cause,
+      });
+    }
   }
 }
 
-/** Adds a full stop to a message that does not end with one, a question mark or an exclamation mark. */
-function asSentence(text: string): string {
-  const trimmed = text.trimEnd();
-  return /[.!?]$/.test(trimmed.slice(-1)) ? trimmed : `${trimmed}.`;
+function errorOf({ message, ...fields }: Readonly<Record<string, unknown>>): AnyAudienceError {
+  const { name, code, classes, retryAt, upload, headers }: Revivable = fields;
+  const isError = Array.isArray(classes) && [message, name, code, ...classes].every((text) => typeof text === 'string');
+  if (!isError) throw new Error('the message, name, code or classes are missing');
+  // A field must not replace a method.
+  const safe = Object.fromEntries(Object.entries(fields).filter(([field]) => !(field in AudienceError.prototype)));
+  const error = new AudienceError(String(message), {
+    ...safe,
+    ...({ name, code, classes } as Origin & { readonly code: ErrorCode }),
+    ...(retryAt && { retryAt: new Date(retryAt) }),
+    ...(upload && { upload: { ...upload, claimBefore: new Date(upload.claimBefore) } }),
+    ...(headers && { headers: new Headers(headers) }),
+  });
+  // The code determines the fields.
+  return error as AnyAudienceError;
+}
+
+/** Returns what people read: what happened, and what to do. */
+export function textOf({ message, advice }: Pick<AudienceError, 'message' | 'advice'>): string {
+  if (!advice) return message;
+  const happened = message.trimEnd();
+  return `${/[.!?]$/.test(happened) ? happened : `${happened}.`} ${advice}`;
 }
 
 /**
- * Returns a copy of an error with more details and with `advice` added to its message. The error itself is not changed,
- * because several calls may share it.
+ * Returns a copy of an error with more details and more advice. The error itself is not changed, because several calls
+ * may share it.
  */
 export function withDetails<E extends AudienceError>(
   error: E,
   details: CreateDetails & UploadDetails,
   advice: string,
 ): E {
-  const message = advice === '' ? error.message : `${asSentence(error.message)} ${advice}`;
+  const all = error.advice && advice ? `${error.advice} ${advice}` : error.advice || advice;
   // A user's subclass may have a constructor with other parameters.
   const ErrorClass = Object.hasOwn(error.constructor, 'className') ? error.constructor : AudienceError;
-  return Reflect.construct(ErrorClass, [message, { ...error, cause: error.cause, ...details }]);
+  return Reflect.construct(ErrorClass, [error.message, { ...error, cause: error.cause, ...details, advice: all }]);
 }
 
-/** An option or argument is invalid or missing. The message names it and the fix. */
+/** An option or argument is invalid or missing. The message names it. */
 export class ConfigurationError extends AudienceError {
   static override readonly className: string = 'ConfigurationError';
   declare static readonly isInstance: (value: unknown) => value is ConfigurationError;
@@ -106,6 +179,6 @@ export class ConfigurationError extends AudienceError {
 }
 
 /** Throws a {@link ConfigurationError} unless a condition holds. */
-export function check(condition: boolean, message: string): void {
-  if (!condition) throw new ConfigurationError(message);
+export function check(condition: boolean, message: string, advice?: string): void {
+  if (!condition) throw new ConfigurationError(message, { advice });
 }

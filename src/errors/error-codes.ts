@@ -71,7 +71,7 @@ export const ERROR_CODES = {
   'account-changed': 'A journal was written with another account; nothing was sent.',
   /** `JournalError`: use another key for another body, another file, or another kind of resource. */
   'body-changed': 'A journal has another body under the key; nothing was sent.',
-  /** `JournalError`; its message says what to look for, and how to record it in the journal. */
+  /** `JournalError`; its `advice` says what to look for, and how to record it in the journal. */
   'outcome-expired': 'The response of a create was lost more than 23 hours ago, so that it cannot be sent again.',
   /** `JournalError`; the file was left as it is. */
   'journal-invalid': 'A file is no journal, is damaged, or was written for another service.',

@@ -61,6 +61,8 @@ export interface UploadDetails {
 export interface Details extends CreateDetails, UploadDetails {
   /** The underlying error, without secrets. */
   readonly cause?: unknown;
+  /** What to do. */
+  readonly advice?: string | undefined;
 }
 
 /** Details of a failed call. */
@@ -142,6 +144,8 @@ export interface JobErrorDetails {
   readonly id: number;
   /** The resource when it was last read. */
   readonly resource: JobState;
+  /** What to do. */
+  readonly advice?: string | undefined;
 }
 
 /** The fields of a job's error, by its kind. */

@@ -85,7 +85,13 @@ export class WaitTimeoutError extends AudienceError {
   declare readonly resource?: JobState;
   constructor(
     message: string,
-    details: { readonly kind: JobKind; readonly id: number; readonly resource?: JobState; readonly cause?: unknown },
+    details: {
+      readonly kind: JobKind;
+      readonly id: number;
+      readonly resource?: JobState;
+      readonly cause?: unknown;
+      readonly advice?: string | undefined;
+    },
   ) {
     super(message, { code: 'wait-timeout', ...details });
   }

@@ -24,6 +24,7 @@ export class OAuthError extends AudienceError {
       readonly error: string;
       readonly status?: number;
       readonly cause?: unknown;
+      readonly advice?: string | undefined;
       readonly code?: OAuthError['code'];
     },
   ) {
@@ -38,7 +39,12 @@ export class ReauthorizationRequiredError extends OAuthError {
   declare readonly code: 'reauthorization-required';
   constructor(
     message: string,
-    details: { readonly error: string; readonly status?: number; readonly cause?: unknown },
+    details: {
+      readonly error: string;
+      readonly status?: number;
+      readonly cause?: unknown;
+      readonly advice?: string | undefined;
+    },
   ) {
     super(message, { ...details, code: 'reauthorization-required' });
   }

@@ -8,7 +8,10 @@ export class WebhookVerificationError extends AudienceError {
   declare readonly code: 'webhook-invalid';
   /** Why the delivery was refused, such as `no-match` for a wrong signature or secret. */
   declare readonly reason: WebhookRefusal;
-  constructor(message: string, details: { readonly reason: WebhookRefusal; readonly cause?: unknown }) {
+  constructor(
+    message: string,
+    details: { readonly reason: WebhookRefusal; readonly cause?: unknown; readonly advice?: string | undefined },
+  ) {
     super(message, { code: 'webhook-invalid', ...details });
   }
 }

@@ -45,7 +45,8 @@ function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
   const { client, transport, signal, token, ...shared } = options;
   check(
     token !== undefined,
-    '`token` is missing. Pass a token of scope `mcp`, `mcpToken(credentials, { store })` or an OAuth client.',
+    '`token` is missing.',
+    'Pass a token of scope `mcp`, `mcpToken(credentials, { store })` or an OAuth client.',
   );
   check(
     typeof client?.connect === 'function',
@@ -62,13 +63,13 @@ function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
 function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, override }: ResolvedOperation): void {
   for (const name of Object.keys(overrides)) {
     const isUsed = name === 'mcp.send' || name.startsWith('auth.');
-    check(isUsed, `\`operations["${name}"]\` has no effect in connectMcp, which never calls it. Remove it.`);
+    check(isUsed, `\`operations["${name}"]\` has no effect in connectMcp, which never calls it.`, 'Remove it.');
   }
   const { body, query, data, retry } = override ?? {};
   const moved = method === operations['mcp.send'].method ? undefined : method;
   for (const [field, value] of Object.entries({ method: moved, query, body, data })) {
-    const message = `\`operations["mcp.send"].${field}\` has no effect in connectMcp: the MCP client writes the requests and reads the responses. Remove it.`;
-    check(value === undefined, message);
+    const message = `\`operations["mcp.send"].${field}\` has no effect in connectMcp: the MCP client writes the requests and reads the responses.`;
+    check(value === undefined, message, 'Remove it.');
   }
   const message =
     '`operations["mcp.send"].retry` must be always or never in connectMcp, because its requests have no idempotency key.';

@@ -21,7 +21,11 @@ export async function transportClassOf(client: McpClient): Promise<McpTransportC
     cause = error;
   }
   throw new ConfigurationError(
-    '`client` is not a `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`, or its package cannot be imported from here. Install that package next to this one, or pass `transport: StreamableHTTPClientTransport` from where `Client` is imported.',
-    { cause },
+    '`client` is not a `Client` of `@modelcontextprotocol/client` or `@modelcontextprotocol/sdk`, or its package cannot be imported from here.',
+    {
+      cause,
+      advice:
+        'Install that package next to this one, or pass `transport: StreamableHTTPClientTransport` from where `Client` is imported.',
+    },
   );
 }

@@ -68,12 +68,14 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
 
 function heldTooLong(file: string, maxWaitMs: number): FileError {
   const path = `${file}.lock`;
-  const message = `${path} has been held for ${maxWaitMs / 1_000} seconds. If none of your processes uses ${file}, delete ${path} and try again.`;
-  return new FileError(message, { code: 'file-unwritable', path });
+  const message = `${path} has been held for ${maxWaitMs / 1_000} seconds.`;
+  const advice = `If none of your processes uses ${file}, delete ${path} and try again.`;
+  return new FileError(message, { code: 'file-unwritable', path, advice });
 }
 
 function lockLost(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} was lost: it was removed, or another process has taken it over, because this process could not refresh it for more than ten seconds. Another process may have changed ${file}: read it again before you write it.`;
-  return new FileError(message, { code: 'file-unwritable', path });
+  const message = `${path} was lost: it was removed, or another process has taken it over, because this process could not refresh it for more than ten seconds. Another process may have changed ${file}.`;
+  const advice = 'Read it again before you write it.';
+  return new FileError(message, { code: 'file-unwritable', path, advice });
 }

@@ -37,8 +37,9 @@ export async function writing<T>(path: string, step: () => Promise<T>, signal?: 
     if (AudienceError.isInstance(error) || isReason(error, [signal])) throw error;
     const isFull = DISK_FULL.has(codeOf(error));
     const code = isFull ? 'disk-full' : 'file-unwritable';
-    const reason = isFull ? 'The disk is full: free some space and try again.' : messageOf(error);
-    throw new FileError(`${path} could not be written. ${reason}`, { code, path, cause: error });
+    const reason = isFull ? 'The disk is full.' : messageOf(error);
+    const advice = isFull ? 'Free some space and try again.' : undefined;
+    throw new FileError(`${path} could not be written. ${reason}`, { code, path, cause: error, advice });
   }
 }
 

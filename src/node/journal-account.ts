@@ -102,6 +102,10 @@ export class JournalAccount {
 }
 
 function changed(path: string): JournalError {
-  const message = `${path} was written with another account, which this token does not belong to. Nothing was sent. Use a token of that account, or another journal.`;
-  return new JournalError(message, { code: 'account-changed', path });
+  const message = `${path} was written with another account, which this token does not belong to. Nothing was sent.`;
+  return new JournalError(message, {
+    code: 'account-changed',
+    path,
+    advice: 'Use a token of that account, or another journal.',
+  });
 }

@@ -81,6 +81,7 @@ export class JournalFile {
 }
 
 function displaced(path: string): JournalError {
-  const message = `${path} was edited, replaced, moved or removed while it was open, so that nothing more is created. Put the file back before you run it again: what its lines do not name is created again.`;
-  return new JournalError(message, { code: 'journal-locked', path });
+  const message = `${path} was edited, replaced, moved or removed while it was open, so that nothing more is created.`;
+  const advice = 'Put the file back before you run it again: what its lines do not name is created again.';
+  return new JournalError(message, { code: 'journal-locked', path, advice });
 }

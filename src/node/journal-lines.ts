@@ -84,7 +84,8 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
  * @param service Address of the service; that of the journal if it is missing.
  */
 export function parseJournal(bytes: Buffer, path: string, service?: string): JournalContent {
-  const invalid = (message: string): JournalError => new JournalError(message, { code: 'journal-invalid', path });
+  const invalid = (message: string, advice: string): JournalError =>
+    new JournalError(message, { code: 'journal-invalid', path, advice });
   const size = bytes.lastIndexOf('\n') + 1;
   // A file system may have extended the file before a crash, and written nothing.
   const rest = bytes.toString('utf8', size).replace(/\0+$/, '');
@@ -96,15 +97,15 @@ export function parseJournal(bytes: Buffer, path: string, service?: string): Jou
   }
   const header = parseJson(first ?? '');
   if (!isObject(header) || header.journal !== 1 || typeof header.id !== 'string')
-    throw invalid(`${path} is not a journal of this version. It was left as it is: use another file.`);
+    throw invalid(`${path} is not a journal of this version. It was left as it is.`, 'Use another file.');
   if (service !== undefined && header.service !== service)
-    throw invalid(`${path} was written for ${header.service}, not ${service}: use another file for each service.`);
+    throw invalid(`${path} was written for ${header.service}, not ${service}.`, 'Use another file for each service.');
   const entries = new Map<string, JournalEntry>();
   for (const [index, text] of lines.entries()) {
     if (text.trim() === '') continue;
     const line = parseJson(text);
     if (!isLine(line))
-      throw invalid(`Line ${index + 2} of ${path} is damaged: correct it or remove it. Nothing was sent.`);
+      throw invalid(`Line ${index + 2} of ${path} is damaged. Nothing was sent.`, 'Correct it or remove it.');
     entries.set(line.key, entryAfter(entries.get(line.key), line));
   }
   return {

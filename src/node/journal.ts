@@ -300,7 +300,7 @@ export class FileJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    this.#file.stop.abort(new ConfigurationError('The journal was closed: open it again.'));
+    this.#file.stop.abort(new ConfigurationError('The journal was closed.', { advice: 'Open it again.' }));
     await Promise.allSettled(this.#creates);
     await this.#release();
   }
@@ -318,13 +318,21 @@ export class FileJournal implements Journal {
   #checkKind(key: string, kind: string | undefined): void {
     const { kind: existing = kind, id } = this.get(key) ?? {};
     if (existing === kind || kind === undefined) return;
-    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. A key stands for one resource: use another key, such as "${key} ${kind}".`;
-    throw new JournalError(message, { code: 'body-changed', path: this.#file.path, key });
+    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. A key stands for one resource.`;
+    const advice = `Use another key, such as "${key} ${kind}".`;
+    throw new JournalError(message, { code: 'body-changed', path: this.#file.path, key, advice });
   }
 
   #otherToken(key: string, at: Date): JournalError {
-    const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account. Create it again with that token, within 23 hours of then, or ${this.#byHand(key)}`;
-    return new JournalError(message, { code: 'account-changed', path: this.#file.path, key, outcome: 'unknown' });
+    const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
+    const advice = `Create it again with that token, within 23 hours of then, or ${this.#byHand(key)}`;
+    return new JournalError(message, {
+      code: 'account-changed',
+      path: this.#file.path,
+      key,
+      outcome: 'unknown',
+      advice,
+    });
   }
 
   #checkBody(key: string, idempotencyKey: string): void {
@@ -332,18 +340,26 @@ export class FileJournal implements Journal {
     if (sent === idempotencyKey) return;
     const details = { code: 'body-changed', path: this.#file.path, key } as const;
     if (id !== undefined) {
-      const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body: use another key.`;
-      throw new JournalError(message, details);
+      const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body.`;
+      throw new JournalError(message, { ...details, advice: 'Use another key.' });
     }
-    const message = `The outcome of "${key}" is not known, and its body has changed. Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${this.#byHand(key)}`;
-    throw new JournalError(message, { ...details, outcome: 'unknown' });
+    const message = `The outcome of "${key}" is not known, and its body has changed.`;
+    const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${this.#byHand(key)}`;
+    throw new JournalError(message, { ...details, outcome: 'unknown', advice });
   }
 
   #timeLeft(key: string, at: Date): number {
     const left = timeToRepeat(at);
     if (left > 0) return left;
-    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since: ${this.#byHand(key)}`;
-    throw new JournalError(message, { code: 'outcome-expired', path: this.#file.path, key, outcome: 'unknown' });
+    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since.`;
+    const advice = `To settle it by hand: ${this.#byHand(key)}`;
+    throw new JournalError(message, {
+      code: 'outcome-expired',
+      path: this.#file.path,
+      key,
+      outcome: 'unknown',
+      advice,
+    });
   }
 
   #repeated(key: string, at: Date): string {

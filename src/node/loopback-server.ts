@@ -69,8 +69,9 @@ function listenError(host: string, port: number, cause: unknown): ConfigurationE
   const isInUse = codeOf(cause) === 'EADDRINUSE';
   const problem = isInUse ? `Port ${port} of ${host} is in use` : `Listening on ${host} failed (${messageOf(cause)})`;
   const advice = 'Use a `redirectUri` without a port, e.g. "http://127.0.0.1/callback", to listen on a free one.';
-  return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the sign-in. ${advice}`, {
+  return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the sign-in.`, {
     cause,
+    advice,
   });
 }
 

@@ -69,6 +69,6 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
 async function checkUnchanged(file: FileHandle, path: string, { size, mtimeMs, ino }: Stats): Promise<void> {
   const now = await file.stat();
   if (now.size === size && now.mtimeMs === mtimeMs && now.ino === ino) return;
-  const message = `${path} has changed since it was opened: open it again and upload it again.`;
-  throw new FileError(message, { code: 'file-changed', path });
+  const message = `${path} has changed since it was opened.`;
+  throw new FileError(message, { code: 'file-changed', path, advice: 'Open it again and upload it again.' });
 }

@@ -99,9 +99,10 @@ export async function readJournal(path: string | URL): Promise<ReadonlyMap<strin
 /** Reads a file, unless it is a device or a pipe, which may have no end. */
 async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
   if ((await writing(path, () => handle.stat())).isFile()) return writing(path, () => handle.readFile());
-  throw new JournalError(`${path} is not a regular file: name another one as the journal.`, {
+  throw new JournalError(`${path} is not a regular file.`, {
     code: 'journal-invalid',
     path,
+    advice: 'Name another one as the journal.',
   });
 }
 
@@ -124,6 +125,6 @@ function lockedBy(path: string): JournalError {
 }
 
 function lostTo(path: string, cause: unknown): JournalError {
-  const message = `The lock of ${path} was lost: this process was suspended, and another one may have taken the journal over. It creates nothing more: run it again.`;
-  return new JournalError(message, { code: 'journal-locked', path, cause });
+  const message = `The lock of ${path} was lost: this process was suspended, and another one may have taken the journal over. It creates nothing more.`;
+  return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run it again.' });
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import { AudienceError } from '../errors/audience-error.ts';
+import { AudienceError, textOf } from '../errors/audience-error.ts';
 
 /** A response to the browser. */
 export interface Page {
@@ -61,9 +61,9 @@ export const UNKNOWN_SIGN_IN = page(
 export const NOT_FOUND = plain(404, 'Not found.\n');
 export const NOT_ALLOWED = plain(405, 'Only GET is allowed.\n', { allow: 'GET' });
 
-/** Returns a page that shows the message of an error of this package. Other messages could contain secrets. */
+/** Returns a page that shows the message and the advice of an error of this package. Other messages could contain secrets. */
 export function failedPage(error: unknown): Page {
-  const reason = AudienceError.isInstance(error) ? error.message : 'See the program that started it.';
+  const reason = AudienceError.isInstance(error) ? textOf(error) : 'See the program that started it.';
   return page(400, 'The sign-in failed.', reason);
 }
 

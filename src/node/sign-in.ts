@@ -126,6 +126,7 @@ async function openBrowser(url: string): Promise<void> {
 }
 
 function timeoutError(timeout: number): TimeoutError {
-  const message = `The user did not sign in within ${timeout} ms (\`timeout\`). Call \`signInWithBrowser\` again.`;
-  return new TimeoutError(message, { code: 'sign-in-timeout', operation: 'signInWithBrowser', attempts: 1 });
+  const message = `The user did not sign in within ${timeout} ms (\`timeout\`).`;
+  const advice = 'Call `signInWithBrowser` again.';
+  return new TimeoutError(message, { code: 'sign-in-timeout', operation: 'signInWithBrowser', attempts: 1, advice });
 }

@@ -56,8 +56,8 @@ async function load(path: string): Promise<StoredToken | undefined> {
   const token = readStoredToken(text);
   if (token) return token;
   // No `cause`: the parser's error would quote the token.
-  const message = `${path} does not contain a token, or only a part of one: delete it, or restore its content.`;
-  throw new FileError(message, { code: 'file-unreadable', path });
+  const message = `${path} does not contain a token, or only a part of one.`;
+  throw new FileError(message, { code: 'file-unreadable', path, advice: 'Delete it, or restore its content.' });
 }
 
 async function save(path: string, token: StoredToken | undefined): Promise<void> {

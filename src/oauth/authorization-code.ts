@@ -64,6 +64,8 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.
 const recent = ({ pending }: OAuthState): PendingSignIn[] =>
   pending.filter(({ startedAt }) => Math.abs(Date.now() - startedAt) < MAX_SIGN_IN_MS);
 
+const START_AGAIN = 'Start again with `authorize()`.';
+
 /** Completes a sign-in with the URL that the browser was redirected to. */
 export async function redeem(context: OAuthContext, url: string | URL, signal?: AbortSignal): Promise<Grant> {
   if (!URL.canParse(url, context.redirectUri)) {
@@ -75,8 +77,8 @@ export async function redeem(context: OAuthContext, url: string | URL, signal?: 
     const signIn = recent(stored).find(({ state }) => states.length === 1 && state === states[0]);
     if (!signIn) {
       const problem = states.length === 0 ? 'has no `state`' : 'has a `state` that is unknown or was already used';
-      const message = `The callback ${problem}, so it does not belong to a sign-in of the last ten minutes. Nothing was exchanged. Start again with \`authorize()\`.`;
-      throw new OAuthError(message, { error: 'state_mismatch' });
+      const message = `The callback ${problem}, so it does not belong to a sign-in of the last ten minutes. Nothing was exchanged.`;
+      throw new OAuthError(message, { error: 'state_mismatch', advice: START_AGAIN });
     }
     const complete = (more: Partial<OAuthState>): Promise<OAuthState> =>
       update((now) => ({ ...now, ...more, pending: now.pending.filter(({ state }) => state !== signIn.state) }));
@@ -128,8 +130,8 @@ function validate(
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = server;
   const iss = response.get('iss');
   if (iss === null ? isRequired : iss !== issuer) {
-    const message = `The callback comes ${iss === null ? 'without `iss`' : `from ${iss}`}, but the sign-in was started at ${issuer}. Nothing was exchanged. Start again with \`authorize()\`.`;
-    throw new OAuthError(message, { error: 'issuer_mismatch' });
+    const message = `The callback comes ${iss === null ? 'without `iss`' : `from ${iss}`}, but the sign-in was started at ${issuer}. Nothing was exchanged.`;
+    throw new OAuthError(message, { error: 'issuer_mismatch', advice: START_AGAIN });
   }
   try {
     return oauth.validateAuthResponse(server, client, response, state);

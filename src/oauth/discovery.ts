@@ -5,6 +5,8 @@ import { withoutTrailingSlashes } from '../util/base-url.ts';
 import { isObject, parseJson, stringsOf } from '../util/json.ts';
 import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
+const ALLOW_ISSUER = 'Add it to `allowedIssuers` if you trust it.';
+
 /** The protected resource that tokens are for. */
 export interface ProtectedResource {
   /** Address of the service. */
@@ -71,8 +73,8 @@ export class Discovery {
     if (cached) return cached;
     if (this.#isAllowed(issuer)) return this.#readServer(issuer, signal);
     const { origin } = this.#resource.baseUrl;
-    const message = `The stored client is registered at ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
-    throw new ConfigurationError(message);
+    const message = `The stored client is registered at ${issuer}, which is neither on ${origin} nor in \`allowedIssuers\`.`;
+    throw new ConfigurationError(message, { advice: ALLOW_ISSUER });
   }
 
   #isAllowed(issuer: string): boolean {
@@ -103,8 +105,9 @@ export class Discovery {
     const described = new URL(metadata.resource);
     const folder = (path: string): string => `${withoutTrailingSlashes(path)}/`;
     if (described.origin === url.origin && folder(url.pathname).startsWith(folder(described.pathname))) return metadata;
-    const message = `The metadata of the service describe ${this.#formatUrl(metadata.resource)} instead of ${url.href}. Set \`baseUrl\` to the service's own address.`;
-    throw new OAuthError(message, { error: 'invalid_target' });
+    const message = `The metadata of the service describe ${this.#formatUrl(metadata.resource)} instead of ${url.href}.`;
+    const advice = "Set `baseUrl` to the service's own address.";
+    throw new OAuthError(message, { error: 'invalid_target', advice });
   }
 
   /** Returns the first issuer in the metadata that is allowed; without metadata, the service's origin. */
@@ -113,8 +116,8 @@ export class Discovery {
     const issuers = metadata?.issuers.length ? metadata.issuers : [origin];
     const allowed = issuers.find((issuer) => this.#isAllowed(issuer));
     if (allowed !== undefined) return allowed;
-    const message = `The service names the authorization server ${this.#formatUrl(issuers[0])}, which is neither on ${origin} nor in \`allowedIssuers\`. Add it there if you trust it.`;
-    throw new OAuthError(message, { error: 'issuer_not_allowed' });
+    const message = `The service names the authorization server ${this.#formatUrl(issuers[0])}, which is neither on ${origin} nor in \`allowedIssuers\`.`;
+    throw new OAuthError(message, { error: 'issuer_not_allowed', advice: ALLOW_ISSUER });
   }
 
   /**

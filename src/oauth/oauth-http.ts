@@ -165,8 +165,8 @@ function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, 
   // Let the redactor cut the description: if it were cut before, part of a token at its end would not be recognized.
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
-  const advice = isTransient ? ' Stored tokens have not changed. Try again later.' : '';
+  const advice = isTransient ? 'Stored tokens have not changed. Try again later.' : undefined;
   const failure = status === undefined ? code : `${status} ${code}`;
-  const message = `${operation} failed: ${failure}${reason.replace(/\.$/, '')}.${advice}`;
-  return new OAuthError(message, { error: code, ...(status !== undefined && { status }) });
+  const message = `${operation} failed: ${failure}${reason.replace(/\.$/, '')}.`;
+  return new OAuthError(message, { error: code, ...(status !== undefined && { status }), advice });
 }

@@ -24,7 +24,7 @@ function brokenRule(uri: unknown): string | undefined {
 export function checkRedirectUri(uri: unknown): string {
   const problem = brokenRule(uri);
   if (problem === undefined && typeof uri === 'string') return uri;
-  throw new ConfigurationError(
-    `\`redirectUri\` ${problem}. Use an exact https URI on a host that the service has approved, or http on any port of a loopback host.`,
-  );
+  throw new ConfigurationError(`\`redirectUri\` ${problem}.`, {
+    advice: 'Use an exact https URI on a host that the service has approved, or http on any port of a loopback host.',
+  });
 }

@@ -27,8 +27,8 @@ export async function registerClient(
   const { clientName, redirectUri, scope } = metadata;
   const method = chooseMethod(server, METHODS);
   if (server.registration_endpoint === undefined) {
-    const message = 'The authorization server does not register clients. Set `client` to a registered one.';
-    throw new OAuthError(message, { error: 'registration_not_supported' });
+    const message = 'The authorization server does not register clients.';
+    throw new OAuthError(message, { error: 'registration_not_supported', advice: 'Set `client` to a registered one.' });
   }
   const request = {
     client_name: clientName,

@@ -178,5 +178,5 @@ function withoutGrant({ pending, client }: OAuthState, { error }: OAuthError): O
 function signInRequired(problem: string, error: string): ReauthorizationRequiredError {
   const advice =
     'Sign in with `signInWithBrowser(oauth)` on the user’s machine, or redirect the user to the `url` of `authorize()` and pass the resulting URL to `callback()`.';
-  return new ReauthorizationRequiredError(`${problem}. ${advice}`, { error });
+  return new ReauthorizationRequiredError(`${problem}.`, { error, advice });
 }

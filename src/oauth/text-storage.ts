@@ -16,9 +16,11 @@ const NAME = 'audience-activation';
 
 /** Creates a storage in IndexedDB: once a tab has written an entry, every other tab of the origin reads the new value. */
 export function indexedDbStorage(): TextStorage {
-  const message =
-    '`browserTokenStore` needs IndexedDB, or another `storage`. In Node, use `fileTokenStore` of `audience-activation/node`.';
-  check(globalThis.indexedDB !== undefined, message);
+  check(
+    globalThis.indexedDB !== undefined,
+    '`browserTokenStore` needs IndexedDB, or another `storage`.',
+    'In Node, use `fileTokenStore` of `audience-activation/node`.',
+  );
   return {
     getItem: (key) => execute('readonly', (entries) => entries.get(key)),
     setItem: (key, value) => execute('readwrite', (entries) => entries.put(value, key)),
@@ -50,7 +52,7 @@ function open(): Promise<IDBDatabase> {
     opening.onsuccess = () => resolve(opening.result);
     opening.onerror = () => reject(opening.error);
   }).catch((cause: unknown) => {
-    const message = `IndexedDB cannot be opened (${messageOf(cause)}). Browsers refuse it in sandboxed frames and where the user blocks site data: pass another \`storage\` there.`;
-    throw new AudienceError(message, { code: 'token-unavailable', cause });
+    const message = `IndexedDB cannot be opened (${messageOf(cause)}). Browsers refuse it in sandboxed frames and where the user blocks site data.`;
+    throw new AudienceError(message, { code: 'token-unavailable', cause, advice: 'Pass another `storage` there.' });
   });
 }

@@ -100,7 +100,9 @@ export class TokenRepository {
     if (stored?.kind === undefined && service === this.#service) return;
     const owner =
       stored?.kind === undefined ? `a sign-in at ${service}` : `a token of another source ("${stored.kind}")`;
-    throw new ConfigurationError(`The token store holds ${owner}. Use one store per token source and service.`);
+    throw new ConfigurationError(`The token store holds ${owner}.`, {
+      advice: 'Use one store per token source and service.',
+    });
   }
 
   async #update(state: OAuthState, change: (current: OAuthState) => OAuthState): Promise<OAuthState> {

@@ -78,6 +78,6 @@ function commandsOf(client: RedisClient): { readonly evalSha: Evaluate; readonly
       };
     }
   }
-  const hint = client instanceof Promise ? ' This is a promise of a client: await it.' : '';
-  throw new ConfigurationError(`Pass a connected client of \`redis\` (node-redis) or \`ioredis\`.${hint}`);
+  const advice = client instanceof Promise ? 'This is a promise of a client: await it.' : undefined;
+  throw new ConfigurationError(`Pass a connected client of \`redis\` (node-redis) or \`ioredis\`.`, { advice });
 }

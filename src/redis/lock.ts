@@ -77,6 +77,9 @@ export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLock
 
 function lockTimeout(key: string): AudienceError {
   const seconds = MAX_LOCK_WAIT_MS / 1_000;
-  const message = `The lock ${JSON.stringify(key)} in Redis was not acquired within ${seconds} seconds: another process holds it. Check that no other program uses this key.`;
-  return new AudienceError(message, { code: 'token-unavailable' });
+  const message = `The lock ${JSON.stringify(key)} in Redis was not acquired within ${seconds} seconds: another process holds it.`;
+  return new AudienceError(message, {
+    code: 'token-unavailable',
+    advice: 'Check that no other program uses this key.',
+  });
 }

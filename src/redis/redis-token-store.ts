@@ -88,6 +88,6 @@ function parse(value: string, key: string): StoredToken {
   const token = readStoredToken(value);
   if (token) return token;
   // The message does not quote the value, which may contain a token.
-  const message = `The key ${JSON.stringify(key)} in Redis does not hold a token. Delete it, or use another key.`;
-  throw new AudienceError(message, { code: 'token-unavailable' });
+  const message = `The key ${JSON.stringify(key)} in Redis does not hold a token.`;
+  throw new AudienceError(message, { code: 'token-unavailable', advice: 'Delete it, or use another key.' });
 }

@@ -24,9 +24,9 @@ export function configuredBaseUrl(baseUrl: string | undefined): string | undefin
 export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean): string {
   const value = configuredBaseUrl(baseUrl);
   if (value === undefined) {
-    throw new ConfigurationError(
-      '`baseUrl` is missing. Set it, or AUDIENCE_BASE_URL in the environment, e.g. to "https://api.example.com".',
-    );
+    throw new ConfigurationError('`baseUrl` is missing.', {
+      advice: 'Set it, or AUDIENCE_BASE_URL in the environment, e.g. to "https://api.example.com".',
+    });
   }
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -36,15 +36,15 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
     throw new ConfigurationError('`baseUrl` must be an origin and a path, without user, query or fragment.');
   }
   if (url.protocol === 'http:' && !isThisMachine(url) && !allowInsecure) {
-    throw new ConfigurationError(
-      `\`baseUrl\` uses http on ${url.hostname}, where others could read the token. Use https, or set \`allowInsecure: true\`.`,
-    );
+    throw new ConfigurationError(`\`baseUrl\` uses http on ${url.hostname}, where others could read the token.`, {
+      advice: 'Use https, or set `allowInsecure: true`.',
+    });
   }
   const path = withoutTrailingSlashes(url.pathname);
   if (path.endsWith(API)) {
-    throw new ConfigurationError(
-      `\`baseUrl\` must not end with ${API}, because every path begins with it: leave it out.`,
-    );
+    throw new ConfigurationError(`\`baseUrl\` must not end with ${API}, because every path begins with it.`, {
+      advice: 'Leave it out.',
+    });
   }
   return `${url.origin}${path}`;
 }

@@ -23,7 +23,7 @@ export function atCallSite(error: unknown, { stack }: CallSite): unknown {
   const [frames] = FRAMES.exec(stack) ?? [];
   if (frames === undefined) return error;
   const copy: AudienceError = withDetails<AudienceError>(error, {}, '');
-  const value = frames.startsWith('\n') ? `${copy.name}: ${copy.message}${frames}` : frames;
+  const value = frames.startsWith('\n') ? `${copy}${frames}` : frames;
   Object.defineProperty(copy, 'stack', { value, configurable: true, writable: true });
   return copy;
 }

@@ -119,9 +119,9 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set(['authorization', 'accept'
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;
-    throw new ConfigurationError(
-      `\`headers\` must not set ${name}: the client sets it. Use \`token\` for authorization and \`idempotencyKey\` for keys.`,
-    );
+    throw new ConfigurationError(`\`headers\` must not set ${name}: the client sets it.`, {
+      advice: 'Use `token` for authorization and `idempotencyKey` for keys.',
+    });
   }
 }
 

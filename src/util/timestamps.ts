@@ -34,7 +34,9 @@ function offsetAt(moment: number, timeZone: string): number {
  */
 export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined {
   if (!isTimeZone(timeZone))
-    throw new ConfigurationError(`"${timeZone}" is not a time zone. Use a name such as "Europe/Berlin".`);
+    throw new ConfigurationError(`"${timeZone}" is not a time zone.`, {
+      advice: 'Use a name such as "Europe/Berlin".',
+    });
   const match = TIMESTAMP.exec(text);
   if (!match) return undefined;
   const wall = Date.parse(`${text.replace(' ', 'T')}Z`);

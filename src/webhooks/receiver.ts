@@ -1,4 +1,4 @@
-import { ConfigurationError, check } from '../errors/audience-error.ts';
+import { ConfigurationError, check, textOf } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 import { safely } from '../util/callbacks.ts';
 import { checkNumbers } from '../util/input-checks.ts';
@@ -156,7 +156,7 @@ class Receiver implements WebhookReceiver {
       return await this.#receive(request, report);
     } catch (error) {
       const isRefused = WebhookVerificationError.isInstance(error);
-      if (isRefused) this.logger.warn(`A delivery was refused: ${error.message}`);
+      if (isRefused) this.logger.warn(`A delivery was refused: ${textOf(error)}`);
       else this.logger.error('A delivery failed.', error);
       report.step(isRefused ? { type: 'refused', reason: error.reason } : { type: 'failed', error });
       return isRefused ? 400 : ConfigurationError.isInstance(error) ? 500 : 503;
@@ -167,7 +167,8 @@ class Receiver implements WebhookReceiver {
     const { secrets, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     check(
       typeof request.headers?.get === 'function',
-      '`handle` takes a `Request`. For node:http, Express and Fastify, use `toNodeListener(receiver)` of audience-activation/node.',
+      '`handle` takes a `Request`.',
+      'For node:http, Express and Fastify, use `toNodeListener(receiver)` of audience-activation/node.',
     );
     check(!request.bodyUsed, 'The body was already read.');
     const body = await readBody(request, maxBytes);

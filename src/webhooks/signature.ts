@@ -16,8 +16,8 @@ const MAX_HEADER_LENGTH = 4_096;
 export const encoder = new TextEncoder();
 
 /** Returns the error for a delivery that cannot be verified. */
-export const refused = (reason: WebhookRefusal, message: string): WebhookVerificationError =>
-  new WebhookVerificationError(message, { reason });
+export const refused = (reason: WebhookRefusal, message: string, advice?: string): WebhookVerificationError =>
+  new WebhookVerificationError(message, { reason, advice });
 
 const malformed = (problem: string): WebhookVerificationError =>
   refused('malformed-header', `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`);

@@ -67,7 +67,7 @@ export async function verifyDelivery(
     const advice = isPadded
       ? 'The secret begins or ends with white space.'
       : 'Check the secret, and that the body is unchanged.';
-    throw refused('no-match', `The signature does not match. ${advice}`);
+    throw refused('no-match', 'The signature does not match.', advice);
   }
   checkAge(header.timestamp, Math.floor(now() / 1000), tolerance);
   return parseEvent(body);
@@ -104,7 +104,9 @@ export function checkSecrets(secrets: string | readonly string[] | undefined): r
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const valid = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (valid.length === list.length && valid.length > 0) return valid;
-  throw new ConfigurationError('A webhook secret is missing or empty. The console shows it only when it is created.');
+  throw new ConfigurationError('A webhook secret is missing or empty.', {
+    advice: 'The console shows it only when it is created.',
+  });
 }
 
 /** Returns a copy of a body's bytes, because a caller may reuse the buffer before the signature is computed. */
@@ -118,7 +120,8 @@ function bytesOf(body: unknown): Uint8Array {
   }
   throw refused(
     'parsed-body',
-    `The body is ${body ? 'already parsed' : 'missing'}. Pass its raw bytes, as of \`express.raw({ type: "application/json" })\` or \`await request.text()\`.`,
+    `The body is ${body ? 'already parsed' : 'missing'}.`,
+    'Pass its raw bytes, as of `express.raw({ type: "application/json" })` or `await request.text()`.',
   );
 }
 

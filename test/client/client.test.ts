@@ -11,6 +11,15 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+/** Returns the error with which the client refuses options. */
+function refusalOf(options: ClientOptions): unknown {
+  try {
+    return new AudienceClient(options);
+  } catch (error) {
+    return error;
+  }
+}
+
 describe('the options of a client', () => {
   const wrong: [string, ClientOptions, RegExp][] = [
     ['no base URL', { token: 't' }, /`baseUrl` is missing.*AUDIENCE_BASE_URL/],
@@ -28,11 +37,11 @@ describe('the options of a client', () => {
     ],
     ['http on another host', { ...good, baseUrl: 'http://api.example.com' }, /`allowInsecure: true`/],
     ['a header that no request can carry', { ...good, headers: { 'x y': '1' } }, /`headers`.*"x y"/],
-    ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /leave it out/],
+    ['a base URL with what paths begin with', { ...good, baseUrl: 'https://api.example.com/api/v2/' }, /Leave it out/],
     ['no token', { baseUrl: good.baseUrl }, /`token` is missing.*AUDIENCE_TOKEN/],
     ['token and credentials', { ...good, credentials: { email: 'a@b.c', password: 'x' } }, /must not both be set/],
-    ['an empty token', { ...good, token: '' }, /^`token` is empty: is AUDIENCE_TOKEN set\?$/],
-    ['an empty token of MCP', { ...good, mcpToken: '' }, /^`mcpToken` is empty: is AUDIENCE_MCP_TOKEN set\?$/],
+    ['an empty token', { ...good, token: '' }, /: `token` is empty\. Is AUDIENCE_TOKEN set\?$/],
+    ['an empty token of MCP', { ...good, mcpToken: '' }, /: `mcpToken` is empty\. Is AUDIENCE_MCP_TOKEN set\?$/],
     ['a token with white space', { ...good, token: 'secret\ntoken' }, /`token` must be visible ASCII/],
     ['a negative timeout', { ...good, timeout: -1 }, /`timeout`/],
     ['a timeout that is not a number', { ...good, timeout: Number.NaN }, /`timeout`/],
@@ -43,13 +52,10 @@ describe('the options of a client', () => {
     ['a header of the client’s', { ...good, headers: { Accept: 'text/html' } }, /`headers` must not set Accept/],
   ];
   it.each(wrong)('%s is a ConfigurationError that names option and fix', (_, options, message) => {
-    expect(() => new AudienceClient(options)).toThrow(message);
-    try {
-      new AudienceClient(options);
-    } catch (error) {
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(inspect(error)).not.toContain('secret');
-    }
+    const error = refusalOf(options);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String(error)).toMatch(message);
+    expect(inspect(error)).not.toContain('secret');
   });
 
   it('the token of the environment is not sent to another origin than AUDIENCE_BASE_URL', () => {
@@ -58,7 +64,7 @@ describe('the options of a client', () => {
     vi.stubEnv('AUDIENCE_BASE_URL', 'https://staging.example.com/prefix');
     const refused =
       '`token` is missing: AUDIENCE_TOKEN is for https://staging.example.com (AUDIENCE_BASE_URL), and is not sent to https://api.example.com.';
-    expect(() => new AudienceClient({ baseUrl })).toThrow(new ConfigurationError(refused));
+    expect(() => new AudienceClient({ baseUrl })).toThrow(refused);
     new AudienceClient(good);
     new AudienceClient({ baseUrl, mcpToken: 'token-2' });
     for (const own of [undefined, 'https://STAGING.example.com:443/other']) new AudienceClient({ baseUrl: own });
@@ -122,7 +128,7 @@ describe('the options of a client', () => {
     }
     const insecure = { ...good, baseUrl: 'http://api.example.com', allowInsecure: true };
     expect(() => new AudienceClient(insecure)).not.toThrow();
-    expect(() => new AudienceClient({ ...good, baseUrl: 'http://127.0.0.1.evil.example' })).toThrow(/allowInsecure/);
+    expect(String(refusalOf({ ...good, baseUrl: 'http://127.0.0.1.evil.example' }))).toMatch(/allowInsecure/);
   });
 
   it('come from the environment when they are not set', async () => {

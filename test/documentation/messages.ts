@@ -68,7 +68,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     new AudienceClient({ baseUrl: 'http://api.example.com', token: 't' }),
   '`token` is missing': () => withoutEnvironment({ baseUrl: BASE_URL }),
   '`token` and `baseUrl` are missing': () => withoutEnvironment({}),
-  '`token` is empty: is AUDIENCE_TOKEN set?': () => new AudienceClient({ baseUrl: BASE_URL, token: '' }),
+  '`token` is empty. Is AUDIENCE_TOKEN set?': () => new AudienceClient({ baseUrl: BASE_URL, token: '' }),
   '`token` must be visible ASCII without white space': () =>
     new AudienceClient({ baseUrl: BASE_URL, token: 'Bearer 1|abc' }),
   '`…` is not an option of …': () => new AudienceClient({ baseUrl: BASE_URL, token: 't', ...{ retries: 3 } }),

@@ -62,7 +62,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(error).toMatchObject({
       name: 'PermissionError',
       status: 403,
-      message: expect.stringContaining('mcpToken('),
+      advice: expect.stringContaining('mcpToken('),
     });
     expect(JSON.stringify([error, String(error), error instanceof Error && error.stack])).not.toContain(token);
     const source = apiToken(credentials, { store: memoryTokenStore() });
@@ -192,7 +192,7 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     const stranger = { connect: () => Promise.resolve(), close: () => Promise.resolve() };
     const options = { baseUrl: url, token: account.token('mcp'), client: stranger };
     const error = await failureOf(connectMcp(options));
-    expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('pass `transport') });
+    expect(error).toMatchObject({ name: 'ConfigurationError', advice: expect.stringContaining('pass `transport') });
     expect(await connectMcp({ ...options, transport: Transport })).toBe(stranger);
     expect(used.map(String)).toEqual([`${url}${PATH}`]);
   });

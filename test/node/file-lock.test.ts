@@ -215,7 +215,7 @@ describe('the holder of a file lock', () => {
       await mkdir(`${path}.lock`);
       await aborted;
       expect(lost.reason).toMatchObject({ name: 'FileError', code: 'file-unwritable', path: `${path}.lock` });
-      expect(lost.reason.message).toContain(`read it again before you write it`);
+      expect(lost.reason.advice).toBe('Read it again before you write it.');
     });
     await time.until(held);
     expect(await filesBeside(path)).toEqual(['counter', 'counter.lock']);

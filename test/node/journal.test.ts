@@ -103,7 +103,7 @@ describe('a journal', () => {
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
     expect(error).toMatchObject({ name: 'JournalError', code: 'body-changed', key: 'north', path: bench.path });
     expect(JournalError.isInstance(error)).toBe(true);
-    expect(String(error)).toContain(`with the id ${id}. A key stands for one body: use another key.`);
+    expect(String(error)).toContain(`with the id ${id}. A key stands for one body. Use another key.`);
     expect(() => journal.find('north', { name: 'Other' })).toThrow(/another body/);
     expect(await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] })).not.toBe(id);
     expect(await bench.names()).toEqual(['North', 'Other']);
@@ -142,7 +142,7 @@ describe('a journal', () => {
     expect(await failureOf(openJournal('', bench.client))).toMatchObject({ name: 'ConfigurationError' });
     await journal.close();
     const error = await failureOf(journal.create(audiences, 'north', NORTH));
-    expect(String(error)).toContain('The journal was closed: open it again.');
+    expect(String(error)).toContain('The journal was closed. Open it again.');
     expect(await (await bench.open()).create(audiences, 'north', NORTH)).toEqual(expect.any(Number));
     expect(bench.sent()).toBe(1);
   });
@@ -574,7 +574,7 @@ describe('a file that cannot be the journal', () => {
     await edit(bench.path, (text) => text.replace('\n', `\n${line}\n`));
     const error = await failureOf(bench.open());
     expect(error).toMatchObject({ code: 'journal-invalid' });
-    expect(String(error)).toContain(`Line 2 of ${bench.path} is damaged: correct it or remove it. Nothing was sent.`);
+    expect(String(error)).toContain(`Line 2 of ${bench.path} is damaged. Nothing was sent. Correct it or remove it.`);
     await writeFile(bench.path, intact);
     await (await bench.open()).create(bench.client.audiences, 'north', NORTH);
     expect(bench.sent()).toBe(1);
@@ -587,7 +587,7 @@ describe('a file that cannot be the journal', () => {
     const error = await failureOf(bench.open(other));
     expect(error).toMatchObject({ code: 'journal-invalid' });
     expect(String(error)).toContain(
-      `was written for ${bench.url}, not https://staging.example.com: use another file for each service.`,
+      `was written for ${bench.url}, not https://staging.example.com. Use another file for each service.`,
     );
     expect(other.baseUrl).toBe('https://staging.example.com');
     expect(bench.client.baseUrl).toBe(bench.url);
@@ -673,7 +673,7 @@ describe('a journal that can no longer be written', () => {
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       const error = await failureOf(first.create(audiences, 'south', NORTH, { signal: AbortSignal.abort() }));
       expect(error).toMatchObject({ code: 'journal-locked', path: bench.path });
-      expect(String(error)).toContain('It creates nothing more: run it again.');
+      expect(String(error)).toContain('It creates nothing more. Run it again.');
       expect(await bench.names()).toEqual(['North']);
     }));
 });

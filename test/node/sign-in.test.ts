@@ -266,7 +266,8 @@ describe('the address that a sign-in listens on', () => {
     const error = await failureOf(signIn(oauth, () => {}));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
-      message: expect.stringMatching(`^Port ${port} of 127.0.0.1 is in use.*without a port`),
+      message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
+      advice: expect.stringContaining('without a port'),
     });
     expect(sandbox.log).toEqual([]);
   });

@@ -114,6 +114,11 @@ describe('`browserTokenStore`', () => {
 
   it('throws a ConfigurationError without `storage` where the platform has no IndexedDB', () => {
     expect(() => browserTokenStore()).toThrow(ConfigurationError);
-    expect(() => browserTokenStore({ key: 'other' })).toThrow(/IndexedDB.*`fileTokenStore`/);
+    expect(() => browserTokenStore({ key: 'other' })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('IndexedDB'),
+        advice: expect.stringContaining('`fileTokenStore`'),
+      }),
+    );
   });
 });

@@ -130,7 +130,7 @@ describe('a refresh', () => {
       name: 'ReauthorizationRequiredError',
       code: 'reauthorization-required',
       error: 'invalid_grant',
-      message: expect.stringContaining('authorize()'),
+      advice: expect.stringContaining('authorize()'),
     });
     expect(exchanges()).toEqual([200, 0, 400]);
     expect(await store.load()).toMatchObject({ token: '' });

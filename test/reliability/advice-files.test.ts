@@ -84,7 +84,7 @@ describe('the error of an upload', () => {
       const file = await open(path);
       await change(path);
       const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: file }));
-      expect(String(error)).toMatch(/open (?:it|the file) again and upload it again/);
+      expect(String(error)).toMatch(/open (?:it|the file) again and upload it again/i);
       await writeFile(path, data);
       const { reference } = await client.uploads.upload({ kind: 'cohort', data: await open(path) });
       expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
@@ -97,7 +97,7 @@ it('the error of an import whose create failed carries the upload, which `cohort
   const release = sandbox.faults.add({ on: 'cohorts.create', cut: 'before' });
   const error = await failureOf(client.cohorts.import(data, { name: 'Customers' }, { maxRetries: 0 }));
   if (!AudienceError.isInstance(error) || !error.upload || !error.idempotencyKey) throw error;
-  expect(error.message).toContain('`cohorts.create` can claim it with `error.upload.reference` until');
+  expect(error.advice).toContain('`cohorts.create` can claim it with `error.upload.reference` until');
   release();
   const body = { name: 'Customers', upload_reference: error.upload.reference };
   const { id } = await client.cohorts.create(body, { idempotencyKey: error.idempotencyKey });
@@ -127,7 +127,7 @@ describe('the error of a file of tokens', () => {
       const path = join(await temporaryDirectory(), 'token.json');
       await writeFile(path, '{"tok', { mode: 0o600 });
       const store = fileTokenStore(path);
-      expect(String(await failureOf(Promise.resolve(store.load())))).toContain('delete it, or restore its content');
+      expect(String(await failureOf(Promise.resolve(store.load())))).toContain('Delete it, or restore its content');
       await follow(path);
       await store.load();
       await store.save({ token: 'another' });

@@ -20,8 +20,8 @@ describe('the error of a job that ended without success', () => {
       const build = (idempotencyKey: string) => client.audiences.createAndWait(body, { idempotencyKey });
       const error = await failureOf(build('k'));
       if (!JobError.isInstance(error)) throw error;
-      expect(error.message).toContain(advice);
-      expect(error.message).toContain('the old key returns this one for 24 hours');
+      expect(error.advice).toContain(advice);
+      expect(error.advice).toContain('the old key returns this one for 24 hours');
       expect(await failureOf(build('k'))).toMatchObject({ name: error.name, id: error.id });
       const { id } = await build('k2');
       expect(id).not.toBe(error.id);
@@ -36,7 +36,7 @@ describe('the error of a job that ended without success', () => {
     const body = { name: 'Customers', upload_reference: reference };
     const error = await failureOf(client.cohorts.createAndWait(body, { idempotencyKey: 'k' }));
     if (!JobError.isInstance(error)) throw error;
-    expect(error.message).toContain('upload the file again and create it under a new idempotency key');
+    expect(error.advice).toContain('upload the file again and create it under a new idempotency key');
     expect(await failureOf(client.cohorts.create(body, { idempotencyKey: 'k2' }))).toMatchObject({
       errors: { upload_reference: [expect.any(String)] },
     });
@@ -51,7 +51,7 @@ describe('the error of a wait that ended before its job', () => {
     const { id } = await client.audiences.create({ name: 'One' });
     const error = await failureOf(client.audiences.wait(id, { timeout: 100 }));
     if (!WaitTimeoutError.isInstance(error)) throw error;
-    expect(error.message).toContain('The job keeps running: wait for it again, or raise `timeout`.');
+    expect(error.advice).toContain('The job keeps running: wait for it again, or raise `timeout`.');
     const waiting = client.waits.wait(error, { timeout: 60_000 });
     await sandbox.advance(3_600_000);
     expect(await waiting).toMatchObject({ id, status: { id: 104 } });
@@ -62,9 +62,7 @@ describe('the error of a wait that ended before its job', () => {
     const onCreated = (): void => void account.revokeTokens('api');
     const error = await failureOf(client.audiences.createAndWait({ name: 'One' }, { onCreated }));
     if (!AudienceError.isInstance(error) || !error.created) throw error;
-    expect(error.message).toContain(
-      'its job keeps running: wait for it again with `client.waits.wait(error.created)`.',
-    );
+    expect(error.advice).toContain('its job keeps running: wait for it again with `client.waits.wait(error.created)`.');
     const waiting = connect({ token: account.token('api') }).waits.wait(error.created);
     await sandbox.advance(3_600_000);
     expect(await waiting).toMatchObject({ id: error.created.id, status: { id: 104 } });
@@ -78,7 +76,7 @@ it('the error of results that are not ready says to wait, and then they can be d
   const { id } = await client.activations.create({ audience_id, credentials: { user: 'me' } });
   const error = await failureOf(client.activations.results(id));
   if (!ResultsNotReadyError.isInstance(error)) throw error;
-  expect(error.message).toContain(`Wait for it with \`activations.wait(${id})\`.`);
+  expect(error.advice).toContain(`Wait for it with \`activations.wait(${id})\`.`);
   const waiting = client.activations.wait(error.id);
   await sandbox.advance(3_600_000);
   await waiting;

@@ -83,14 +83,14 @@ describe('the error of a sign-in', () => {
     const oidc = await startOidc({ separateResource: true });
     const options = { baseUrl: new URL(oidc.resource).origin, redirectUri: REDIRECT, ...quick };
     const refused = createOAuthClient({ ...options, store: memoryTokenStore() });
-    expect(String(await failureOf(refused.authorize()))).toContain('Add it there if you trust it.');
+    expect(String(await failureOf(refused.authorize()))).toContain('Add it to `allowedIssuers` if you trust it.');
     const store = memoryTokenStore();
     const oauth = createOAuthClient({ ...options, store, allowedIssuers: [oidc.url] });
     await oauth.callback(await oidc.consent((await oauth.authorize()).url));
     // A grant of an issuer that is not allowed any more is refused with the same advice.
     const late = createOAuthClient({ ...options, store });
     const rejected = await late.get();
-    expect(String(await failureOf(late.get({ rejected })))).toContain('Add it there if you trust it.');
+    expect(String(await failureOf(late.get({ rejected })))).toContain('Add it to `allowedIssuers` if you trust it.');
     expect(await createOAuthClient({ ...options, store, allowedIssuers: [oidc.url] }).get({ rejected })).not.toBe(
       rejected,
     );

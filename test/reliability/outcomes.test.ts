@@ -74,7 +74,7 @@ describe('a create with the outcome `refused`', () => {
       await client.audiences.create({ name: 'Before' });
       const error = await errorWith('refused', client.audiences.create({ name: 'One' }, once));
       if (!RateLimitError.isInstance(error) || !error.idempotencyKey || !error.retryAt) throw error;
-      expect(error.message).toContain(`Repeat it with the idempotency key "${error.idempotencyKey}".`);
+      expect(error.advice).toContain(`Repeat it with the idempotency key "${error.idempotencyKey}".`);
       await vi.advanceTimersByTimeAsync(error.retryAt.getTime() - Date.now());
       const { id } = await client.audiences.create({ name: 'One' }, { idempotencyKey: error.idempotencyKey });
       expect(await client.audiences.list().toArray()).toMatchObject([{ id }, { name: 'Before' }]);
@@ -85,7 +85,7 @@ describe('a create with the outcome `refused`', () => {
     const { client } = await startBench();
     const { id } = await client.projects.create({ name: 'First' }, { idempotencyKey: 'k' });
     const error = await errorWith('refused', client.projects.create({ name: 'Second' }, { idempotencyKey: 'k' }));
-    expect(error.message).toContain('Look in the list for what it created before you use another key.');
+    expect(error.advice).toContain('Look in the list for what it created before you use another key.');
     expect(await client.projects.list().toArray()).toMatchObject([{ id, name: 'First' }]);
     const second = await client.projects.create({ name: 'Second' }, { idempotencyKey: 'k2' });
     expect(await client.projects.list().toArray()).toMatchObject([{ id: second.id }, { id }]);
@@ -100,7 +100,7 @@ describe('a create with the outcome `unknown`', () => {
       sandbox.faults.add({ on: 'audiences.create', cut, times: 1 });
       const body = { name: 'One' };
       const error = await errorWith('unknown', client.audiences.create(body, once));
-      const [, idempotencyKey] = /the idempotency key "([^"]+)" and the same body/.exec(error.message) ?? [];
+      const [, idempotencyKey] = /the idempotency key "([^"]+)" and the same body/.exec(String(error)) ?? [];
       expect(idempotencyKey).toBe(error.idempotencyKey);
       const { id } = await client.audiences.create(body, { idempotencyKey });
       expect(await client.audiences.list().toArray()).toMatchObject([{ id }]);

@@ -28,6 +28,8 @@ export function recordingLogger(): ReceiverLogger & { readonly lines: string[] }
     lines,
     warn: (message) => void lines.push(`warn ${message}`),
     error: (message, cause) =>
-      void lines.push(`error ${message} ${cause instanceof Error ? cause.message : ''}`.trim()),
+      void lines.push(
+        `error ${message} ${cause instanceof Error ? [cause.message, Object(cause).advice ?? ''].join(' ') : ''}`.trim(),
+      ),
   };
 }

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import { rowText } from '../terminal/error-texts.ts';
 import type { Output } from '../terminal/output.ts';
 import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { errorRecord } from '../terminal/report-error.ts';
@@ -78,7 +77,7 @@ export const countOf = (count: number): string => `${count} ${count === 1 ? 'row
 /** Returns a row as `--json` and `--report` print it. */
 export const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
   ...view,
-  ...(error !== undefined && { error: errorRecord(error, output, rowText) }),
+  ...(error !== undefined && { error: errorRecord(error, output, true) }),
 });
 
 /** Returns the line about a row that has changed. */

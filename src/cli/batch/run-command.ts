@@ -9,7 +9,7 @@ import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import { rowOf } from '../input/resource-table.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
-import { messageOf, rowText } from '../terminal/error-texts.ts';
+import { messageOf } from '../terminal/error-texts.ts';
 import {
   CommandError,
   EXIT,
@@ -144,7 +144,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     },
     onOutage(error, until) {
       const notice = 'Three creates have failed, one after another. Waiting for the end of the outage';
-      progress.announce(`${notice} until ${timeText(until)}`, ` at the latest: ${rowText(messageOf(error))}`);
+      progress.announce(`${notice} until ${timeText(until)}`, ` at the latest: ${messageOf(error)}`);
     },
   }).finally(async () => {
     progress.close();
@@ -277,7 +277,7 @@ async function conclude(
   flags: RunFlags,
   file: string,
 ): Promise<ExitCode> {
-  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, rowText);
+  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, true);
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
   output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);

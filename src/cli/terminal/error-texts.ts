@@ -1,55 +1,41 @@
 import type { AnyAudienceError, ErrorCode } from '../../index.ts';
 import { operations } from '../../spec/operations.ts';
 import { NAME } from './command-name.ts';
+import { CommandError } from './exit-codes.ts';
 import { shellWord } from './terminal.ts';
 
 /** Error of the client with a code. */
 type ErrorOf<Code extends ErrorCode> = Extract<AnyAudienceError, { readonly code: Code }>;
 
-/** Messages by code; for the other codes, that of the client is printed. */
-type Texts = { readonly [Code in ErrorCode]?: (error: ErrorOf<Code>) => string };
+/** Texts by code. */
+type Texts = { readonly [Code in ErrorCode]?: (error: ErrorOf<Code>, isRow: boolean) => string | undefined };
 
 /** Advice for a request to the MCP endpoint without a valid token. */
 export const SIGN_IN = `Sign in with \`${NAME} login --oauth\`, or set AUDIENCE_MCP_TOKEN.`;
 
 const SIGN_IN_AGAIN = `Sign in again with \`${NAME} login --oauth\`.`;
 
-/** Messages that replace those of the client which speak of its options and functions. */
+/** Messages that replace those of the client which speak of its options and functions; for the other codes, those of the client are printed. */
 const TEXTS: Texts = {
   'attempt-timeout': ({ operation }) =>
     `${operation} had no complete response within the time of an attempt (--request-timeout; default: 30s).`,
   'idle-timeout': ({ operation }) => `${operation} transferred no byte for 30 s.`,
   'sign-in-timeout': () => `Nobody has signed in within five minutes. ${SIGN_IN_AGAIN}`,
-  'response-too-large': ({ operation }) =>
-    `${operation} got a response that is too large. Request less, such as by --query per_page=10.`,
-  'redirect-refused': (error) =>
-    isTransfer(error)
-      ? error.message
-      : `${error.operation} was redirected (${error.status}); redirects are never followed. Use the service's own address in --base-url or AUDIENCE_BASE_URL.`,
-  'authentication-failed': (error) =>
-    error.reason === 'credentials'
-      ? error.message
-      : `${refusalOf(error)} The token is missing, invalid, expired, revoked or of the wrong kind: a login ends the previous login token, and a password change ends all tokens.`,
-  'permission-denied': (error) =>
-    error.path === operations['mcp.send'].path
-      ? `${refusalOf(error)} Only tokens of scope "mcp" are accepted here. ${SIGN_IN}`
-      : error.message,
+  'response-too-large': ({ operation }) => `${operation} got a response that is too large.`,
   // Each field has its own line.
   'validation-failed': (error) => (error.local ? `${error.operation} was not sent.` : refusalOf(error)),
   'wait-timeout': ({ kind, id, resource, cause }) => {
-    const failure = cause === undefined ? '' : `; the last poll failed: ${messageOf(cause).replace(/\.$/, '')}`;
+    const failure = cause === undefined ? '' : `; the last poll failed: ${problemOf(cause).replace(/\.$/, '')}`;
     return resource
       ? `The job of ${kind} ${id} has not ended within --timeout (${statusOf(resource)}${failure}). It keeps running.`
       : `The status of ${kind} ${id} was not read within --timeout${failure}.`;
   },
   'results-not-ready': ({ id, resource }) =>
-    `Activation ${id} is at ${statusOf(resource)}: its results are available at 104. Wait for it with \`${NAME} wait activation:${id}\`.`,
-  'body-changed': ({ message, outcome, key = '' }) => {
-    if (outcome !== undefined) return message;
-    return key.endsWith(' activation')
-      ? `The ${key} was created with a different --activate. Pass the --activate of the earlier run. To activate the audience once more, use \`${NAME} activations create\`.`
-      : `${message} (--retry-failed builds it again only if it has failed.)`;
-  },
+    `Activation ${id} is at ${statusOf(resource)}: its results are available at 104.`,
+  'body-changed': ({ message, outcome, key = '' }) =>
+    outcome === undefined && key.endsWith(' activation')
+      ? `The ${key} was created with a different --activate.`
+      : message,
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
   'oauth-failed': ({ error, message }) => OAUTH_TEXTS[error] ?? message,
   'reauthorization-required': ({ error }) =>
@@ -78,49 +64,91 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
 };
 
-/** Returns the advice after a failed create, as the client gives it: by its outcome, with the flag of its key. */
-function outcomeText(outcome: unknown, key: unknown): string {
+const NO_SCOPE = 'The token is not permitted to do this. Use one of the right kind and scope.';
+const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
+
+/** Advice that replaces that of the client; for the other codes of a call that is no create, that of the client is printed. */
+const ADVICE: Texts = {
+  'response-too-large': () => 'Request less, such as by --query per_page=10.',
+  'redirect-refused': (error) =>
+    isTransfer(error) ? '' : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
+  'authentication-failed': ({ reason }) =>
+    reason === 'credentials'
+      ? ''
+      : 'The token is missing, invalid, expired, revoked or of the wrong kind: a login ends the previous login token, and a password change ends all tokens.',
+  'permission-denied': ({ path }) =>
+    path === operations['mcp.send'].path ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}` : NO_SCOPE,
+  'not-found': () => NOT_FOUND,
+  'not-acceptable': () => 'A proxy may have removed `Accept: application/json`: let it pass the header.',
+  'validation-failed': () => '',
+  'build-budget-exhausted': () => 'Wait, or have the budget raised.',
+  'job-failed': ({ advice }, isRow) => (isRow ? 'It can safely be created again, with --retry-failed.' : advice),
+  'job-needs-info': ({ advice }, isRow) =>
+    isRow ? 'The console shows the reason: change the definition and create it again, with --retry-failed.' : advice,
+  'results-not-ready': ({ id }) => `Wait for it with \`${NAME} wait activation:${id}\`.`,
+  'body-changed': ({ advice, outcome, key = '' }) => {
+    if (outcome !== undefined) return advice;
+    return key.endsWith(' activation')
+      ? `Pass the --activate of the earlier run. To activate the audience once more, use \`${NAME} activations create\`.`
+      : 'Use another key (--retry-failed builds it again only if it has failed).';
+  },
+};
+
+/** Returns what a failed create means, and how to repeat it: by its outcome, with the flag of its key. */
+function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean): string {
+  const key = `--idempotency-key ${shellWord(String(idempotencyKey))}`;
+  const isConflict = code === 'conflict';
+  const isLimited = code === 'rate-limited' || code === 'build-budget-exhausted';
   switch (outcome) {
     case 'not-sent':
-      return ' Nothing was created.';
+      return 'Nothing was created.';
     case 'refused':
-      return ' Nothing was created by this call.';
+      if (isConflict)
+        return 'Nothing was created by this call: an earlier create used this key for another body. Look in the list for what it created before you use another key.';
+      return `Nothing was created by this call.${isLimited && !isRow ? ` Repeat it with ${key}.` : ''}`;
     case 'unknown':
-      return ` It may have been created: repeat it with --idempotency-key ${shellWord(String(key))} and the same body within 24 hours of its first attempt, and it happens once.`;
+      if (isRow) return 'It may have been created: run this again within 23 hours, and it happens once.';
+      return isConflict
+        ? `It may have been created: a create under this key may still be in flight. Repeat it with ${key} and the same body. If it ends with a 409 again, the key probably belongs to another body: look in the list before you use another key.`
+        : `It may have been created: repeat it with ${key} and the same body within 24 hours of its first attempt, and it happens once.`;
+    case 'done':
+      return 'The create itself succeeded.';
     default:
       return '';
   }
 }
 
-/** Returns the message of an error, in the words of the command. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code, outcome, idempotencyKey }: Readonly<Record<string, unknown>> = Object(error);
-  const [, textOf] = Object.entries(TEXTS).find(([name]) => name === code) ?? [];
+/** Fields of an error, of which its code determines the types. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns a text about an error from a table; `undefined` if the table has none for its code. */
+function textIn(texts: Texts, error: Error, isRow = false): string | undefined {
+  const { code }: Fields = Object(error);
+  const [, textOf] = Object.entries(texts).find(([name]) => name === code) ?? [];
   // The code determines the fields of an error of the client.
-  const text = textOf ? (textOf as (error: Error) => string)(error) : error.message;
-  return text === error.message ? text : `${text}${outcomeText(outcome, idempotencyKey)}`;
+  return textOf && (textOf as (error: Error, isRow: boolean) => string | undefined)(error, isRow);
 }
 
-const KEY = /(?:the idempotency key "[\w-]+"|--idempotency-key [\w-]+)/.source;
+/** Returns what happened, in the words of the command. */
+export const problemOf = (error: unknown): string =>
+  error instanceof Error ? (textIn(TEXTS, error) ?? error.message) : String(error);
 
-/** Advice about idempotency keys, and the advice of `run` in its place. */
-const ADVICE_OF_RUN = [
-  [
-    new RegExp(`repeat it with ${KEY} and the same body within 24 hours of its first attempt`, 'g'),
-    'run this again within 23 hours',
-  ],
-  [
-    /The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt\./g,
-    'Run this again within 23 hours, and it happens once.',
-  ],
-  [new RegExp(` (?:To repeat it: the same command|Repeat it) with ${KEY}\\.?`, 'g'), ''],
-  [/ under a new idempotency key, as a new build: [^.]*\./g, ', with --retry-failed.'],
-] as const;
-
-/** Returns the message about a row of `run`: with its advice instead of that about idempotency keys. */
-export const rowText = (text: string): string =>
-  ADVICE_OF_RUN.reduce((result, [advice, own]) => result.replace(advice, own), text);
+/**
+ * Returns what happened and what to do, in the words of the command.
+ *
+ * @param isRow The error is about a row of `run`, which is repeated by running it again.
+ */
+export function messageOf(error: unknown, isRow = false): string {
+  const problem = problemOf(error);
+  if (!(error instanceof Error) || error instanceof CommandError) return problem;
+  const fields: Fields = Object(error);
+  const isCreate = fields.idempotencyKey !== undefined;
+  const isOwn = isCreate || problem !== error.message;
+  const advice = [textIn(ADVICE, error, isRow) ?? (isOwn ? '' : fields.advice), isCreate && outcomeText(fields, isRow)];
+  return [/[.!?]$/.test(problem) || !advice.some(Boolean) ? problem : `${problem}.`, ...advice.filter(Boolean)].join(
+    ' ',
+  );
+}
 
 /** Returns whether the operation of an error is an upload or a download, to which storage responds. */
 const isTransfer = ({ operation }: { readonly operation: string }): boolean =>
@@ -130,11 +158,7 @@ const statusOf = ({ status }: { readonly status: { readonly id: number; readonly
   `${status.id} ${status.name}`.trim();
 
 /** Returns what the service has responded: the status, and the message of the body. */
-function refusalOf({
-  operation,
-  status,
-  body,
-}: ErrorOf<'authentication-failed' | 'permission-denied' | 'validation-failed'>): string {
+function refusalOf({ operation, status, body }: ErrorOf<'validation-failed'>): string {
   const reason = reasonIn(body);
   return `${operation} failed: ${status}${reason && ` ${reason}`}`.replace(/\.?$/, '.');
 }

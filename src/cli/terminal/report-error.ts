@@ -22,13 +22,12 @@ const FIELDS: readonly string[] = [
   'help',
 ];
 
-/** Changes a text that people read. */
-type Reword = (text: string) => string;
-
-const asIs: Reword = (text) => text;
-
-/** Returns an error as `--json` prints it. */
-export function errorRecord(thrown: unknown, output?: Output, reword = asIs): Record<string, unknown> {
+/**
+ * Returns an error as `--json` prints it.
+ *
+ * @param isRow The error is about a row of `run`.
+ */
+export function errorRecord(thrown: unknown, output?: Output, isRow = false): Record<string, unknown> {
   const error = ownError(thrown);
   const { code = 'unexpected' }: { readonly code?: unknown } = Object(error);
   const fields = FIELDS.flatMap((name) => {
@@ -38,7 +37,7 @@ export function errorRecord(thrown: unknown, output?: Output, reword = asIs): Re
   const tokenFrom = isTokenRefused(error) && output?.token ? { tokenFrom: output.token.source } : {};
   return {
     code,
-    message: reword(messageOf(error)),
+    message: messageOf(error, isRow),
     exitCode: exitCodeOf(thrown),
     ...Object.fromEntries(fields),
     ...tokenFrom,
@@ -50,16 +49,17 @@ export function errorRecord(thrown: unknown, output?: Output, reword = asIs): Re
  * list whose reader is gone.
  *
  * @param subject What the error is about; then it is printed in one line.
+ * @param isRow The error is about a row of `run`.
  */
-export function reportError(error: unknown, output: Output, subject?: string, reword = asIs): ExitCode {
+export function reportError(error: unknown, output: Output, subject?: string, isRow = false): ExitCode {
   const { stderr, isJson } = output;
   if (isQuietEnd(error)) return exitCodeOf(error);
   if (isJson) {
-    const record = errorRecord(error, output, reword);
+    const record = errorRecord(error, output, isRow);
     stderr.write(`${jsonText(subject === undefined ? record : { subject, ...record })}\n`);
   } else {
-    for (const line of linesOf(ownError(error), output, subject))
-      stderr.write(`${reword(line).replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
+    for (const line of linesOf(ownError(error), output, subject, isRow))
+      stderr.write(`${line.replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
   }
   return exitCodeOf(error);
 }
@@ -74,17 +74,17 @@ const isTokenRefused = (error: unknown): boolean =>
   Object(error).code === 'authentication-failed' && Object(error).reason === 'token';
 
 /** Returns the lines that people read: what happened, each invalid field, and how to continue. */
-function linesOf(error: unknown, { token }: Output, subject: string | undefined): string[] {
+function linesOf(error: unknown, { token }: Output, subject: string | undefined, isRow: boolean): string[] {
   const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =
     Object(error);
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
-  const message = messageOf(error).split('\n').map(printable).join('\n');
+  const message = messageOf(error, isRow).split('\n').map(printable).join('\n');
   const details = [...fields];
   if (isTokenRefused(error) && token) details.push(`The token in use: ${token.source}. ${token.advice}`);
   if (retryAt instanceof Date && !message.includes(retryAt.toISOString()))
     details.push(`Try again at ${retryAt.toISOString()}.`);
   if (typeof resume === 'string') details.push(`To continue: ${resume}`);
-  else if (typeof idempotencyKey === 'string' && outcome === 'unknown')
+  else if (typeof idempotencyKey === 'string' && outcome === 'unknown' && !isRow)
     details.push(`To repeat it: the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
   if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
   if (typeof help === 'string') details.push(`Help: ${help}`);

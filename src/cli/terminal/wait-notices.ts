@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../../index.ts';
-import { messageOf } from './error-texts.ts';
+import { problemOf } from './error-texts.ts';
 import type { Output } from './output.ts';
 
 /** A wait of this length is announced. */
@@ -26,7 +26,7 @@ export function waitNotices(output: Output) {
       const { retryAfter, status }: { readonly retryAfter?: unknown; readonly status?: unknown } = Object(error);
       if (typeof retryAfter !== 'number' || retryAfter * 1_000 < ANNOUNCED_WAIT_MS) return;
       const isRefused = typeof status === 'number' && status > 0;
-      const reason = isRefused ? `the service has responded with ${status}` : messageOf(error).replace(/\.$/, '');
+      const reason = isRefused ? `the service has responded with ${status}` : problemOf(error).replace(/\.$/, '');
       announce(`${operation} is tried again: ${reason}. Waiting until ${timeText(Date.now() + retryAfter * 1_000)}.`);
     },
   } as const satisfies ClientOptions;

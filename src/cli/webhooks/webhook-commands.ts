@@ -73,7 +73,7 @@ export async function verify(context: Context, flags: VerifyFlags): Promise<Exit
     const cause = await findCause(body, header, secrets);
     throw cause === undefined
       ? error
-      : new WebhookVerificationError(`${error.message} ${cause}`, { reason: 'no-match' });
+      : new WebhookVerificationError(error.message, { reason: 'no-match', advice: cause });
   }
 }
 

@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/api-errors.ts';
-import { ConfigurationError } from '../../errors/audience-error.ts';
+import { ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { messageOf } from '../../util/callbacks.ts';
 import { singleFlight } from '../../util/concurrency.ts';
 import {
@@ -169,7 +169,9 @@ function checkOwner(stored: StoredToken | undefined, { kind, service, account }:
   else if (storedService !== service) owner = `of the service ${storedService}, not of ${service}`;
   else if ((stored.account ?? account) !== account) owner = 'of another account';
   if (owner) {
-    throw new ConfigurationError(`The token store holds a token ${owner}. Use one store for each token source.`);
+    throw new ConfigurationError(`The token store holds a token ${owner}.`, {
+      advice: 'Use one store for each token source.',
+    });
   }
 }
 
@@ -210,6 +212,6 @@ function expiresSoon(token: StoredToken): boolean {
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
   const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
-  const message = `${error.message} If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single one. Keep the token in a store that outlives the process.`;
-  return new ValidationError(message, { ...error, cause: error.cause });
+  const advice = `If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single one. Keep the token in a store that outlives the process.`;
+  return withDetails<ValidationError>(error, {}, advice);
 }

@@ -217,8 +217,9 @@ async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: Abort
   }
   signal.throwIfAborted();
   if (isUsableToken(token)) return token;
-  const message = 'The token source returned no usable token. A token is visible ASCII without white space.';
-  throw new AudienceError(message, { code: 'token-unavailable' });
+  const message = 'The token source returned no usable token.';
+  const advice = 'A token is visible ASCII without white space.';
+  throw new AudienceError(message, { code: 'token-unavailable', advice });
 }
 
 /** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */
@@ -303,10 +304,11 @@ export async function handleRateLimit(
   const certainty = refusal.isConfirmed
     ? `used up until ${retryAt.toISOString()}`
     : `probably used up until ${retryAt.toISOString()}, which the usage report could not confirm`;
-  const message = `${operation.name} failed: 429. The build budget of the organization is ${certainty}. Wait, or have the budget raised.`;
+  const message = `${operation.name} failed: 429. The build budget of the organization is ${certainty}.`;
   const budgetError = new BuildBudgetError(message, {
     ...error,
     cause: error.cause,
+    advice: 'Wait, or have the budget raised.',
     retryAfter: Math.ceil(wait / 1000),
     retryAt,
     ...(refusal.budget && { budget: refusal.budget }),

@@ -35,8 +35,10 @@ export class ClientState {
 
   /** Ends every call and wait in progress; later ones fail immediately. Resolves when the calls have ended. */
   close(): Promise<void> {
-    const message = 'The client is closed. Create a new one, or close it later.';
-    this.closing.abort(new AudienceError(message, { code: 'client-closed' }));
+    const message = 'The client is closed.';
+    this.closing.abort(
+      new AudienceError(message, { code: 'client-closed', advice: 'Create a new one, or close it later.' }),
+    );
     this.onIdle = this.#idle.resolve;
     if (this.open === 0) this.onIdle();
     return this.#idle.promise;

@@ -53,8 +53,9 @@ const REQUEST_ID_LIMIT = 200;
 
 /** Returns the failure for a success that is larger than `maxResponseBytes`. */
 export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
-  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`. Request less, e.g. with \`per_page\`, or raise the option.`;
-  const error = responseError(message, response, call, 'response-too-large');
+  const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`.`;
+  const advice = 'Request less, e.g. with `per_page`, or raise the option.';
+  const error = responseError(message, response, call, 'response-too-large', advice);
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
 }
 
@@ -82,6 +83,7 @@ export function responseError(
   response: ReceivedResponse,
   call: CallInfo,
   code: ResponseError['code'] = 'response-invalid',
+  advice?: string,
 ): ResponseError {
   const { redactor } = call;
   return new ResponseError(message, {
@@ -92,6 +94,7 @@ export function responseError(
     // Leave out the body of a credential exchange: it holds a new token, perhaps in a field that is not redacted.
     body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
     ...requestIdOf(response, call),
+    advice,
   });
 }
 
@@ -106,10 +109,11 @@ export function requestIdOf(
 
 function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const where = response.status === 0 ? '' : ` (${response.status})`;
-  const message = `${call.operation.name} was redirected${where}; redirects are never followed. Set \`baseUrl\` to the service's own address.`;
+  const message = `${call.operation.name} was redirected${where}; redirects are never followed.`;
+  const advice = "Set `baseUrl` to the service's own address.";
   return new AttemptFailure(
     { kind: 'final', outcome: 'unknown' },
-    responseError(message, response, call, 'redirect-refused'),
+    responseError(message, response, call, 'redirect-refused', advice),
   );
 }
 
@@ -152,14 +156,6 @@ function notFoundAdvice({ path }: ResolvedOperation): string {
   return `${start} every call of this operation fails like this, run \`aud check\`.`;
 }
 
-const NO_PERMISSION = 'The token is not permitted to do this. Use one of the right kind and scope.';
-
-const NO_MCP =
-  'Only tokens of scope `mcp` are accepted here. Use `mcpToken(credentials, { store })` or an OAuth client.';
-
-const RENEWED =
-  'A new token was refused as well. It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
-
 /** Returns the service's own message, from its envelope or from a JSON-RPC error. */
 function messageIn(body: unknown): string {
   if (!isObject(body)) return '';
@@ -172,54 +168,52 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
   const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
   const { redactor } = call;
   const message = redactor.text(messageIn(body), MESSAGE_LIMIT);
-  const say = (advice: string): string =>
-    `${details.operation} failed: ${status}${message ? ` ${message}` : ''}.${advice && ` ${advice}`}`.replace(
-      '..',
-      '.',
-    );
+  const text = `${details.operation} failed: ${status}${message && ` ${message}`}.`.replace(/\.\.$/, '.');
   switch (status) {
     case 401:
-      return authenticationError(say, details, call);
-    case 403:
-      return new PermissionError(say(call.operation.token === 'mcp' ? NO_MCP : NO_PERMISSION), details);
-    case 404:
-      return new NotFoundError(say(notFoundAdvice(call.operation)), details);
-    case 406:
-      return new NotAcceptableError(
-        say('A proxy may have removed `Accept: application/json`: let it pass the header.'),
-        details,
-      );
-    case 409:
-      return new ConflictError(say(''), details);
-    case 422: {
-      const errors = readFieldErrors(body, (text) => redactor.text(text, FIELD_MESSAGE_LIMIT));
-      return new ValidationError(say(messageOfFields(errors)), { ...details, errors, local: false });
+      return authenticationError(text, details, call);
+    case 403: {
+      const advice =
+        call.operation.token === 'mcp'
+          ? 'Only tokens of scope `mcp` are accepted here. Use `mcpToken(credentials, { store })` or an OAuth client.'
+          : 'The token is not permitted to do this. Use one of the right kind and scope.';
+      return new PermissionError(text, { ...details, advice });
     }
-    case 429:
-      return new RateLimitError(say(details.retryAt ? `Try again at ${details.retryAt.toISOString()}.` : ''), {
-        ...details,
-        bucket: call.operation.bucket,
-      });
+    case 404:
+      return new NotFoundError(text, { ...details, advice: notFoundAdvice(call.operation) });
+    case 406: {
+      const advice = 'A proxy may have removed `Accept: application/json`: let it pass the header.';
+      return new NotAcceptableError(text, { ...details, advice });
+    }
+    case 409:
+      return new ConflictError(text, details);
+    case 422: {
+      const errors = readFieldErrors(body, (field) => redactor.text(field, FIELD_MESSAGE_LIMIT));
+      return new ValidationError(`${text} ${messageOfFields(errors)}`.trimEnd(), { ...details, errors, local: false });
+    }
+    case 429: {
+      const advice = details.retryAt && `Try again at ${details.retryAt.toISOString()}.`;
+      return new RateLimitError(text, { ...details, bucket: call.operation.bucket, advice });
+    }
     default:
-      return status >= 500 ? new ServerError(say(''), details) : new ApiError(say(''), details);
+      return status >= 500 ? new ServerError(text, details) : new ApiError(text, details);
   }
 }
 
-function authenticationError(
-  say: (advice: string) => string,
-  details: ApiErrorDetails,
-  call: CallInfo,
-): AuthenticationError {
-  if (call.operation.token === 'none') {
-    return new AuthenticationError(say('Email or password is wrong.'), { ...details, reason: 'credentials' });
+function authenticationError(text: string, details: ApiErrorDetails, call: CallInfo): AuthenticationError {
+  const { token } = call.operation;
+  if (token === 'none')
+    return new AuthenticationError(`${text} Email or password is wrong.`, { ...details, reason: 'credentials' });
+  if (call.history?.rejectedToken !== undefined) {
+    const advice =
+      'It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
+    return new AuthenticationError(`${text} A new token was refused as well.`, { ...details, reason: 'token', advice });
   }
-  if (call.history?.rejectedToken !== undefined)
-    return new AuthenticationError(say(RENEWED), { ...details, reason: 'token' });
   const advice =
-    call.operation.token === 'mcp'
+    token === 'mcp'
       ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew their token; a string cannot be renewed.'
       : 'The token is missing, invalid, expired or revoked: a login ends the previous login token, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
-  return new AuthenticationError(say(advice), { ...details, reason: 'token' });
+  return new AuthenticationError(text, { ...details, reason: 'token', advice });
 }
 
 /** Returns field errors in one line. */
@@ -236,8 +230,9 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
   const reason = thrown instanceof BodyError ? thrown.cause : thrown;
   const cause = call.redactor.cause(reason);
   if (isMistake(reason)) {
-    const message = `${call.operation.name} failed: \`fetch\` threw ${cause.name}: ${cause.message}. Correct its code: a retry would not help.`;
-    const error = new AudienceError(message.replace('..', '.'), { code: 'callback-failed', cause });
+    const message = `${call.operation.name} failed: \`fetch\` threw ${cause.name}: ${cause.message}`;
+    const advice = 'Correct its code: a retry would not help.';
+    const error = new AudienceError(message, { code: 'callback-failed', cause, advice });
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }
   const hidden = thrown instanceof BodyError ? undefined : hiddenReason(cause, 'the service');

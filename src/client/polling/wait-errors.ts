@@ -96,12 +96,13 @@ export function timeoutError(
   const state = resource ? `last known status: ${statusIn(resource, redactor)}` : 'status unknown';
   const failure = cause instanceof Error ? `; the last poll failed: ${cause.message}` : '';
   const advice = resource ? 'The job keeps running: wait for it again' : 'Wait for it again';
-  const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}). ${advice}, or raise \`timeout\`.`;
+  const message = `The wait for ${kind} ${id} timed out after ${timeout} ms (${state}${failure}).`;
   return new WaitTimeoutError(message, {
     kind,
     id,
     ...(resource && { resource: redactor.resource(resource) }),
     ...(cause !== undefined && { cause }),
+    advice: `${advice}, or raise \`timeout\`.`,
   });
 }
 
@@ -120,12 +121,12 @@ export function jobError(
   const status = `(status ${statusIn(resource, redactor)})`;
   if (progress === 'needs-info') {
     const advice = `The console shows the reason: change the definition and create it again ${NEW_BUILD}`;
-    return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}. ${advice}`, details);
+    return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}.`, { ...details, advice });
   }
   if (progress === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
   const advice =
     kind === 'cohort'
       ? 'To try again, upload the file again and create it under a new idempotency key: an upload can be claimed only once.'
       : `It can safely be created again ${NEW_BUILD}`;
-  return new JobFailedError(`${name} failed ${status}. ${advice}`, details);
+  return new JobFailedError(`${name} failed ${status}.`, { ...details, advice });
 }

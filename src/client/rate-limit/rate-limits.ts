@@ -18,7 +18,7 @@ export function mergeRateLimits(changes: Optional<RateLimits>): RateLimits {
     if (rate === undefined) continue;
     if (!isBucket(bucket)) {
       const buckets = Object.keys(RATE_LIMITS).join(', ');
-      throw new ConfigurationError(`\`rateLimits.${bucket}\` is not a rate bucket. Use ${buckets}.`);
+      throw new ConfigurationError(`\`rateLimits.${bucket}\` is not a rate bucket.`, { advice: `Use ${buckets}.` });
     }
     if (!Number.isInteger(rate?.limit) || rate.limit < 1 || !(rate.interval > 0 && Number.isFinite(rate.interval))) {
       const message = `\`rateLimits.${bucket}\` must have an integer \`limit\` of 1 or more and an \`interval\` above 0.`;

@@ -60,8 +60,14 @@ export function resultsOf(
   const progress = progressOf('activation', activation, statuses);
   const { id, status, datastreams } = activation;
   if (progress === 'running') {
-    const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are available at 104. Wait for it with \`activations.wait(${id})\`.`;
-    throw new ResultsNotReadyError(message, { kind: 'activation', id, resource: redactor.resource(activation) });
+    const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are available at 104.`;
+    const advice = `Wait for it with \`activations.wait(${id})\`.`;
+    throw new ResultsNotReadyError(message, {
+      kind: 'activation',
+      id,
+      resource: redactor.resource(activation),
+      advice,
+    });
   }
   if (progress !== 'completed') throw jobError('activation', activation, progress, redactor);
   if (!Array.isArray(datastreams)) throw unreadable(id, 'datastreams', datastreams, 'an array');
@@ -79,8 +85,9 @@ function resultOf(id: number, field: string, stream: unknown): ActivationResult 
 }
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
-  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}. See the response of activations.get.`;
-  return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '' });
+  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}.`;
+  const advice = 'See the response of activations.get.';
+  return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '', advice });
 }
 
 /** Returns the results as downloads. */
@@ -109,8 +116,9 @@ function httpUrl(name: string, uri: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url && /^https?:$/.test(url.protocol)) return url;
   const actual = url ? `a ${url.protocol} link` : 'not a link';
-  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}. See the response of activations.get.`;
-  throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '' });
+  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}.`;
+  const advice = 'See the response of activations.get.';
+  throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '', advice });
 }
 
 /** Maximum length of a name in bytes of UTF-8. File systems allow 255, including the extension and number added. */

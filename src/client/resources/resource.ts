@@ -253,11 +253,11 @@ export function refuseWaitOptions({
   readonly onUpdate?: unknown;
 }): void {
   if (onUpdate !== undefined)
-    throw new ConfigurationError('`onUpdate` is not an option here. Use `wait: { onUpdate }`.');
+    throw new ConfigurationError('`onUpdate` is not an option here.', { advice: 'Use `wait: { onUpdate }`.' });
   if (timeout === undefined) return;
-  throw new ConfigurationError(
-    '`timeout` is not an option here. Use `wait: { timeout }` to limit the wait, or `request: { timeout }` to limit one attempt of a request.',
-  );
+  throw new ConfigurationError('`timeout` is not an option here.', {
+    advice: 'Use `wait: { timeout }` to limit the wait, or `request: { timeout }` to limit one attempt of a request.',
+  });
 }
 
 /** Adds kind and id of the created resource to the error of a wait; a `JobError` has them already. */

@@ -184,9 +184,15 @@ class Download {
   }
 
   #fileChanged(status: number): AttemptFailure {
-    const message = `activations.download cannot resume after ${this.#loaded} bytes: the file has changed, or storage responded with something else (${status}). Download it again.`;
+    const message = `activations.download cannot resume after ${this.#loaded} bytes: the file has changed, or storage responded with something else (${status}).`;
     const { operation, attempt } = this.#transfer.event;
-    const error = new ResponseError(message, { status, operation, attempts: attempt, body: '' });
+    const error = new ResponseError(message, {
+      status,
+      operation,
+      attempts: attempt,
+      body: '',
+      advice: 'Download it again.',
+    });
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }
 

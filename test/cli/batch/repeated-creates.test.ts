@@ -36,7 +36,7 @@ describe('a create that is in flight', () => {
     const first = await startInFlight(scene, CREATE);
     const { code, err } = await scene.run([...CREATE, '--max-retries', '0']);
     expect(code).toBe(EXIT.outcomeUnknown);
-    expect(err).toContain('Repeat it with the idempotency key "order-4711" and the same body.');
+    expect(err).toContain('Repeat it with --idempotency-key order-4711 and the same body.');
     expect(err).toContain('\n  To repeat it: the same command with --idempotency-key order-4711\n');
     scene.sandbox.faults.clear();
     const { out } = await first.ended;

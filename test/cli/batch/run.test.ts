@@ -327,7 +327,7 @@ describe('aud run', () => {
     await writeFile(list, '');
     expect((await runRows()).err).toContain(`vip: ${list} is empty.`);
     expect(creates()).toEqual([]);
-    await writeFile(list, 'email\nann@example.com\n');
+    await writeFile(list, `email\n${Array.from({ length: 600 }, (_, at) => `${at}@example.com\n`).join('')}`);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const results = ['--download', join(folder, 'results')];
     expect((await runRows([...results, '--max-retries', '0'])).code).toBe(10);
@@ -394,7 +394,7 @@ describe('aud run', () => {
     const held = await runRows(['--max-retries', '0']);
     expect([held.code, held.err]).toEqual([
       10,
-      expect.stringContaining('Run this again within 23 hours, and it happens'),
+      expect.stringContaining('run this again within 23 hours, and it happens'),
     ]);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);

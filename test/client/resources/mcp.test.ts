@@ -104,7 +104,7 @@ describe('mcp.send to the sandbox', () => {
     expect(error).toMatchObject({
       reason: 'token',
       attempts: 1,
-      message: expect.stringContaining('`mcpToken(credentials'),
+      advice: expect.stringContaining('`mcpToken(credentials'),
     });
   });
 
@@ -114,7 +114,7 @@ describe('mcp.send to the sandbox', () => {
     expect(error).toBeInstanceOf(PermissionError);
     expect(error).toMatchObject({
       status: 403,
-      message: expect.stringContaining('`mcpToken(credentials, { store })`'),
+      advice: expect.stringContaining('`mcpToken(credentials, { store })`'),
     });
   });
 
