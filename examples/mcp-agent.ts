@@ -5,7 +5,7 @@
  * uses that service instead: your browser opens the consent page, and the tokens are kept in a file for the next run.
  */
 import { Client } from '@modelcontextprotocol/client';
-import { memoryTokenStore, ReauthorizationRequiredError } from 'audience-activation';
+import { jobState, memoryTokenStore, ReauthorizationRequiredError } from 'audience-activation';
 import { connectMcp } from 'audience-activation/mcp';
 import { fileTokenStore, signInWithBrowser } from 'audience-activation/node';
 import { createOAuthClient } from 'audience-activation/oauth';
@@ -63,7 +63,7 @@ try {
   const key = crypto.randomUUID();
   let audience = await callTool(client, 'audiences_create', { name: 'Built by an agent', idempotency_key: key });
   progress.line(`Created audience ${audience.id}, "${audience.name}".`);
-  while (audience.status.id < 104) {
+  while (jobState('audience', audience) === 'running') {
     progress.update(audience.status.name);
     await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     audience = await callTool(client, 'audiences_get', { id: audience.id });

@@ -71,7 +71,6 @@ export type {
   FieldErrors,
   JobErrorDetails,
   JobResources,
-  JobState,
   SlotState,
   Upload,
   WebhookRefusal,
@@ -103,7 +102,17 @@ export type {
 } from './spec/audience.ts';
 export type { Cohort, CohortCreate } from './spec/cohort.ts';
 export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
-export type { IdLike, JobKind, Progress, Statuses } from './spec/job-status.ts';
+export {
+  AUDIENCE_STATUS,
+  COHORT_STATUS,
+  type IdLike,
+  type JobKind,
+  type JobResource,
+  type JobState,
+  jobState,
+  type Statuses,
+  type StatusFields,
+} from './spec/job-status.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,
@@ -137,6 +146,7 @@ export type { UploadRequest, UploadReservation } from './spec/upload-reservation
 export type { BudgetWindow, BuildBudget, Usage } from './spec/usage-report.ts';
 export type { EventType, WebhookEndpoint } from './spec/webhook-endpoint.ts';
 export type {
+  BodyOf,
   CohortStatusId,
   Creator,
   Envelope,
@@ -146,6 +156,7 @@ export type {
   NamedId,
   OpenUnion,
   Optional,
+  OptionalFields,
   Status,
   UploadKind,
 } from './spec/wire-values.ts';

@@ -1,5 +1,7 @@
+import { type JobKind, type JobState, jobState, type StatusFields } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
+import { refuseOddQuery } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { Redactor } from '../util/redact.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
@@ -169,6 +171,7 @@ export class AudienceClient {
       ...(query && { query }),
       ...(body !== undefined && { body }),
       validate: () => {
+        if (query !== undefined) refuseOddQuery('query', query);
         if (shownPath !== String(path)) return { path: ['must not contain "?" or "#": use `query` instead.'] };
         return shownPath.startsWith('/') ? this.#reservations.claimErrors(body) : { path: ['must start with "/".'] };
       },
@@ -187,6 +190,17 @@ export class AudienceClient {
     const { tokens, tokenContext } = this.#transport.state;
     const { account, value } = tokens.general;
     return account ?? value ?? (await tokens.general.get({ signal, context: tokenContext }));
+  }
+
+  /**
+   * Returns the state of a job by the status of its resource, with the `statuses` of the client's contract.
+   *
+   * @example
+   * const audience = await client.audiences.get(42);
+   * console.log(client.jobState('audience', audience)); // completed
+   */
+  jobState(kind: JobKind, resource: StatusFields): JobState {
+    return jobState(kind, resource, this.#transport.settings.statuses);
   }
 
   /** Parses a timestamp of a resource in `serverTimeZone`; returns `undefined` for a string of another format. */

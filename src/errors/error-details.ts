@@ -1,7 +1,7 @@
 import type { Activation } from '../spec/activation.ts';
 import type { Audience } from '../spec/audience.ts';
 import type { Cohort } from '../spec/cohort.ts';
-import type { JobKind } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Estimate } from '../spec/open-resources.ts';
 import type { BuildBudget } from '../spec/usage-report.ts';
@@ -123,19 +123,6 @@ export interface JobResources {
   readonly cohort: Cohort;
 }
 
-/** Fields of the resource of any job. */
-export interface JobState {
-  /** Id of the resource. */
-  readonly id: number;
-  /** Status of the job. Final statuses are 104, 107 and 4xx; those of cohorts are numbered differently. */
-  readonly status: {
-    /** Number that decides the progress. */
-    readonly id: number;
-    /** Name for people, such as `Completed`. */
-    readonly name: string;
-  };
-}
-
 /** Details of a job that did not complete. */
 export interface JobErrorDetails {
   /** Kind of the job, such as `audience`. */
@@ -143,7 +130,7 @@ export interface JobErrorDetails {
   /** Id of the resource. */
   readonly id: number;
   /** The resource when it was last read. */
-  readonly resource: JobState;
+  readonly resource: JobResource;
   /** What to do. */
   readonly advice?: string | undefined;
 }

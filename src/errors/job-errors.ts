@@ -1,7 +1,7 @@
 import type { Activation } from '../spec/activation.ts';
-import type { JobKind } from '../spec/job-status.ts';
+import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { AudienceError } from './audience-error.ts';
-import type { JobErrorDetails, JobResources, JobState } from './error-details.ts';
+import type { JobErrorDetails, JobResources } from './error-details.ts';
 
 /** The error class `E`, with the type of its `resource` determined by its `kind`. */
 type OfKind<E extends JobError> = {
@@ -36,7 +36,7 @@ export class JobError extends AudienceError {
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;
   /** The resource when it was last read. */
-  declare readonly resource: JobState;
+  declare readonly resource: JobResource;
   constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
     super(message, details);
   }
@@ -82,13 +82,13 @@ export class WaitTimeoutError extends AudienceError {
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;
   /** The resource when it was last read, if it was. */
-  declare readonly resource?: JobState;
+  declare readonly resource?: JobResource;
   constructor(
     message: string,
     details: {
       readonly kind: JobKind;
       readonly id: number;
-      readonly resource?: JobState;
+      readonly resource?: JobResource;
       readonly cause?: unknown;
       readonly advice?: string | undefined;
     },

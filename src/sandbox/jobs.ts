@@ -1,4 +1,4 @@
-import type { Progress, Statuses } from '../spec/job-status.ts';
+import type { JobState, Statuses } from '../spec/job-status.ts';
 import { type Clock, formatTimestamp } from './clock.ts';
 import { MAX_DURATION_MS } from './service-limits.ts';
 import type { AccountRecord } from './state.ts';
@@ -154,7 +154,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
 };
 
 /** Names of the statuses that a contract names. */
-const PROGRESS_NAMES: Readonly<Record<Progress, string>> = {
+const PROGRESS_NAMES: Readonly<Record<JobState, string>> = {
   running: 'Building',
   completed: 'Completed',
   'needs-info': 'Additional Info',
@@ -318,7 +318,7 @@ export class Jobs {
   }
 
   /** Returns the progress that the contract names for a status. A lookalike is an audience. */
-  #named(kind: JobKind, status: number): Progress | undefined {
+  #named(kind: JobKind, status: number): JobState | undefined {
     const { [`${kind} ${status}`]: own, [`audience ${status}`]: ofAudience } = this.#statuses;
     return own ?? (kind === 'lookalike' ? ofAudience : undefined);
   }

@@ -59,12 +59,13 @@ export interface Activation {
 export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
- * The definition of an activation. The specification shows no body: these fields are assumed. `partner_id`, `partner_name`
- * and `pricing_model` must not be set: the service refuses them with 422.
+ * The definition of an activation. The specification shows no body: these fields are assumed, and that `audience_id` is
+ * required. If your service does not require it, extend `OptionalFields`. `partner_id`, `partner_name` and
+ * `pricing_model` must not be set: the service refuses them with 422.
  */
 export interface ActivationCreate {
   /** Audience to deliver: of at least 500 unique devices, or a lookalike of at least 1,000. */
-  readonly audience_id?: number | undefined;
+  readonly audience_id: number;
   /** Text that describes the activation, which has no name. */
   readonly description?: string | undefined;
   /** Kind of identifier to deliver. @default the service's */

@@ -85,20 +85,23 @@ export interface Audience {
   readonly updated_at: string;
 }
 
-/** A dataset in the body of a create request. */
+/** A dataset in the body of a create request. Its fields, all required, are assumed. */
 export interface DatasetCreate {
   /** Kind of the data: `WebDomain` or `AffinityTransactions`. */
-  readonly analysis_type?: AnalysisType | undefined;
+  readonly analysis_type: AnalysisType;
   /** `YYYY-MM-DD`. For `WebDomain`, a date before the 45-day window is refused with 422. */
-  readonly start_date?: string | undefined;
+  readonly start_date: string;
   /** `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date. */
-  readonly end_date?: string | undefined;
+  readonly end_date: string;
 }
 
-/** The definition of an audience. The specification shows no body: its fields are assumed. */
+/**
+ * The definition of an audience. The specification shows no body: its fields are assumed, and that `name` is required. If
+ * your service does not require it, extend `OptionalFields`.
+ */
 export interface AudienceCreate {
   /** Name of the audience. */
-  readonly name?: string | undefined;
+  readonly name: string;
   /** Project to create the audience in, if any. An id that does not exist is refused with 422. */
   readonly project_id?: number | null | undefined;
   /** Data to build the audience from. */

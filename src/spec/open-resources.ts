@@ -23,10 +23,13 @@ export interface Estimate {
   readonly [more: string]: unknown;
 }
 
-/** The definition of a project. Its fields are not specified; `name` is assumed. */
+/**
+ * The definition of a project. Its fields are not specified: `name` is assumed, and that it is required. If your service
+ * does not require it, extend `OptionalFields`.
+ */
 export interface ProjectCreate {
   /** Name of the project. */
-  readonly name?: string | undefined;
+  readonly name: string;
   readonly [more: string]: unknown;
 }
 
@@ -40,15 +43,18 @@ export interface ScheduleCreate {
 /** The configuration of a lookalike. */
 export interface LookalikeConfig {
   /** Devices of the result: an integer from 1 to 4,000,000. */
-  readonly target_size?: number | undefined;
+  readonly target_size: number;
 }
 
-/** The definition of a lookalike. `config.target_size` is specified; the other fields are assumed. */
+/**
+ * The definition of a lookalike. `config.target_size` is specified. The other fields are assumed, and that
+ * `source_audience_id` and `config` are required. If your service does not require them, extend `OptionalFields`.
+ */
 export interface LookalikeCreate {
   /** Name of the resulting audience. */
   readonly name?: string | undefined;
   /** The seed: a completed audience of at least 1,000 devices. */
-  readonly source_audience_id?: number | undefined;
+  readonly source_audience_id: number;
   /** Configuration of the lookalike model. */
-  readonly config?: LookalikeConfig | undefined;
+  readonly config: LookalikeConfig;
 }

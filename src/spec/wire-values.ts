@@ -4,6 +4,24 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** `T` with optional properties, which may also be `undefined` (`exactOptionalPropertyTypes`). */
 export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
+/**
+ * Fields of bodies that your service does not require, although the types do, by operation. It is empty: extend it.
+ *
+ * @example
+ * declare module 'audience-activation' {
+ *   interface OptionalFields {
+ *     'audiences.create': 'name';
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: users extend it.
+export interface OptionalFields {}
+
+/** The body of an operation, with the fields optional that {@link OptionalFields} names. */
+export type BodyOf<Operation extends string, Body> = Operation extends keyof OptionalFields
+  ? Omit<Body, OptionalFields[Operation]> & Optional<Pick<Body, Extract<keyof Body, OptionalFields[Operation]>>>
+  : Body;
+
 /** The envelope of a successful response (specification, "Response envelope"). */
 export interface Envelope {
   /** A response with the status `error` rejects the call with an `ApiError` instead. */

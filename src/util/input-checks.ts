@@ -72,6 +72,43 @@ export function refusePromises(name: string, value: unknown): void {
   }
 }
 
+/** Returns the problem of a number that would reach the service as another value: `NaN` is `null` in JSON. */
+export function numberProblem(value: unknown): string | undefined {
+  if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
+  return Number.isFinite(value)
+    ? 'is beyond 2^53-1: JavaScript has already rounded it. Pass a string if the service accepts one.'
+    : `must be a finite number, not ${value}.`;
+}
+
+/** Returns the errors of the numbers in a value, by their paths. The value must have no cycles. */
+export function numberErrors(value: unknown, path = ''): FieldErrors {
+  if (typeof value !== 'object' || value === null) {
+    const problem = numberProblem(value);
+    return problem === undefined ? {} : { [path || 'body']: [problem] };
+  }
+  // What `toJSON` writes is not known here.
+  if ('toJSON' in value) return {};
+  const errors = Object.entries(value).map(([name, item]) => numberErrors(item, path ? `${path}.${name}` : name));
+  return Object.assign({}, ...errors);
+}
+
+/** Refuses a query whose entries are not its properties, such as `URLSearchParams`: it would be sent as an empty one. */
+export function refuseOddQuery(name: string, query: unknown): void {
+  if (query === null) return;
+  refusePromises(name, query);
+  if (Object.prototype.toString.call(query) === '[object Object]') return;
+  const problem = 'must be an object with the parameters as properties. Convert entries with `Object.fromEntries`.';
+  throw new InvalidInputError({ [name]: [problem] });
+}
+
+/** Returns the problem of a value that a query cannot contain unchanged. */
+export function queryValueProblem(value: unknown): string | undefined {
+  if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
+    return promiseProblem(value) ?? 'must be a string, a number, a boolean, or an array of these. Format other values.';
+  }
+  return numberProblem(value);
+}
+
 /** Returns the problem of an id that no resource has. */
 export function idProblem(id: unknown): string | undefined {
   if (Number.isSafeInteger(id) && Number(id) > 0) return undefined;

@@ -179,11 +179,11 @@ describe('the events of a sandbox', () => {
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/webhooks' });
     const fetch = (url: Request | URL | string, init?: RequestInit) => sandbox.fetch(new Request(url, init));
     await using client = new AudienceClient({ baseUrl: 'https://api.example.com', token, fetch });
-    const audience = await client.audiences.create({});
+    const audience = await client.audiences.create({ name: 'A' });
     await sandbox.advance(3_600_000);
     await client.audiences.create({ name: 'fails' }).then((one) => sandbox.jobs.finish('audience', one.id, 107));
-    await client.cohorts.create({});
-    await client.cohorts.create({}).then((one) => sandbox.jobs.finish('cohort', one.id, 107));
+    await client.cohorts.create({ name: 'C' });
+    await client.cohorts.create({ name: 'C' }).then((one) => sandbox.jobs.finish('cohort', one.id, 107));
     const body = { audience_id: audience.id, credentials: 'x' };
     await client.activations.create(body);
     await client.activations.create(body).then((one) => sandbox.jobs.finish('activation', one.id, 422));

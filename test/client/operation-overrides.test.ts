@@ -132,7 +132,7 @@ describe('an override of an operation', () => {
   it('an override of an operation whose `body` returns a rejected promise fails the call before it is sent', async () => {
     const server = await startServer([{ data: [] }]);
     const operations = { 'audiences.create': { body: () => Promise.reject(new Error('too late')) } };
-    const error = await failureOf(clientOf(server, { operations }).audiences.create({}));
+    const error = await failureOf(clientOf(server, { operations }).audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ outcome: 'not-sent' });
     expect(await server.seen()).toEqual([]);
   });
@@ -153,7 +153,7 @@ describe('a `data` override', () => {
     expect(read).toMatchObject({ name: 'ResponseError', code: 'callback-failed', status: 200, attempts: 1, cause });
     expect(String(read)).toContain('`operations["audiences.get"].data`');
     expect(read).not.toHaveProperty('outcome');
-    const create = await failureOf(client.audiences.create({}, { idempotencyKey: 'key-1' }));
+    const create = await failureOf(client.audiences.create({ name: 'A' }, { idempotencyKey: 'key-1' }));
     expect(create).toMatchObject({ code: 'callback-failed', outcome: 'done', idempotencyKey: 'key-1', cause });
     expect(await server.seen()).toHaveLength(2);
   });

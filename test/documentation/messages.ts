@@ -114,7 +114,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
 
   'It may have been created: repeat it with the idempotency key "…"': () =>
     start({ faults: [{ on: 'audiences.create', cut: 'after' }] }).client.audiences.create(BODY),
-  'failed: 422 …': () => start().client.audiences.create({ dataset: [{ analysis_type: 'WebDomain' }] }),
+  'failed: 422 …': () => start().client.audiences.create({ name: 'A', project_id: 77 }),
   'an earlier create used this key for another body': async () => {
     const { client } = start();
     await client.audiences.create(BODY, { idempotencyKey: 'order-1' });

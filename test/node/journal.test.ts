@@ -79,7 +79,7 @@ describe('a journal', () => {
     const seed = await client.audiences.wait(await journal.create(client.audiences, 'seed', { name: 'Seed', dataset }));
     const config = { target_size: 1_000 };
     await journal.create(client.lookalikes, 'alike', { name: 'Alike', source_audience_id: seed.id, config });
-    await journal.create(client.estimates, 'estimate', { dataset });
+    await journal.create(client.estimates, 'estimate', { name: 'A', dataset });
     await journal.create(client.activations, 'activation', { audience_id: seed.id });
     await journal.create(client.projects, 'project', { name: 'Project' });
     await journal.create(client.schedules, 'schedule', { name: 'Schedule', audience_id: seed.id });

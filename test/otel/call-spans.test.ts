@@ -91,7 +91,7 @@ describe('a call', () => {
 
   it('a call that is not sent has a span without attempts', async () => {
     const { client, spans } = await start([]);
-    await failureOf(client.lookalikes.create({ config: { target_size: 0 } }));
+    await failureOf(client.lookalikes.create({ source_audience_id: 1, config: { target_size: 0 } }));
     expect(spans().map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
       ['lookalikes.create', 'validation-failed'],
     ]);

@@ -43,7 +43,7 @@ describe('a secret', () => {
     const options = { token: `${TOKEN}`, ...watched, maxRetries: 1 };
     const client = clientOf(server, options);
     const login = { email: 'ann@example.com', password: `${PASSWORD}` };
-    errors.push(await failureOf(client.audiences.create({ name: BODY })));
+    errors.push(await failureOf(client.audiences.create({ name: `${BODY}` })));
     await client.auth.login(login);
     errors.push(await failureOf(client.auth.login(login)));
     await client.audiences.get(7);

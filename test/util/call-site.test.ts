@@ -10,7 +10,7 @@ async function walk(rows: AsyncIterable<unknown>): Promise<void> {
 /** The promise is handed on without being awaited here, as by `Promise.all` or `then`. */
 const CALLS: Readonly<Record<string, (client: AudienceClient, failed: number) => PromiseLike<unknown>>> = {
   get: (client) => client.audiences.get(404),
-  'a create': (client) => client.audiences.create({ project_id: 404 }),
+  'a create': (client) => client.audiences.create({ name: 'A', project_id: 404 }),
   'a local validation': (client) => client.usage.get({ yearmonth: '1999-01' }),
   list: (client) => client.audiences.list({ per_page: 1_000 }),
   'a list that is walked': async (client) => {
@@ -27,7 +27,7 @@ const CALLS: Readonly<Record<string, (client: AudienceClient, failed: number) =>
   watch: async (client) => {
     await walk(client.audiences.watch(404));
   },
-  'createAndWait that is refused': (client) => client.audiences.createAndWait({ project_id: 404 }),
+  'createAndWait that is refused': (client) => client.audiences.createAndWait({ name: 'A', project_id: 404 }),
   'createAndWait whose wait fails': (client) => client.audiences.createAndWait({ name: 'x' }, { wait: { timeout: 0 } }),
   'uploads.upload': (client) => client.uploads.upload({ kind: 'cohort', data: new Blob(['x']), size: 7 }),
   'uploads.send': (client) => client.uploads.send({ reference: '', url: '', expires_at: '' }, new Blob(['x'])),

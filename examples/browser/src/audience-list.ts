@@ -1,18 +1,21 @@
-import type { Audience, AudienceClient, Page } from 'audience-activation';
+import { type Audience, type AudienceClient, type JobState, jobState, type Page } from 'audience-activation';
 import { copyOf, onClick, part, showName } from './dom.ts';
 import { explain } from './problems.ts';
 
 const PAGE_SIZE = 8;
-const COMPLETED = 104;
-const NEEDS_INFO = 107;
 
 const numbers = new Intl.NumberFormat();
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' });
 
-/** Returns the tone of a status, which decides its color. */
-const toneOf = (status: number): string =>
-  status === COMPLETED ? 'good' : status === NEEDS_INFO ? 'warn' : status >= 400 ? 'bad' : 'busy';
+/** The tone of a state, which decides its color. */
+const TONES: Readonly<Record<JobState, string>> = {
+  running: 'busy',
+  completed: 'good',
+  'needs-info': 'warn',
+  failed: 'bad',
+  cancelled: 'bad',
+};
 
 /** The list of audiences: the first page, and further pages on request. */
 export class AudienceList {
@@ -95,8 +98,9 @@ function fillRow(row: HTMLTableRowElement, audience: Audience, created: Date | u
   showName(part(row, 'name', HTMLElement), name);
   const badge = part(row, 'status', HTMLElement);
   badge.textContent = status.name;
-  badge.dataset.tone = toneOf(status.id);
-  part(row, 'size', HTMLElement).textContent = status.id === COMPLETED ? numbers.format(results_count) : '–';
+  const state = jobState('audience', audience);
+  badge.dataset.tone = TONES[state];
+  part(row, 'size', HTMLElement).textContent = state === 'completed' ? numbers.format(results_count) : '–';
   const time = part(row, 'created', HTMLTimeElement);
   time.textContent = created ? dates.format(created) : '';
   if (created) {

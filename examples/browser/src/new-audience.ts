@@ -39,10 +39,9 @@ export class AudienceBuilder {
       markField(this.#form, 'name', 'Please enter a name.');
       return this.#form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
     }
-    const [analysis_type, start_date, end_date] = ['analysis_type', 'start_date', 'end_date'].map((field) =>
-      textOf(this.#form, `dataset.0.${field}`),
-    );
-    await this.#create(name, { name, dataset: [{ analysis_type, start_date, end_date }] });
+    const field = (of: string): string => textOf(this.#form, `dataset.0.${of}`);
+    const dates = { start_date: field('start_date'), end_date: field('end_date') };
+    await this.#create(name, { name, dataset: [{ analysis_type: field('analysis_type'), ...dates }] });
   }
 
   /** Creates an audience, then watches its job. */

@@ -14,7 +14,7 @@ import {
   type WaitOptions,
 } from '../../index.ts';
 import { downloadTo, type Journal, type JournalNamespace } from '../../node/index.ts';
-import { type JobResource, progressOf } from '../../spec/job-status.ts';
+import type { JobResource } from '../../spec/job-status.ts';
 import { sleep } from '../../util/abort.ts';
 import { createMutex } from '../../util/concurrency.ts';
 import type { BatchRow } from './batch-rows.ts';
@@ -156,7 +156,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   ): Promise<T> {
     const { key, at, check } = step;
     const onUpdate = (job: T): void => {
-      if (progressOf('audience', job) === 'running') reads[at]?.resolve();
+      if (client.jobState('audience', job) === 'running') reads[at]?.resolve();
     };
     const wait = (id: number): Promise<T> => {
       onCreated(id);
@@ -213,7 +213,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     }
     const audience = await complete<Audience>(
       client.audiences,
-      createOf<JsonObject>(client.audiences, key, body, at),
+      // The service checks the body, which a user wrote.
+      createOf(client.audiences, key, body as never, at),
       (id) => change(view, { state: 'building', audience: id }),
     );
     if (!activate) return change(view, { state: 'done' });

@@ -222,7 +222,10 @@ async function checkBodies(
   };
   for (const { key, body, file } of rows) {
     if (file !== undefined) await checkFile(file, key);
-    await check(key, client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) }, { signal }));
+    await check(
+      key,
+      client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) } as never, { signal }),
+    );
   }
   if (activate) await check('--activate', client.activations.create({ ...activate, audience_id: 1 }, { signal }));
   return worstOf(codes);

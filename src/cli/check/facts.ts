@@ -1,4 +1,4 @@
-import { type JobKind, type Progress, progressOf } from '../../spec/job-status.ts';
+import { type JobKind, type JobState, jobState } from '../../spec/job-status.ts';
 import { isObject } from '../../util/json.ts';
 import { isSameId, type Row } from './evidence.ts';
 import type { Kind } from './findings.ts';
@@ -15,7 +15,7 @@ const JOBS: readonly (readonly [Kind, JobKind])[] = [
 const UNCHANGED_MS = 7 * 86_400_000;
 
 /** Names of statuses, by what they probably mean. */
-const MEANINGS: readonly (readonly [RegExp, Progress])[] = [
+const MEANINGS: readonly (readonly [RegExp, JobState])[] = [
   [/cancel|abort|stopped/i, 'cancelled'],
   [/fail|error|reject|invalid|expired|not available|denied/i, 'failed'],
   [/complet|finish|success|deliver|ready|done/i, 'completed'],
@@ -45,7 +45,7 @@ export function checkRows({ findings, rows, resources }: Session): void {
 
 /** Final statuses: resources that have not changed for 7 days have probably ended. */
 export function checkStatuses({ findings, rows, probe, expected }: Session): void {
-  const statuses: Record<string, Progress> = {};
+  const statuses: Record<string, JobState> = {};
   let old = 0;
   for (const [kind, job] of JOBS) {
     for (const row of rows.get(kind) ?? []) {
@@ -53,7 +53,7 @@ export function checkStatuses({ findings, rows, probe, expected }: Session): voi
       if (!status || !(probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS)) continue;
       old++;
       const key = `${job} ${status.id}` as const;
-      const isRunning = progressOf(row.is_lookalike === true ? 'lookalike' : job, { id: 0, status }) === 'running';
+      const isRunning = jobState(row.is_lookalike === true ? 'lookalike' : job, { status }) === 'running';
       if (!isRunning || (expected.statuses?.[key] ?? 'running') !== 'running') continue;
       statuses[key] = MEANINGS.find(([pattern]) => pattern.test(status.name))?.[1] ?? 'failed';
     }

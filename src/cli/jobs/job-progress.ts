@@ -1,5 +1,4 @@
-import type { JobState, WaitTarget } from '../../index.ts';
-import type { Progress } from '../../spec/job-status.ts';
+import type { JobResource, JobState, WaitTarget } from '../../index.ts';
 import { labelOf } from '../input/ids.ts';
 import type { Output } from '../terminal/output.ts';
 import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
@@ -7,13 +6,13 @@ import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable, type Style } from '../terminal/terminal.ts';
 
 /** State of a job that is waited for: that of the job, or why its wait has ended. */
-type JobPhase = Progress | 'pending' | 'timed-out' | 'error';
+type JobPhase = JobState | 'pending' | 'timed-out' | 'error';
 
 /** A job that is waited for, as last seen. */
 export interface JobView {
   readonly target: WaitTarget;
   phase: JobPhase;
-  resource?: JobState;
+  resource?: JobResource;
   /** Why its wait has ended, if the job has not completed. */
   error?: unknown;
 }

@@ -1,6 +1,5 @@
-import type { AudienceClient, JobState, Statuses, WaitTarget } from '../../index.ts';
+import type { AudienceClient, JobResource, WaitTarget } from '../../index.ts';
 import { AuthenticationError, JobError, WaitTimeoutError } from '../../index.ts';
-import { progressOf } from '../../spec/job-status.ts';
 import { labelOf } from '../input/ids.ts';
 import { NAME } from '../terminal/command-name.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
@@ -38,10 +37,9 @@ export interface JobWaitOptions {
 export async function waitForJobs(
   client: AudienceClient,
   targets: readonly WaitTarget[],
-  { output, signal, flags, account }: Pick<Context, 'output' | 'signal' | 'flags' | 'account'>,
+  { output, signal, flags }: Pick<Context, 'output' | 'signal' | 'flags'>,
   { timeout, until, printsChanges }: JobWaitOptions,
 ): Promise<readonly JobView[]> {
-  const { contract } = await account();
   const views = targets.map((target): JobView => ({ target, phase: 'pending' }));
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
@@ -65,7 +63,7 @@ export async function waitForJobs(
         onUpdate(resource) {
           const isNew = view.resource?.status.id !== resource.status.id;
           view.resource = resource;
-          view.phase = progressOf(view.target.kind, resource, contract?.statuses);
+          view.phase = client.jobState(view.target.kind, resource);
           if (isRead && view.phase === 'running') read.abort(stillRunning(view.target, resource));
           else if (isNew && view.phase === 'running') progress.changed(view);
         },
@@ -77,7 +75,7 @@ export async function waitForJobs(
       const error = concernsAll ? failure : thrown;
       const isReported = error !== failure || views.some((view) => view.error === failure);
       if (stopped.aborted && error === stopped.reason && isReported) return;
-      endWith(view, error, contract?.statuses);
+      endWith(view, error, client);
     }
     progress.changed(view);
     if (until === (view.phase === 'completed' ? 'first-success' : 'first-failure')) stop.abort();
@@ -107,7 +105,7 @@ const DEFAULT_MAX_RETRIES = 4;
 const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
 
 /** Returns the error of a job that has been read once, and has not ended. */
-const stillRunning = ({ kind, id }: WaitTarget, resource: JobState): WaitTimeoutError =>
+const stillRunning = ({ kind, id }: WaitTarget, resource: JobResource): WaitTimeoutError =>
   new WaitTimeoutError(`The ${kind} ${id} has not ended.`, { kind, id, resource });
 
 /** Says after a while which jobs have not been read, and until when they are waited for. Returns a function that stops it. */
@@ -122,11 +120,11 @@ function announceUnread(views: readonly JobView[], output: Output, timeout = DEF
   return () => clearTimeout(timer);
 }
 
-function endWith(view: JobView, error: unknown, statuses: Statuses | undefined): void {
+function endWith(view: JobView, error: unknown, client: AudienceClient): void {
   view.error = error;
   if (JobError.isInstance(error)) {
     view.resource = error.resource;
-    view.phase = progressOf(error.kind, error.resource, statuses);
+    view.phase = client.jobState(error.kind, error.resource);
   } else {
     view.phase = WaitTimeoutError.isInstance(error) ? 'timed-out' : 'error';
   }

@@ -1,11 +1,4 @@
-import {
-  type ApiPromise,
-  type AudienceClient,
-  AuthenticationError,
-  type CreateOptions,
-  type JsonObject,
-  type WaitTarget,
-} from '../../index.ts';
+import { type ApiPromise, type AudienceClient, AuthenticationError, type WaitTarget } from '../../index.ts';
 import { readBody } from '../input/body-input.ts';
 import { parseId } from '../input/ids.ts';
 import { type ListedName, type ResourceName, rowOf } from '../input/resource-table.ts';
@@ -22,11 +15,6 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
-/** A namespace with `create`. */
-interface Creatable {
-  create(body: JsonObject, options: CreateOptions): ApiPromise<{ readonly id: number }>;
-}
-
 /** `<resource> create`: creates a resource, and prints it; with `--wait`, when its job has ended. */
 export const create =
   (name: ResourceName): Handler<CreateFlags> =>
@@ -37,8 +25,11 @@ export const create =
     const body = await readBody(row.body, flags, context);
     await output.checkFields(undefined, { operation: `${name}.create` });
     const client = await context.connect();
-    const resources: Creatable = client[name];
-    const creating = resources.create(body, { idempotencyKey: flags.idempotencyKey, signal });
+    // The service checks the body, which a user wrote.
+    const creating: ApiPromise<{ readonly id: number }> = client[name].create(body as never, {
+      idempotencyKey: flags.idempotencyKey,
+      signal,
+    });
     const created = await creating.catch((error: unknown) => {
       throw afterCreate(error, creating, signal);
     });

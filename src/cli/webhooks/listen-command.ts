@@ -1,12 +1,4 @@
-import {
-  type AudienceClient,
-  AuthenticationError,
-  JobError,
-  type JobKind,
-  type Statuses,
-  type WaitTarget,
-} from '../../index.ts';
-import { progressOf } from '../../spec/job-status.ts';
+import { type AudienceClient, AuthenticationError, JobError, type JobKind, type WaitTarget } from '../../index.ts';
 import { sleep } from '../../util/abort.ts';
 import { labelOf, parseTarget } from '../input/ids.ts';
 import type { Context } from '../terminal/context.ts';
@@ -80,8 +72,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   const report = (error: unknown): void => output.log('warning', messageOf(error));
   // Ctrl-C ends the waits: that must not be reported.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});
-  const { contract } = await context.account();
-  await discover(client, { signal, statuses: contract?.statuses, ready, start, report }).catch((error) => {
+  await discover(client, { signal, ready, start, report }).catch((error) => {
     if (!signal.aborted) throw error;
   });
   return EXIT.done;
@@ -97,7 +88,6 @@ function withEvents({ kind, id }: WaitTarget): EventTarget {
 
 interface Discovery {
   readonly signal: AbortSignal;
-  readonly statuses: Statuses | undefined;
   /** Called once the lists have been read. */
   ready(): void;
   /** Called for each job that runs, or that was created after the first reading. */
@@ -106,7 +96,7 @@ interface Discovery {
 }
 
 /** Finds the jobs that run and those created from now on, until the signal aborts. */
-async function discover(client: AudienceClient, { signal, statuses, ready, start, report }: Discovery): Promise<never> {
+async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
   const seen = new Set<string>();
   const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {
     const { items } = await client[NAMESPACES[kind]].list({ per_page: DISCOVERED_ROWS }, { signal });
@@ -114,7 +104,7 @@ async function discover(client: AudienceClient, { signal, statuses, ready, start
       const target = { kind, id: resource.id };
       if (seen.has(labelOf(target))) continue;
       seen.add(labelOf(target));
-      if (!isFirst || progressOf(kind, resource, statuses) === 'running') start(target);
+      if (!isFirst || client.jobState(kind, resource) === 'running') start(target);
     }
   };
   const kinds = ['audience', 'activation', 'cohort'] as const;

@@ -5,7 +5,13 @@ import type { FieldErrors } from '../../errors/error-details.ts';
 import { isOperationName } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
-import { checkNumbers, checkOptionNames, InvalidInputError, refusePromises } from '../../util/input-checks.ts';
+import {
+  checkNumbers,
+  checkOptionNames,
+  InvalidInputError,
+  refuseOddQuery,
+  refusePromises,
+} from '../../util/input-checks.ts';
 import { withRetries } from '../../util/retry.ts';
 import { isUsableToken } from '../auth/token-source.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
@@ -127,7 +133,8 @@ function checkOptions({ options, operation: { name }, key }: CallRecord): void {
 }
 
 /** Returns the errors of the options that the types cannot exclude. */
-function optionErrors({ options: { token, fetchOptions }, operation }: CallRecord): FieldErrors {
+function optionErrors({ options: { token, fetchOptions, query }, operation }: CallRecord): FieldErrors {
+  if (query !== undefined) refuseOddQuery('query', query);
   const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
   return {
     ...(token !== undefined && operation.token === 'none' && { token: ['is not sent to the credential exchange.'] }),

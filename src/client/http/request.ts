@@ -13,7 +13,9 @@ import {
   InvalidInputError,
   idProblem,
   lowerCased,
+  numberErrors,
   promiseProblem,
+  queryValueProblem,
   silenceRejection,
 } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
@@ -67,9 +69,10 @@ function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const item of Array.isArray(value) ? value : [value]) {
-      const problem = promiseProblem(item);
+      if (item === undefined || item === null) continue;
+      const problem = queryValueProblem(item);
       if (problem !== undefined) throw new InvalidInputError({ [name]: [problem] });
-      if (item !== undefined && item !== null) search.append(name, String(item));
+      search.append(name, String(item));
     }
   }
   return search.size > 0 ? `?${search}` : '';
@@ -103,6 +106,9 @@ const withCrlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 /** Escapes a name in a form, as the HTML standard requires. */
 const quotable = (name: string): string => name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 
+/** JSON that may contain a number beyond 2^53-1, or the `null` that is written for `NaN`. */
+const ODD_NUMBER = /\d{16}|\de\+|null/;
+
 function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
   if (body instanceof FormData) {
     return encodeForm(body).catch((error) => {
@@ -129,6 +135,10 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
     });
   }
   if (text === undefined) throw new InvalidInputError({ body: ['cannot be written as JSON.'] });
+  if (ODD_NUMBER.test(text)) {
+    const errors = numberErrors(body);
+    if (Object.keys(errors).length > 0) throw new InvalidInputError(errors);
+  }
   return { type: 'application/json', bytes: new TextEncoder().encode(text) };
 }
 
@@ -166,6 +176,11 @@ export async function prepareRequest({
   }
   if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
   const encoded = body === undefined ? undefined : await encodeBody(body);
+  // `{}` and `[]` have two bytes.
+  const isEmpty = body === undefined || body === null || encoded?.bytes.length === 2;
+  if (operation.startsJob && !override && isEmpty) {
+    throw new InvalidInputError({ body: ['is empty: it must say what to create.'] });
+  }
   return {
     method,
     url: `${settings.baseUrl}${path}${query ? queryString(query) : ''}`,

@@ -182,7 +182,7 @@ export class JobTable<T extends JobResource> {
       if (resource) this.#update(job, resource, origin);
       else if (status !== job.last?.resource.status.id) {
         // A row that leaves fields out shows only that something has changed.
-        const isRunning = job.source.progressOf({ id, status: { id: status, name: '' } }) === 'running';
+        const isRunning = job.source.stateOf({ status: { id: status } }) === 'running';
         job.single.request(isRunning ? 'single' : 'refresh');
       }
     }

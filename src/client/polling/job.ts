@@ -1,4 +1,4 @@
-import type { JobKind, JobResource, Progress } from '../../spec/job-status.ts';
+import type { JobKind, JobResource, JobState, StatusFields } from '../../spec/job-status.ts';
 import { abortable, startTimer } from '../../util/abort.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
@@ -23,7 +23,7 @@ export interface UpdateOrigin {
 /** A state of a job's resource. */
 export interface JobUpdate<T> extends UpdateOrigin {
   readonly resource: T;
-  readonly progress: Progress;
+  readonly state: JobState;
 }
 
 /** The parts of a resource that a list row or an event contains. */
@@ -41,8 +41,8 @@ export interface JobSource<T extends JobResource> {
   read(id: number, options: CallOptions): PromiseLike<T>;
   /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
   decode(data: unknown): JobRow<T> | undefined;
-  /** Returns the progress that a state shows. */
-  readonly progressOf: (resource: JobResource) => Progress;
+  /** Returns the state of the job by the status of its resource. */
+  readonly stateOf: (resource: StatusFields) => JobState;
   /** Creates the error for an invalid id; nothing is sent. */
   invalidId(problem: string): Error;
   /** Settings of the namespace whose waits await the job. */
@@ -165,14 +165,14 @@ export class Job<T extends JobResource> {
   update(resource: T, origin: UpdateOrigin): boolean {
     const { startedAt } = origin;
     const { last } = this;
-    const progress = this.source.progressOf(resource);
+    const state = this.source.stateOf(resource);
     // Ignore a running state if a newer state arrived during its poll. The end of a job counts in any order.
-    if (last && progress === 'running' && (startedAt < last.startedAt || last.progress !== 'running')) return false;
-    this.last = { resource, progress, ...origin };
+    if (last && state === 'running' && (startedAt < last.startedAt || last.state !== 'running')) return false;
+    this.last = { resource, state, ...origin };
     this.pollError = undefined;
     this.single.shownBy(startedAt);
     this.wake();
-    return progress !== 'running';
+    return state !== 'running';
   }
 
   /** Ends the waits for this job with an error. */

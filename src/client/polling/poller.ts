@@ -39,16 +39,16 @@ export class Poller<T extends JobResource> {
     const { kind, settings } = this.#source;
     const startedAt = performance.now();
     let previous: T | undefined;
-    const { resource, progress } = await this.#follow(target, options, (update) => {
-      if (!onUpdate || (update.progress === 'running' && !hasChanged(update.resource, previous))) return;
+    const { resource, state } = await this.#follow(target, options, (update) => {
+      if (!onUpdate || (update.state === 'running' && !hasChanged(update.resource, previous))) return;
       previous = update.resource;
       safely(
         () => onUpdate(update.resource, { elapsed: performance.now() - startedAt, source: update.source }),
         (message) => settings.logger.warn(`\`onUpdate\` threw: ${message}`),
       );
     });
-    if (progress === 'completed') return resource;
-    throw jobError(kind, resource, progress, this.#state.redactor);
+    if (state === 'completed') return resource;
+    throw jobError(kind, resource, state, this.#state.redactor);
   }
 
   /** Iterates a job's changes of status; each `for await` loop follows the job separately. */
@@ -74,7 +74,7 @@ export class Poller<T extends JobResource> {
     options: WatchOptions<T>,
     onState: (update: JobUpdate<T>) => void,
     left?: AbortSignal,
-  ): Promise<JobUpdate<T> & { readonly progress: Ended }> {
+  ): Promise<JobUpdate<T> & { readonly state: Ended }> {
     const id = idOf(target);
     const problem = idProblem(id);
     if (problem !== undefined) throw this.#source.invalidId(problem);
@@ -121,7 +121,7 @@ export class Poller<T extends JobResource> {
   }
 }
 
-type Ended = Exclude<JobUpdate<unknown>['progress'], 'running'>;
+type Ended = Exclude<JobUpdate<unknown>['state'], 'running'>;
 
 /** The loop of a wait: takes what is new, polls what is due, and sleeps until either is possible again. */
 async function untilEnd<T extends JobResource>(
@@ -129,7 +129,7 @@ async function untilEnd<T extends JobResource>(
   job: Job<T>,
   signal: AbortSignal,
   onState: (update: JobUpdate<T>) => void,
-): Promise<JobUpdate<T> & { readonly progress: Ended }> {
+): Promise<JobUpdate<T> & { readonly state: Ended }> {
   let seen: JobUpdate<T> | undefined;
   // Waits that begin together are polled together.
   await undefined;
@@ -139,8 +139,8 @@ async function untilEnd<T extends JobResource>(
     if (last && last !== seen) {
       seen = last;
       onState(last);
-      const { progress } = last;
-      if (progress !== 'running') return { ...last, progress };
+      const { state } = last;
+      if (state !== 'running') return { ...last, state };
     } else if (failure) throw failure.error;
     else await job.sleep(table.look(job, signal), signal);
   }

@@ -113,17 +113,17 @@ const NEW_BUILD = 'under a new idempotency key, as a new build: the old key retu
 export function jobError(
   kind: JobKind,
   resource: JobResource,
-  progress: 'needs-info' | 'failed' | 'cancelled',
+  state: 'needs-info' | 'failed' | 'cancelled',
   redactor: Redactor,
 ): JobError {
   const details = { kind, id: resource.id, resource: redactor.resource(resource) };
   const name = `${kind[0]?.toUpperCase()}${kind.slice(1)} ${resource.id}`;
   const status = `(status ${statusIn(resource, redactor)})`;
-  if (progress === 'needs-info') {
+  if (state === 'needs-info') {
     const advice = `The console shows the reason: change the definition and create it again ${NEW_BUILD}`;
     return new JobNeedsInfoError(`${name} cannot be completed as defined ${status}.`, { ...details, advice });
   }
-  if (progress === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
+  if (state === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
   const advice =
     kind === 'cohort'
       ? 'To try again, upload the file again and create it under a new idempotency key: an upload can be claimed only once.'

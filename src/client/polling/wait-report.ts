@@ -26,13 +26,13 @@ export class WaitReport {
   }
 
   /** Reports a state of the job, and the end of the wait if the job has ended. */
-  update({ resource, progress, source, startedAt, callId }: JobUpdate<JobResource>): void {
+  update({ resource, state, source, startedAt, callId }: JobUpdate<JobResource>): void {
     const { id: status } = resource.status;
     const from = this.#status;
     this.#status = status;
     if (source !== 'webhook') this.#emit({ type: 'polled', source, status, ...(callId && { callId }) });
     if (status !== from) this.#emit({ type: 'changed', source, status, ...(from !== undefined && { from }) });
-    if (progress !== 'running') this.#end(progress, { source, lateness: this.#latenessOf(resource) });
+    if (state !== 'running') this.#end(state, { source, lateness: this.#latenessOf(resource) });
     // A state of an event or of another process may be older than its arrival.
     if (callId !== undefined) this.#mayHaveEndedAt = Math.max(this.#mayHaveEndedAt, startedAt);
   }

@@ -1,7 +1,7 @@
 import { ResponseError } from '../../errors/call-errors.ts';
 import { ResultsNotReadyError } from '../../errors/job-errors.ts';
 import type { Activation } from '../../spec/activation.ts';
-import { progressOf, statusText } from '../../spec/job-status.ts';
+import { jobState, statusText } from '../../spec/job-status.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { isObject, jsonTypeOf } from '../../util/json.ts';
 import type { RequestOptions, Settings } from '../http/request-options.ts';
@@ -57,9 +57,9 @@ export function resultsOf(
   activation: Activation,
   { redactor, statuses }: Pick<Settings, 'redactor' | 'statuses'>,
 ): ActivationResult[] {
-  const progress = progressOf('activation', activation, statuses);
+  const state = jobState('activation', activation, statuses);
   const { id, status, datastreams } = activation;
-  if (progress === 'running') {
+  if (state === 'running') {
     const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are available at 104.`;
     const advice = `Wait for it with \`activations.wait(${id})\`.`;
     throw new ResultsNotReadyError(message, {
@@ -69,7 +69,7 @@ export function resultsOf(
       advice,
     });
   }
-  if (progress !== 'completed') throw jobError('activation', activation, progress, redactor);
+  if (state !== 'completed') throw jobError('activation', activation, state, redactor);
   if (!Array.isArray(datastreams)) throw unreadable(id, 'datastreams', datastreams, 'an array');
   return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream));
 }

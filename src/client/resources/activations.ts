@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
 import type { Activation, ActivationCreate } from '../../spec/activation.ts';
-import { type IdLike, idOf, progressOf, type Statuses } from '../../spec/job-status.ts';
+import { type IdLike, idOf, jobState, type Statuses } from '../../spec/job-status.ts';
+import type { BodyOf } from '../../spec/wire-values.ts';
 import { atCallSite, type CallSite, captureCallSite, fromCallSite, isReason } from '../../util/call-site.ts';
 import { checkOptionNames } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
@@ -19,7 +20,11 @@ import {
 import { ListedJobNamespace } from './resource.ts';
 
 /** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
-export class Activations extends ListedJobNamespace<Activation, ActivationCreate, 'activations'> {
+export class Activations extends ListedJobNamespace<
+  Activation,
+  BodyOf<'activations.create', ActivationCreate>,
+  'activations'
+> {
   readonly #transport: Transport;
 
   /** @internal */
@@ -94,6 +99,6 @@ function isCompleted(target: Activation | IdLike, statuses: Statuses | undefined
     'datastreams' in target &&
     'status' in target &&
     isObject(target.status) &&
-    progressOf('activation', target as Activation, statuses) === 'completed'
+    jobState('activation', target as Activation, statuses) === 'completed'
   );
 }

@@ -1,6 +1,7 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
 import type { Audience, AudienceCreate } from '../../spec/audience.ts';
 import { WEB_VISITATION_LOOKBACK_DAYS } from '../../spec/limits.ts';
+import type { BodyOf } from '../../spec/wire-values.ts';
 import type { Transport } from '../http/transport.ts';
 import type { JobTable } from '../polling/job-table.ts';
 import type { SharedPolls } from '../polling/shared-polls.ts';
@@ -34,7 +35,7 @@ export function datasetErrors(body: unknown): FieldErrors {
 }
 
 /** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
-export class Audiences extends ListedJobNamespace<Audience, AudienceCreate, 'audiences'> {
+export class Audiences extends ListedJobNamespace<Audience, BodyOf<'audiences.create', AudienceCreate>, 'audiences'> {
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, jobs: JobTable<Audience>) {
     const plan = {

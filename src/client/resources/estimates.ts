@@ -1,5 +1,6 @@
 import type { AudienceCreate } from '../../spec/audience.ts';
 import type { Estimate } from '../../spec/open-resources.ts';
+import type { BodyOf } from '../../spec/wire-values.ts';
 import type { Transport } from '../http/transport.ts';
 import type { SharedPolls } from '../polling/shared-polls.ts';
 import { audienceCreateSchema } from '../schemas/audience-schema.ts';
@@ -8,7 +9,7 @@ import { datasetErrors } from './audiences.ts';
 import { JobNamespace } from './resource.ts';
 
 /** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
-export class Estimates extends JobNamespace<Estimate, AudienceCreate, 'estimates'> {
+export class Estimates extends JobNamespace<Estimate, BodyOf<'estimates.create', AudienceCreate>, 'estimates'> {
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls) {
     const plan = {

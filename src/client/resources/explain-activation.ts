@@ -1,5 +1,5 @@
 import type { Audience } from '../../spec/audience.ts';
-import { COMPLETED, statusText } from '../../spec/job-status.ts';
+import { AUDIENCE_STATUS, statusText } from '../../spec/job-status.ts';
 import { ACTIVATION_MINIMUM, LOOKALIKE_ACTIVATION_MINIMUM, MAPPING_KEY_RETENTION_DAYS } from '../../spec/limits.ts';
 import type { Identifier, OpenUnion } from '../../spec/wire-values.ts';
 import { isObject } from '../../util/json.ts';
@@ -93,8 +93,8 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   const blockers: ActivationRemark[] = [];
   const notices: ActivationRemark[] = [];
   const { status, eligibility, is_activation_allowed } = audience;
-  if (status.id !== COMPLETED) {
-    const message = `The audience is at ${statusText(status)}; assumed: only one at ${COMPLETED} can be activated.`;
+  if (status.id !== AUDIENCE_STATUS.completed) {
+    const message = `The audience is at ${statusText(status)}; assumed: only one at ${AUDIENCE_STATUS.completed} can be activated.`;
     blockers.push({ code: 'not_completed', message });
   }
   const size = sizeBlocker(audience);

@@ -2,6 +2,7 @@ import type { FieldErrors } from '../../errors/error-details.ts';
 import type { Audience } from '../../spec/audience.ts';
 import { LOOKALIKE_TARGET_SIZE } from '../../spec/limits.ts';
 import type { LookalikeCreate } from '../../spec/open-resources.ts';
+import type { BodyOf } from '../../spec/wire-values.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { JobTable } from '../polling/job-table.ts';
@@ -21,7 +22,7 @@ function targetSizeErrors(body: unknown): FieldErrors {
 }
 
 /** Lookalikes: audiences grown from a completed seed. Results are audiences with `is_lookalike`. */
-export class Lookalikes extends JobNamespace<Audience, LookalikeCreate, 'lookalikes'> {
+export class Lookalikes extends JobNamespace<Audience, BodyOf<'lookalikes.create', LookalikeCreate>, 'lookalikes'> {
   readonly #transport: Transport;
 
   /** @internal */

@@ -3,7 +3,7 @@ import { check } from '../../errors/audience-error.ts';
 import type { Paging } from '../../spec/contract.ts';
 import type { OperationName, PathParams } from '../../spec/operations.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
-import { checkOptionNames, refusePromises } from '../../util/input-checks.ts';
+import { checkOptionNames, refuseOddQuery } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
@@ -151,7 +151,7 @@ function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
       ...(options && { options }),
       query: queryOf(query, start, paging),
       validate: () => {
-        refusePromises('params', params);
+        if (params !== undefined) refuseOddQuery('params', params);
         warnOfMisspeltFields(plan.operation, query, listQuerySchema, transport);
         return pageErrors(query, largestPage(plan.cap, paging), start);
       },

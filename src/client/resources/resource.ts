@@ -1,7 +1,7 @@
 import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import type { Created, FieldErrors } from '../../errors/error-details.ts';
 import { JobError, WaitTimeoutError } from '../../errors/job-errors.ts';
-import { type IdLike, type JobKind, type JobResource, progressOf } from '../../spec/job-status.ts';
+import { type IdLike, type JobKind, type JobResource, jobState } from '../../spec/job-status.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { NamespaceWith } from '../../spec/operations.ts';
 import { fromCallSite } from '../../util/call-site.ts';
@@ -162,7 +162,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
       kind,
       read: (id, options) => this.get(id, options),
       decode: (data) => readRow(data, schema, settings),
-      progressOf: (resource) => progressOf(kind, resource, settings.statuses),
+      stateOf: (resource) => jobState(kind, resource, settings.statuses),
       invalidId: (problem) =>
         localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
       settings,

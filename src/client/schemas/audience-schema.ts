@@ -42,7 +42,7 @@ export const audienceSchema = lazily(() =>
 /** Schema of {@link AudienceCreate}, with the fields required that the service requires (assumed). */
 export const audienceCreateSchema = lazily(() =>
   z.looseObject({
-    name: z.optional(z.string()),
+    name: z.string(),
     project_id: z.optional(z.nullable(z.int())),
     dataset: z.optional(
       z.array(

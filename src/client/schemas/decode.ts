@@ -1,4 +1,5 @@
 import type { Envelope, JsonObject } from '../../spec/wire-values.ts';
+import { numberProblem } from '../../util/input-checks.ts';
 import { isObject, jsonTypeOf, normalizeFlags, valueAt } from '../../util/json.ts';
 
 import type { ResourceSchema } from './shared-schemas.ts';
@@ -39,6 +40,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 /** Describes how a field differs, by its type. Its value may be a secret and is left out. */
 function describeIssue(value: unknown, { path, expected }: Issue): string {
+  if (numberProblem(valueAt(value, path)) !== undefined) return 'is beyond 2^53-1, so JavaScript has rounded it';
   if (expected === undefined) return 'is not in the documented format';
   return `is ${jsonTypeOf(valueAt(value, path))}, expected ${TYPE_NAMES[expected] ?? `a ${expected}`}`;
 }

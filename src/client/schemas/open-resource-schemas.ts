@@ -17,7 +17,7 @@ export const identifiedSchema = lazily(() => z.looseObject({ id: z.int() }));
 export const estimateSchema = lazily(() => z.looseObject({ id: z.int(), status: statusSchema() }));
 
 /** Schema of {@link ProjectCreate}. */
-export const projectCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
+export const projectCreateSchema = lazily(() => z.looseObject({ name: z.string() }));
 
 /** Schema of {@link ScheduleCreate}. */
 export const scheduleCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));

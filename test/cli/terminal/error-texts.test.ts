@@ -391,14 +391,15 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, {}],
-    ['refused', 'Nothing was created by this call.', responds(422, { message: 'x', errors: {} }), {}],
-    ['not-sent', 'Nothing was created.', silent, { config: { target_size: 5_000_000 } }],
+    ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, 5],
+    ['refused', 'Nothing was created by this call.', responds(422, { message: 'x', errors: {} }), 5],
+    ['not-sent', 'Nothing was created.', silent, 5_000_000],
   ] as const)(
     'give the advice of the client after a create whose outcome is %s',
-    async (outcome, text, service, body) => {
+    async (outcome, text, service, target_size) => {
       const { url } = await serve(service);
       await using api = new client.AudienceClient({ baseUrl: url, token: 'x', timeout: 200, maxRetries: 0 });
+      const body = { source_audience_id: 1, config: { target_size } };
       const error = await failureOf(api.lookalikes.create(body, { idempotencyKey: 'k' }));
       expect(error).toMatchObject({ outcome });
       const advice = messageOf(error).slice(messageOf(error).indexOf(text));

@@ -125,7 +125,7 @@ describe('a token in a store', () => {
     const { account, connect } = await startBench();
     for (let at = 0; at < 9; at++) account.token('api');
     const error = await failureOf(
-      connect({ token: apiToken(credentials, { store: memoryTokenStore() }) }).audiences.create({}),
+      connect({ token: apiToken(credentials, { store: memoryTokenStore() }) }).audiences.create({ name: 'A' }),
     );
     expect(error).toMatchObject({ name: 'ValidationError', outcome: 'not-sent', local: false });
     expect(String(error)).toContain('client.auth.revokeApiTokens');

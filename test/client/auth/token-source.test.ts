@@ -36,7 +36,7 @@ describe('a function as token', () => {
         throw new Error('vault is sealed');
       },
     });
-    const error = await failureOf(client.audiences.create({}));
+    const error = await failureOf(client.audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ code: 'token-unavailable', outcome: 'not-sent' });
     expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.message === 'vault is sealed');
     expect(await server.seen()).toEqual([]);

@@ -49,7 +49,7 @@ describe('an ApiPromise', () => {
   it('has a key that can be read immediately on creates only', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server);
-    const create = client.audiences.create({}, { idempotencyKey: 'mine' });
+    const create = client.audiences.create({ name: 'A' }, { idempotencyKey: 'mine' });
     expect(create.idempotencyKey).toBe('mine');
     const get = client.audiences.get(1);
     expect(get.idempotencyKey).toBeUndefined();

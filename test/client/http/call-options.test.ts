@@ -71,10 +71,12 @@ describe('`token` of a call', () => {
     });
     const client = clientOf(server);
     const own = { token: 'other-token' };
-    expect(await failureOf(client.audiences.create({}, own))).toMatchObject({ code: 'build-budget-exhausted' });
-    await client.audiences.create({});
-    expect(await failureOf(client.audiences.create({}))).toMatchObject({ code: 'build-budget-exhausted' });
-    await client.audiences.create({}, own);
+    expect(await failureOf(client.audiences.create({ name: 'A' }, own))).toMatchObject({
+      code: 'build-budget-exhausted',
+    });
+    await client.audiences.create({ name: 'A' });
+    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({ code: 'build-budget-exhausted' });
+    await client.audiences.create({ name: 'A' }, own);
     expect((await server.seen()).filter(({ method }) => method === 'POST')).toHaveLength(4);
   });
 
@@ -83,7 +85,9 @@ describe('`token` of a call', () => {
       'POST /api/v2/audiences/create': [{ status: 429, headers: { 'retry-after': '30' } }],
       '*': [{ data: {} }],
     });
-    const error = await failureOf(clientOf(server).audiences.create({}, { token: 'other-token', maxRetryWait: 10 }));
+    const error = await failureOf(
+      clientOf(server).audiences.create({ name: 'A' }, { token: 'other-token', maxRetryWait: 10 }),
+    );
     expect(RateLimitError.isInstance(error) && error.code).toBe('rate-limited');
     expect(await server.seen()).toHaveLength(1);
   });
@@ -164,7 +168,7 @@ describe('shouldRetry', () => {
         return attempt < 2;
       },
     });
-    const error = await failureOf(client.audiences.create({}));
+    const error = await failureOf(client.audiences.create({ name: 'A' }));
     expect(asked).toEqual([
       ['transient', 1, 'audiences.create', 'ServerError'],
       ['transient', 2, 'audiences.create', 'ServerError'],

@@ -15,7 +15,7 @@ describe('a token source or limiter that never settles', () => {
   ] as const)('does not hold up deadline, abort, close or a wait’s timeout: %s', async (_, options) => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server, options);
-    expect(await failureOf(client.audiences.create({}, { deadline: 5 }))).toMatchObject({
+    expect(await failureOf(client.audiences.create({ name: 'A' }, { deadline: 5 }))).toMatchObject({
       code: 'deadline-exceeded',
       outcome: 'not-sent',
     });
@@ -37,10 +37,12 @@ describe('a token source that rejects with its own error after an abort', () => 
     const client = clientOf(server, { token: { get } });
     const reason = new ConfigurationError('mine');
     const controller = new AbortController();
-    const call = failureOf(client.audiences.create({}, { signal: controller.signal }));
+    const call = failureOf(client.audiences.create({ name: 'A' }, { signal: controller.signal }));
     controller.abort(reason);
     expect(await call).toBe(reason);
-    expect(await failureOf(client.audiences.create({}, { deadline: 20 }))).toMatchObject({ code: 'deadline-exceeded' });
+    expect(await failureOf(client.audiences.create({ name: 'A' }, { deadline: 20 }))).toMatchObject({
+      code: 'deadline-exceeded',
+    });
   });
 });
 
@@ -49,7 +51,7 @@ describe('an abort whose reason is an error of this package', () => {
     const server = await startServer([{ fault: 'stall' }]);
     const controller = new AbortController();
     const reason = new ConfigurationError('the first call has failed');
-    const call = failureOf(clientOf(server).audiences.create({}, { signal: controller.signal }));
+    const call = failureOf(clientOf(server).audiences.create({ name: 'A' }, { signal: controller.signal }));
     await expect.poll(async () => (await server.seen()).length).toBe(1);
     controller.abort(reason);
     expect(await call).toBe(reason);
@@ -90,7 +92,7 @@ describe('an async callback that rejects', () => {
       limiter,
     });
     const options = { onCreated: broken, wait: { onUpdate: broken } };
-    expect(await client.audiences.createAndWait({}, options)).toMatchObject({ id: 42 });
+    expect(await client.audiences.createAndWait({ name: 'A' }, options)).toMatchObject({ id: 42 });
     expect(lines.filter((line) => line.includes('metrics are down')).length).toBeGreaterThanOrEqual(8);
   });
 });
@@ -155,7 +157,9 @@ describe('an async `shouldRetry`', () => {
         onEnd: ({ outcome }) => events.push(outcome),
       });
       const options = { deadline: 100, idempotencyKey: 'k' };
-      expect(await failureOf(client.audiences.create({}, options))).toMatchObject({ code: 'deadline-exceeded' });
+      expect(await failureOf(client.audiences.create({ name: 'A' }, options))).toMatchObject({
+        code: 'deadline-exceeded',
+      });
       const controller = new AbortController();
       setTimeout(() => controller.abort('enough'), 100);
       expect(await failureOf(client.webhooks.list({ signal: controller.signal }))).toBe('enough');

@@ -52,7 +52,7 @@ describe('`status: error` under a 2xx', () => {
   it('has the class of its code', async () => {
     const text = JSON.stringify({ status: 'error', code: 422, message: 'No.', data: [], errors: { name: ['bad'] } });
     const server = await startServer([{ text }]);
-    const error = await failureOf(clientOf(server).audiences.create({}));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
     expect(error).toBeInstanceOf(ValidationError);
     expect(error).toMatchObject({ errors: { name: ['bad'] }, local: false, outcome: 'refused' });
   });

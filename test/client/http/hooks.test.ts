@@ -15,7 +15,7 @@ describe('hooks', () => {
       onResponse: ({ duration, ...event }) => events.push(['response', event, duration >= 0]),
       onRetry: ({ error, wait, ...event }) => events.push(['retry', event, error.name, wait >= 0]),
     });
-    await client.audiences.create({}, { idempotencyKey: 'k' });
+    await client.audiences.create({ name: 'A' }, { idempotencyKey: 'k' });
     const of = (attempt: number) => ({
       callId: expect.stringMatching(/^call_\d+$/),
       operation: 'audiences.create',
@@ -96,7 +96,7 @@ describe('onEnd', () => {
 
   it('reports a call that is not sent, and one that the caller aborts', async () => {
     const { ends, client } = await collect([{ fault: 'stall' }]);
-    await failureOf(client.lookalikes.create({ config: { target_size: 0 } }));
+    await failureOf(client.lookalikes.create({ source_audience_id: 1, config: { target_size: 0 } }));
     const controller = new AbortController();
     const aborted = failureOf(client.webhooks.list({ signal: controller.signal }));
     setTimeout(() => controller.abort(), 20);
@@ -228,7 +228,9 @@ describe('around', () => {
     const server = await startServer([]);
     const ends: EndEvent[] = [];
     const client = clientOf(server, { around: () => new Promise(() => {}), onEnd: (event) => ends.push(event) });
-    expect(await failureOf(client.audiences.create({}, { deadline: 20, idempotencyKey: 'k' }))).toMatchObject({
+    expect(
+      await failureOf(client.audiences.create({ name: 'A' }, { deadline: 20, idempotencyKey: 'k' })),
+    ).toMatchObject({
       code: 'deadline-exceeded',
       outcome: 'not-sent',
       idempotencyKey: 'k',

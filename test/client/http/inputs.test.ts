@@ -18,7 +18,7 @@ describe('what no request can carry', () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server);
     for (const call of [
-      client.audiences.create({}, { idempotencyKey }),
+      client.audiences.create({ name: 'A' }, { idempotencyKey }),
       client.request('POST', '/api/v2/x', { body: {}, idempotencyKey }),
     ]) {
       expect(await failureOf(call)).toMatchObject({
@@ -95,6 +95,125 @@ describe('what no request can carry', () => {
   });
 });
 
+describe('a number beyond 2^53-1', () => {
+  const id = 2 ** 53;
+  const big = 'is beyond 2^53-1: JavaScript has already rounded it. Pass a string if the service accepts one.';
+
+  it.each<[string, (client: AudienceClient) => PromiseLike<unknown>]>([
+    ['project_id', ({ audiences }) => audiences.create({ name: 'x', project_id: id })],
+    ['cohort_id', ({ audiences }) => audiences.createAndWait({ name: 'x', cohort_id: id })],
+    ['audience_id', ({ activations }) => activations.create({ audience_id: id })],
+    ['source_audience_id', ({ cohorts }) => cohorts.create({ source_audience_id: id })],
+    ['audience.ids.1', ({ schedules }) => schedules.create({ audience: { ids: [1, -id] } })],
+    ['more', ({ projects }) => projects.create({ name: 'x' }, { extraBody: { more: id } })],
+    ['a', (client) => client.request('POST', '/api/v2/x', { body: { a: id } })],
+    ['body', (client) => client.request('POST', '/api/v2/x', { body: id })],
+    ['project_id', ({ audiences }) => audiences.list({}, { query: { project_id: id } })],
+    ['ids', ({ audiences }) => audiences.get(1, { query: { ids: [1, id] } })],
+  ])('is refused by the name of its field, and nothing is sent: %s', async (field, call) => {
+    const server = await startServer([{ data: [] }]);
+    expect(await failureOf(call(clientOf(server)))).toMatchObject({ local: true, errors: { [field]: [big] } });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('is the reason why a response with such an id is refused', async () => {
+    const data = [{ ...wireAudience(), id }];
+    const error = await failureOf(clientOf(await startServer([{ data }])).audiences.get(1));
+    const message = expect.stringContaining('`id` is beyond 2^53-1, so JavaScript has rounded it');
+    expect(error).toMatchObject({ name: 'ResponseError', message });
+  });
+
+  it('is sent if it is a string, and so are the largest integer and any fraction', async () => {
+    const server = await startServer([{ data: {} }]);
+    const body = { a: '9007199254740993', b: Number.MAX_SAFE_INTEGER, c: 0.1, d: new Date(0) };
+    await clientOf(server).request('POST', '/api/v2/x', { body, query: { e: odd(9_007_199_254_740_993n) } });
+    const [seen] = await server.seen();
+    expect(JSON.parse(String(seen?.body))).toEqual({ ...body, d: '1970-01-01T00:00:00.000Z' });
+    expect(seen?.url).toContain('?e=9007199254740993');
+  });
+});
+
+describe('`NaN` in a body', () => {
+  it('is refused, because JSON has only `null` for it', async () => {
+    const server = await startServer([{ data: [] }]);
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'x', filters: { age: Number.NaN } }));
+    expect(error).toMatchObject({ local: true, errors: { 'filters.age': ['must be a finite number, not NaN.'] } });
+    expect(await server.seen()).toEqual([]);
+  });
+});
+
+describe('a query', () => {
+  it.each([
+    ['URLSearchParams', new URLSearchParams('status=104')],
+    ['a Map', new Map([['status', '104']])],
+    ['entries', [['status', '104']]],
+    ['a string', 'status=104'],
+    ['a Date', new Date(0)],
+  ])('is refused as %s, in every place that takes one, and nothing is sent', async (_, query) => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server);
+    const problem = [expect.stringContaining('must be an object with the parameters as properties')];
+    const calls = [client.request('GET', '/x', { query: odd(query) }), client.audiences.get(1, { query: odd(query) })];
+    for (const call of calls) expect(await failureOf(call)).toMatchObject({ local: true, errors: { query: problem } });
+    expect(await failureOf(client.audiences.list(odd(query)))).toMatchObject({ errors: { params: problem } });
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it.each([
+    ['an object', { status: 104 }],
+    ['a Date', new Date(0)],
+    ['an array of objects', [{ b: 1 }]],
+    ['a function', () => 1],
+    ['a symbol', Symbol('x')],
+    ['a number that is not finite', Number.NaN],
+  ])('is refused with %s as a parameter, and nothing is sent', async (_, value) => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server);
+    const query = odd({ a: value });
+    const refused = { local: true, errors: { a: [expect.stringMatching(/^must be a (?:string|finite number), /)] } };
+    expect(await failureOf(client.request('GET', '/x', { query }))).toMatchObject(refused);
+    expect(await failureOf(client.audiences.list(query))).toMatchObject(refused);
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('contains neither `null` nor `undefined`', async () => {
+    const server = await startServer([{ data: [] }]);
+    await clientOf(server).request('GET', '/x', { query: { a: [1, null, undefined], b: null, c: true, d: [] } });
+    expect((await server.seen())[0]?.url).toBe('/x?a=1&c=true');
+  });
+});
+
+describe('an empty body of a create that starts a job', () => {
+  it.each([{}, [], null, undefined])('is refused, and nothing is sent: %o', async (body) => {
+    const server = await startServer([{ data: [] }]);
+    const client = clientOf(server);
+    const { audiences, lookalikes, estimates, activations, cohorts } = client;
+    for (const call of [
+      audiences.create(odd(body)),
+      audiences.createAndWait(odd(body)),
+      lookalikes.create(odd(body)),
+      estimates.create(odd(body)),
+      activations.create(odd(body)),
+      cohorts.create(odd(body)),
+      client.request('POST', '/api/v2/audiences/create', { body }),
+    ]) {
+      const errors = { body: ['is empty: it must say what to create.'] };
+      expect(await failureOf(call)).toMatchObject({ local: true, outcome: 'not-sent', errors });
+    }
+    expect(await server.seen()).toEqual([]);
+  });
+
+  it('is sent if `extraBody` or an override fills it, and by creates that start no job', async () => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const body = (): unknown => ({});
+    const client = clientOf(server, { operations: { 'estimates.create': { body } } });
+    await client.audiences.create(odd({}), { extraBody: { name: 'x' } });
+    await client.estimates.create(odd({}));
+    await client.projects.create(odd({}));
+    expect((await server.seen()).map((request) => request.body)).toEqual(['{"name":"x"}', '{}', '{}']);
+  });
+});
+
 describe('a promise that is not awaited', () => {
   const promise = (): never => odd(Promise.reject(new Error('The create failed.')));
 
@@ -139,7 +258,7 @@ describe('a promise that is not awaited', () => {
     const { audiences } = clientOf(server);
     const thenable = JSON.parse('{}');
     thenable[['th', 'en'].join('')] = () => {};
-    const created = audiences.create({});
+    const created = audiences.create({ name: 'A' });
     for (const id of [created, thenable]) {
       expect(await failureOf(audiences.get(odd(id)))).toMatchObject({ errors: { id: ['is a Promise: await it.'] } });
     }
@@ -152,7 +271,7 @@ describe('options of a call', () => {
   it.each(['timeout', 'maxRetries', 'maxRetryWait', 'deadline'])('%s must be a number of 0 or more', async (name) => {
     const server = await startServer([{ status: 503 }]);
     for (const value of [Number.NaN, -1, '5s', null]) {
-      const error = await failureOf(clientOf(server).audiences.create({}, { [name]: odd(value) }));
+      const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { [name]: odd(value) }));
       expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
       expect(String(error)).toContain(`\`${name}\``);
     }
@@ -197,7 +316,7 @@ describe('a mistake that types would show', () => {
     const options = { signal: odd(signal) };
     for (const call of [
       client.audiences.get(1, options),
-      client.audiences.createAndWait({}, options),
+      client.audiences.createAndWait({ name: 'A' }, options),
       client.uploads.upload({ kind: 'cohort', data: new Blob(['1']) }, options),
     ]) {
       expect(await failureOf(call)).toMatchObject({
@@ -205,14 +324,14 @@ describe('a mistake that types would show', () => {
         message: expect.stringContaining('`signal` must be an AbortSignal.'),
       });
     }
-    expect(await failureOf(client.audiences.create({}, options))).toMatchObject({ outcome: 'not-sent' });
+    expect(await failureOf(client.audiences.create({ name: 'A' }, options))).toMatchObject({ outcome: 'not-sent' });
     expect(await server.seen()).toEqual([]);
   });
 
   it.each([5, 'x', null])('refuses %j in place of options, and sends nothing', async (options) => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server);
-    const calls = [client.audiences.createAndWait({}, odd(options))];
+    const calls = [client.audiences.createAndWait({ name: 'A' }, odd(options))];
     if (options !== null) calls.push(client.request('POST', '/api/v2/x', odd(options)));
     for (const call of calls) {
       expect(await failureOf(call)).toMatchObject({

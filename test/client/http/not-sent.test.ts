@@ -43,7 +43,7 @@ describe('a connection of a wrapper’s own that is refused after the response',
     const server = await startServer([{ data: [] }]);
     const client = clientOf(server, await options());
     expect(await failureOf(client.audiences.delete(1))).toMatchObject({ name: 'ConnectionError', attempts: 1 });
-    const error = await failureOf(client.audiences.create({}, { maxRetries: 0 }));
+    const error = await failureOf(client.audiences.create({ name: 'A' }, { maxRetries: 0 }));
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'unknown' });
     expect(String(error)).toContain('ECONNREFUSED');
     expect(await server.seen()).toHaveLength(2);
@@ -92,7 +92,10 @@ describe('a `fetch` with a mistake in its code', () => {
         return absent(undefined).body as never;
       },
     });
-    expect(await failureOf(client.audiences.create({}))).toMatchObject({ code: 'callback-failed', outcome: 'unknown' });
+    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({
+      code: 'callback-failed',
+      outcome: 'unknown',
+    });
     expect(await server.seen()).toHaveLength(1);
   });
 
@@ -140,7 +143,7 @@ describe('a request through `wrapFetch`', () => {
     ],
   ])('a request through `wrapFetch` that %s has the outcome `%s`', async (_, outcome, wrapFetch) => {
     const client = clientOf({ url: await startRefusing() }, { ...around(wrapFetch), maxRetries: 0 });
-    expect(await failureOf(client.audiences.create({}))).toMatchObject({ outcome });
+    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({ outcome });
   });
 });
 
@@ -162,6 +165,6 @@ describe('a connect error of the option `fetch`', () => {
     const cause = Object.assign(new Error('connect'), details);
     const fetch = (): Promise<never> => Promise.reject(new TypeError('fetch failed', { cause }));
     const client = clientOf({ url }, { fetch, maxRetries: 0 });
-    expect(await failureOf(client.audiences.create({}))).toMatchObject({ outcome });
+    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({ outcome });
   });
 });

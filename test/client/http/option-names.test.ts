@@ -13,8 +13,8 @@ const completed = { ...wireActivation('http://127.0.0.1:9/'), id: 42, status: { 
 
 /** Every method that takes options of a call, by the name under which an error shows it. */
 const METHODS: readonly (readonly [string, Method])[] = [
-  ['audiences.create', ({ audiences }, options) => audiences.create({}, options)],
-  ['audiences.create', ({ audiences }, options) => audiences.createAndWait({}, options)],
+  ['audiences.create', ({ audiences }, options) => audiences.create({ name: 'A' }, options)],
+  ['audiences.create', ({ audiences }, options) => audiences.createAndWait({ name: 'A' }, options)],
   ['audiences.get', ({ audiences }, options) => audiences.get(1, options)],
   ['audiences.list', ({ audiences }, options) => audiences.list({}, options)],
   ['audiences.delete', ({ audiences }, options) => audiences.delete(1, options)],
@@ -24,7 +24,7 @@ const METHODS: readonly (readonly [string, Method])[] = [
   ['activations.download', ({ activations }, options) => activations.download(1, options).next()],
   ['activations.download', ({ activations }, options) => activations.download(completed, options).next()],
   ['cohorts.import', ({ cohorts }, options) => cohorts.import(data, {}, options)],
-  ['projects.create', ({ projects }, options) => projects.create({}, options)],
+  ['projects.create', ({ projects }, options) => projects.create({ name: 'A' }, options)],
   ['uploads.reserve', ({ uploads }, options) => uploads.reserve({ kind: 'cohort', size: 1 }, options)],
   ['uploads.send', ({ uploads }, options) => uploads.send(reservation, data, options)],
   ['uploads.upload', ({ uploads }, options) => uploads.upload({ kind: 'cohort', data }, options)],
@@ -69,7 +69,7 @@ describe('an unknown option', () => {
     [[], 'The options of audiences.create must be an object.'],
   ])('is reported with the name that is probably meant: %j', async (options, message) => {
     const server = await startServer([{ data: [wireAudience()] }]);
-    const error = await failureOf(clientOf(server).audiences.create({}, options));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, options));
     expect(error).toMatchObject({ name: 'ConfigurationError', outcome: 'not-sent' });
     expect(String(error)).toContain(message);
     expect(await server.seen()).toEqual([]);
@@ -114,7 +114,7 @@ describe('the options of an idempotency key', () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const options: CreateOptions = { idempotencyKey: 'k', onConflict: 'wait' };
     const client = clientOf(server, { operations: { 'audiences.delete': { retry: 'idempotency-key' } } });
-    await client.audiences.create({}, options);
+    await client.audiences.create({ name: 'A' }, options);
     await client.request('POST', '/api/v2/x', options);
     await client.audiences.delete(1, untyped(options));
     expect((await server.seen()).map(({ headers }) => headers['idempotency-key'])).toEqual(['k', 'k', 'k']);
@@ -123,10 +123,10 @@ describe('the options of an idempotency key', () => {
   it('are refused by a create whose override sends no key, unless they are undefined', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
     const client = clientOf(server, { operations: { 'audiences.create': { retry: 'never' } } });
-    await expect(client.audiences.create({}, { idempotencyKey: 'k' })).rejects.toThrow(
+    await expect(client.audiences.create({ name: 'A' }, { idempotencyKey: 'k' })).rejects.toThrow(
       '`idempotencyKey` is not an option of audiences.create, which sends no idempotency key.',
     );
-    await client.audiences.create({}, { idempotencyKey: undefined, onConflict: undefined });
+    await client.audiences.create({ name: 'A' }, { idempotencyKey: undefined, onConflict: undefined });
     expect(await server.seen()).toHaveLength(1);
   });
 });
@@ -136,7 +136,7 @@ describe('`extraBody`', () => {
     const server = await startServer([{ data: [{ ...wireAudience(), ...reservation }] }]);
     const client = clientOf(server);
     const options = untyped({ extraBody: { a: 1 } });
-    await client.audiences.create({}, options);
+    await client.audiences.create({ name: 'A' }, options);
     await client.uploads.reserve({ kind: 'cohort', size: 1 }, options);
     for (const call of [client.audiences.get(1, options), client.request('POST', '/api/v2/x', options)]) {
       await expect(call).rejects.toThrow('`extraBody` is not an option of ');

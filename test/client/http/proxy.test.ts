@@ -18,7 +18,7 @@ describe('a proxy that refuses the tunnel', () => {
   ])('is named in the error, and nothing was sent: %s', async (_, dispatcherOf) => {
     const options = through(dispatcherOf(await startRefusingProxy()));
     const client = clientOf({ url: 'https://api.example.com' }, { ...options, maxRetries: 0 });
-    const error = await failureOf(client.audiences.create({}));
+    const error = await failureOf(client.audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
     expect(String(error)).toBe(
       'ConnectionError: audiences.create could not reach the service: Proxy response (407) !== 200 when HTTP Tunneling. The proxy refused the connection: check its credentials and its rules. Nothing reached the service; a retry is safe.',

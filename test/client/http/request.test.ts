@@ -42,7 +42,10 @@ describe('a request', () => {
 
   it('uses the caller’s idempotency key and headers', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
-    await clientOf(server, { headers: { 'X-Extra': 'client' } }).audiences.create({}, { idempotencyKey: 'my-key' });
+    await clientOf(server, { headers: { 'X-Extra': 'client' } }).audiences.create(
+      { name: 'A' },
+      { idempotencyKey: 'my-key' },
+    );
     expect((await server.seen())[0]?.headers).toMatchObject({ 'idempotency-key': 'my-key', 'x-extra': 'client' });
   });
 
@@ -177,15 +180,20 @@ describe('a function that a user passes to the client', () => {
       throw new Error('broken callback');
     };
     const before = clientOf(server, { operations: { 'audiences.create': { body: broken } } });
-    expect(await failureOf(before.audiences.create({}))).toMatchObject({
+    expect(await failureOf(before.audiences.create({ name: 'A' }))).toMatchObject({
       code: 'callback-failed',
       outcome: 'not-sent',
     });
     const limiter = { acquire: async () => broken(), pause() {} };
-    expect(await failureOf(clientOf(server, { limiter }).audiences.create({}))).toMatchObject({ outcome: 'not-sent' });
+    expect(await failureOf(clientOf(server, { limiter }).audiences.create({ name: 'A' }))).toMatchObject({
+      outcome: 'not-sent',
+    });
     expect(await server.seen()).toEqual([]);
     const after = clientOf(server, { operations: { 'audiences.create': { data: broken } } });
-    expect(await failureOf(after.audiences.create({}))).toMatchObject({ code: 'callback-failed', outcome: 'done' });
+    expect(await failureOf(after.audiences.create({ name: 'A' }))).toMatchObject({
+      code: 'callback-failed',
+      outcome: 'done',
+    });
   });
 
   it('a user’s `fetch` receives the options of `fetchOptions`, with precedence of the client’s own', async () => {

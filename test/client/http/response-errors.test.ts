@@ -62,7 +62,7 @@ describe('an error status', () => {
       name: 'taken',
     };
     const server = await startServer([{ status: 422, errors }]);
-    const error = await failureOf(clientOf(server).audiences.create({}));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
     expect(error).toMatchObject({
       errors: {
         url: ['The URL "https://x.example/?[redacted]" is bad.', 'Bearer "abc"'],
@@ -76,7 +76,7 @@ describe('an error status', () => {
   it('keeps a bounded part of endless messages, and says so', async () => {
     const errors = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`field-${at}`, ['x'.repeat(2_000)]]));
     const server = await startServer([{ status: 422, errors }]);
-    const error = await failureOf(clientOf(server).audiences.create({}));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
     expect(ValidationError.isInstance(error) && error.errors['field-0']?.[0]).toMatch(/^x{1000}… \(cut\)$/);
     expect(JSON.stringify(error).length).toBeLessThan(80_000);
     expect(String(error).length).toBeLessThan(2_000);
@@ -106,7 +106,7 @@ describe('an error status', () => {
 
   it('422 carries the service’s messages for each field, in the text, too', async () => {
     const server = await startServer([{ status: 422, errors: { name: ['is empty.', 'is odd.'], project_id: 'gone' } }]);
-    const error = await failureOf(clientOf(server).audiences.create({}));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ errors: { name: ['is empty.', 'is odd.'], project_id: ['gone'] } });
     expect(String(error)).toContain('name: is empty. is odd.');
   });
@@ -204,19 +204,22 @@ describe('an error of a create', () => {
     [503, 'unknown'],
   ])('%i has the outcome %s and the key', async (status, outcome) => {
     const server = await startServer({ '*': [{ status }], 'GET /api/v2/usage': [{ status: 500 }] });
-    const error = await failureOf(clientOf(server, once).audiences.create({}, { idempotencyKey: 'my-key' }));
+    const error = await failureOf(clientOf(server, once).audiences.create({ name: 'A' }, { idempotencyKey: 'my-key' }));
     expect(error).toMatchObject({ idempotencyKey: 'my-key', outcome });
   });
 
   it('is `unknown` when an earlier attempt may have arrived', async () => {
     const server = await startServer([{ fault: 'cut' }, { status: 422 }]);
-    expect(await failureOf(clientOf(server).audiences.create({}))).toMatchObject({ outcome: 'unknown', attempts: 2 });
+    expect(await failureOf(clientOf(server).audiences.create({ name: 'A' }))).toMatchObject({
+      outcome: 'unknown',
+      attempts: 2,
+    });
   });
 
   it('is `not-sent` when it was refused before sending', async () => {
     const server = await startServer([{}]);
     const dataset = [{ analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-02' }];
-    const error = await failureOf(clientOf(server).audiences.create({ dataset }));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A', dataset }));
     expect(error).toMatchObject({ local: true, outcome: 'not-sent', idempotencyKey: expect.any(String) });
     expect(await server.seen()).toEqual([]);
   });

@@ -50,19 +50,19 @@ describe('a create', () => {
   it('is retried after each 409 when an earlier attempt may have arrived, beyond `maxRetries`', async () => {
     const conflicts = Array.from({ length: 6 }, () => ({ status: 409 }));
     const server = await startServer([{ fault: 'cut' }, ...conflicts, { data: [wireAudience()] }]);
-    const { attempts } = await clientOf(server, { maxRetries: 1 }).audiences.create({}).withResponse();
+    const { attempts } = await clientOf(server, { maxRetries: 1 }).audiences.create({ name: 'A' }).withResponse();
     expect(attempts).toBe(8);
   });
 
   it('a create under a generated key rejects with a ConflictError immediately when the first response is 409', async () => {
     const server = await startServer([{ status: 409 }]);
-    const error = await failureOf(clientOf(server).audiences.create({}));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
   });
 
   it("a create under the caller's key is retried after a 409 until the response is replayed", async () => {
     const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
-    const { attempts } = await clientOf(server).audiences.create({}, { idempotencyKey: 'k' }).withResponse();
+    const { attempts } = await clientOf(server).audiences.create({ name: 'A' }, { idempotencyKey: 'k' }).withResponse();
     expect(attempts).toBe(3);
   });
 
@@ -70,7 +70,9 @@ describe('a create', () => {
     "a create under the caller's key ends at the first 409 with an unknown outcome with %o",
     async (options) => {
       const server = await startServer([{ status: 409 }]);
-      const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k', ...options }));
+      const error = await failureOf(
+        clientOf(server).audiences.create({ name: 'A' }, { idempotencyKey: 'k', ...options }),
+      );
       expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'k', outcome: 'unknown', attempts: 1 });
     },
   );
@@ -78,7 +80,7 @@ describe('a create', () => {
   it('waits for the response to another request with `onConflict: "wait"`', async () => {
     const server = await startServer([{ status: 409 }, { status: 409 }, { data: [wireAudience()] }]);
     const options = { idempotencyKey: 'k', onConflict: 'wait' } as const;
-    expect(await clientOf(server).audiences.create({}, options)).toMatchObject({ id: 42 });
+    expect(await clientOf(server).audiences.create({ name: 'A' }, options)).toMatchObject({ id: 42 });
   });
 });
 
@@ -193,10 +195,10 @@ describe('a 429', () => {
       '*': [{ data: [] }],
     });
     const client = clientOf(server);
-    const error = await failureOf(client.audiences.create({}));
+    const error = await failureOf(client.audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'refused', retryAfter: 3000, bucket: 'write' });
     await client.audiences.delete(1);
-    expect(await failureOf(client.audiences.create({}))).toMatchObject({
+    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({
       name: 'BuildBudgetError',
       outcome: 'not-sent',
     });
@@ -211,7 +213,7 @@ describe('a 429', () => {
         'GET /api/v2/usage': [{ data: { build_budget: budget }, delay: 1_000 }],
       });
       const client = clientOf(server);
-      const errors = await Promise.all([1, 2, 3].map(() => failureOf(client.audiences.create({}))));
+      const errors = await Promise.all([1, 2, 3].map(() => failureOf(client.audiences.create({ name: 'A' }))));
       for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 2400, budget });
       expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
     }));
@@ -222,7 +224,7 @@ describe('a 429', () => {
     };
     for (const usage of [{ data: left }, { status: 500 }, { data: [] }]) {
       const server = await startServer({ 'GET /api/v2/usage': [usage], '*': [{ status: 429 }] });
-      const error = await failureOf(clientOf(server, { maxRetries: 0 }).audiences.create({}));
+      const error = await failureOf(clientOf(server, { maxRetries: 0 }).audiences.create({ name: 'A' }));
       expect(error).toMatchObject({ name: 'RateLimitError', code: 'rate-limited' });
     }
   });

@@ -71,7 +71,7 @@ describe('a `fetch` that fails', () => {
     const round = new Error('round');
     round.cause = new AggregateError([round], 'and round', { cause: round });
     const client = clientOf({ url: 'http://127.0.0.1:1' }, { fetch: () => Promise.reject(round), maxRetries: 0 });
-    const error = await failureOf(client.audiences.create({}));
+    const error = await failureOf(client.audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'unknown' });
     await client.close();
   });

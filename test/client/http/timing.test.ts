@@ -25,7 +25,7 @@ describe('timeout', () => {
   it('makes the outcome of a create unknown', () =>
     quickly(async () => {
       const server = await startServer([{ fault: 'stall' }]);
-      const error = await failureOf(clientOf(server).audiences.create({}, { timeout: 100, maxRetries: 0 }));
+      const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { timeout: 100, maxRetries: 0 }));
       expect(error).toMatchObject({ outcome: 'unknown', idempotencyKey: expect.any(String) });
     }));
 
@@ -34,7 +34,7 @@ describe('timeout', () => {
       const server = await startServer([{ data: [], delay: 50 }]);
       const client = clientOf(server, { maxRetries: 0 });
       expect(await failureOf(client.webhooks.list({ timeout: 0 }))).toBeInstanceOf(TimeoutError);
-      const create = client.audiences.create({}, { timeout: 0, maxRetries: 4 });
+      const create = client.audiences.create({ name: 'A' }, { timeout: 0, maxRetries: 4 });
       expect(await failureOf(create)).toMatchObject({ outcome: 'not-sent', attempts: 0 });
       expect(await client.webhooks.list({ timeout: Number.POSITIVE_INFINITY })).toEqual([]);
     }));
@@ -62,7 +62,7 @@ describe('deadline', () => {
 
   it('a call with a deadline of 0 sends nothing, and says so', async () => {
     const server = await startServer([{ data: [wireAudience()] }]);
-    const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 0 }));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { deadline: 0 }));
     expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'not-sent' });
     expect(await server.seen()).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe('deadline', () => {
   it('passed while a create was under way leaves its outcome unknown', () =>
     quickly(async () => {
       const server = await startServer([{ fault: 'stall' }]);
-      const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 200 }));
+      const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { deadline: 200 }));
       expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'unknown' });
     }));
 });

@@ -30,6 +30,15 @@ function startNamed() {
 }
 
 describe('a status that a contract names', () => {
+  it('`client.jobState` returns the state that the contract names', async () => {
+    const { client } = startNamed();
+    const at = (id: number) => ({ status: { id } });
+    expect(client.jobState('audience', at(106))).toBe('failed');
+    expect(client.jobState('lookalike', at(106))).toBe('failed');
+    expect(client.jobState('audience', at(404))).toBe('running');
+    expect(client.jobState('estimate', at(404))).toBe('failed');
+  });
+
   it('ends the waits for its jobs, with the error of its progress', async () => {
     const { sandbox, client, build } = startNamed();
     const [failed, asking] = [await build(), await build()];

@@ -75,7 +75,7 @@ describe('options of a wait', () => {
     const refusal = { name: 'ConfigurationError', message: 'The options of a wait must be an object.' };
     const { audiences, cohorts } = client;
     expect(await failureOf(audiences.wait(1, options))).toMatchObject(refusal);
-    expect(await failureOf(audiences.createAndWait({}, { wait: options }))).toMatchObject(refusal);
+    expect(await failureOf(audiences.createAndWait({ name: 'A' }, { wait: options }))).toMatchObject(refusal);
     expect(await failureOf(audiences.watch(1, options)[Symbol.asyncIterator]().next())).toMatchObject({
       ...refusal,
       message: 'The options of a watch must be an object.',

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { AudienceClient, type ClientOptions, type RateLimiter } from '../../../src/index.ts';
+import { AudienceClient, type ClientOptions, type CreateOptions, type RateLimiter } from '../../../src/index.ts';
 import { inVirtualTime } from '../../support/in-virtual-time.ts';
 import { answer } from '../../support/job-service.ts';
 import { failureOf } from '../../support/server.ts';
@@ -27,13 +27,16 @@ function start(respond: (n: number) => Response | Promise<Response>, usage: numb
     ...options,
   });
   onTestFinished(() => client.close());
-  return { create: client.audiences.create.bind(client.audiences), creates: () => creates };
+  return {
+    create: (options?: CreateOptions) => client.audiences.create({ name: 'A' }, options),
+    creates: () => creates,
+  };
 }
 
 it('a `Retry-After` that is shorter than the budget says does not repeat refusals', async () => {
   for (const seconds of [0, 1]) {
     const { create, creates } = start(() => refuse(seconds), 3_600);
-    const error = await time.until(failureOf(create({})));
+    const error = await time.until(failureOf(create()));
     expect(error).toMatchObject({ code: 'build-budget-exhausted', retryAfter: 3_600, outcome: 'refused' });
     expect(creates()).toBe(1);
   }
@@ -43,10 +46,10 @@ it('a queued create fails immediately when the hold becomes longer than it may w
   const respond = (n: number): Response => (n === 1 ? refuse(1) : n === 2 ? refuse(3_600) : accept());
   const { create } = start(respond, 1);
   const patient = { maxRetryWait: 24 * HOUR };
-  const waiting = [create({}, patient)];
+  const waiting = [create(patient)];
   await time.pass(100);
-  waiting.push(create({}, patient), create({}, patient));
-  const failure = failureOf(create({}, { maxRetryWait: 5 * SECOND }));
+  waiting.push(create(patient), create(patient));
+  const failure = failureOf(create({ maxRetryWait: 5 * SECOND }));
   await time.pass(2 * SECOND);
   expect(await failure).toMatchObject({ code: 'build-budget-exhausted', outcome: 'not-sent' });
   await time.until(Promise.all(waiting));
@@ -59,9 +62,9 @@ it('a limiter that ignores the signal does not block the creates behind a call t
     pause: () => {},
   };
   const { create } = start((n) => (n === 1 ? refuse(1) : accept()), 1, { limiter });
-  await time.until(failureOf(create({}, { maxRetries: 0 })));
-  const ended = failureOf(create({}, { deadline: 3 * SECOND }));
-  const next = create({});
+  await time.until(failureOf(create({ maxRetries: 0 })));
+  const ended = failureOf(create({ deadline: 3 * SECOND }));
+  const next = create();
   expect(await time.until(ended)).toMatchObject({ code: 'deadline-exceeded' });
   expect(await time.until(next)).toMatchObject({ id: 42 });
 });
@@ -69,7 +72,7 @@ it('a limiter that ignores the signal does not block the creates behind a call t
 it('a refusal that asks for no retry holds other creates back, too', async () => {
   const { create, creates } = start(() => refuse(3_600, { 'x-should-retry': 'false' }), 1);
   for (let at = 0; at < 3; at++) {
-    expect(await time.until(failureOf(create({})))).toMatchObject({ code: 'build-budget-exhausted' });
+    expect(await time.until(failureOf(create()))).toMatchObject({ code: 'build-budget-exhausted' });
   }
   expect(creates()).toBe(1);
 });

@@ -44,7 +44,7 @@ describe('a build budget refusal', () => {
       const client = clientOf(server);
       const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ name: `${at}` })));
       expect(created).toHaveLength(3);
-      await client.audiences.create({});
+      await client.audiences.create({ name: 'A' });
       const keys = (await server.seen())
         .filter(({ method }) => method === 'POST')
         .map(({ headers }) => headers['idempotency-key']);
@@ -54,16 +54,18 @@ describe('a build budget refusal', () => {
   it('longer than the deadline fails immediately', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);
     const client = clientOf(server);
-    await failureOf(client.audiences.create({}, { maxRetries: 0 }));
+    await failureOf(client.audiences.create({ name: 'A' }, { maxRetries: 0 }));
     // The deadline is later than the end of a test that waits for it.
-    const error = await failureOf(client.audiences.create({}, { deadline: 50_000, maxRetryWait: 1_000_000 }));
+    const error = await failureOf(
+      client.audiences.create({ name: 'A' }, { deadline: 50_000, maxRetryWait: 1_000_000 }),
+    );
     expect(error).toMatchObject({ name: 'BuildBudgetError', retryAt: expect.any(Date), outcome: 'not-sent' });
   });
 
   it('leaves the outcome `refused` when the deadline passes while the client reads the usage report', () =>
     quickly(async () => {
       const server = await startServer({ [create]: [{ status: 429 }], [usage]: [{ fault: 'stall' }] });
-      const error = await failureOf(clientOf(server).audiences.create({}, { deadline: 2_000 }));
+      const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { deadline: 2_000 }));
       expect(error).toMatchObject({ code: 'deadline-exceeded', outcome: 'refused', attempts: 1 });
       expect(error).toSatisfy((it: Error) => it.cause instanceof Error && it.cause.name === 'RateLimitError');
     }));
@@ -73,14 +75,14 @@ describe('a build budget refusal', () => {
       [create]: [{ status: 429, headers: { 'retry-after': '0' } }],
       [usage]: [{ status: 503 }],
     });
-    await failureOf(clientOf(server).audiences.create({}, { maxRetries: 0 }));
+    await failureOf(clientOf(server).audiences.create({ name: 'A' }, { maxRetries: 0 }));
     expect((await server.seen()).filter(({ method }) => method === 'GET')).toHaveLength(1);
   });
 
   it('is known for creates through `request`, too', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '1800' } }, { data: [] }]);
     const client = clientOf(server, { maxRetryWait: 1_000 });
-    const options = { body: {}, idempotencyKey: 'k' };
+    const options = { body: { name: 'x' }, idempotencyKey: 'k' };
     expect(await failureOf(client.request('POST', '/api/v2/lookalikes/create', options))).toMatchObject({
       name: 'BuildBudgetError',
     });
@@ -108,27 +110,27 @@ describe('a create that is refused with a long `Retry-After`', () => {
     ['the usage report lacks the budget', limited, { data: {} }, { name: 'BuildBudgetError' }],
   ])('%s', async (_, response, usageReport, expected) => {
     const server = await startServer({ [create]: [response], [usage]: [usageReport] });
-    const error = await failureOf(clientOf(server).audiences.create({}));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ ...expected, retryAfter: 900, outcome: 'refused', attempts: 1 });
   });
 
   it('is a rate limit if the usage report cannot be read, and `Retry-After` is as long as a rate bucket can ask for', async () => {
     const minute = { status: 429, headers: { 'retry-after': '60' } };
     const server = await startServer({ [create]: [minute], [usage]: [{ status: 503 }] });
-    const error = await failureOf(clientOf(server).audiences.create({}, { maxRetries: 0 }));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { maxRetries: 0 }));
     expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 60 });
   });
 
   it('is told from a rate limit by a report of a budget that is used up, also if the report names no time', async () => {
     const server = await startServer({ [create]: [{ status: 429 }], [usage]: [report(60, null)] });
-    const error = await failureOf(clientOf(server).audiences.create({}, { maxRetries: 0 }));
+    const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }, { maxRetries: 0 }));
     expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 60, budget: { hour: { used: 60 } } });
   });
 
   it('carries the budget as `BuildBudget`, or none if the report has another shape', async () => {
     const budgetAfter = async (usageReport: Step) => {
       const server = await startServer({ [create]: [limited], [usage]: [usageReport] });
-      const error = await failureOf(clientOf(server).audiences.create({}));
+      const error = await failureOf(clientOf(server).audiences.create({ name: 'A' }));
       if (!BuildBudgetError.isInstance(error)) throw error;
       return [error.budget?.hour.used, error.budget?.day.limit, String(error).includes('probably')];
     };
@@ -140,7 +142,9 @@ describe('a create that is refused with a long `Retry-After`', () => {
   it('says whether the usage report shows that the budget is used up', async () => {
     const messageAfter = async (usageReport: Step, options: { token?: string } = {}): Promise<string> => {
       const server = await startServer({ [create]: [limited], [usage]: [usageReport] });
-      const error = await failureOf(clientOf(server).audiences.create({}, { idempotencyKey: 'k', ...options }));
+      const error = await failureOf(
+        clientOf(server).audiences.create({ name: 'A' }, { idempotencyKey: 'k', ...options }),
+      );
       return String(error).replace(/[\d-]+T[\d:.]+Z/, 'then');
     };
     const unsure =

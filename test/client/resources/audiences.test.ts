@@ -18,7 +18,7 @@ describe('audiences', () => {
     const { client, sandbox } = await startBench();
     const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
     const create = (days: number, analysis_type = 'WebDomain') =>
-      client.audiences.create({ dataset: [{ analysis_type, start_date: ago(days), end_date: ago(1) }] });
+      client.audiences.create({ name: 'A', dataset: [{ analysis_type, start_date: ago(days), end_date: ago(1) }] });
     const error = await failureOf(create(48));
     expect(error).toMatchObject({ local: true, errors: { 'dataset.0.start_date': [expect.any(String)] } });
     expect(sandbox.log).toEqual([]);
@@ -29,7 +29,7 @@ describe('audiences', () => {
 
   it('carry the service’s 422 for an unknown project', async () => {
     const { client } = await startBench();
-    const error = await failureOf(client.audiences.create({ project_id: 77 }));
+    const error = await failureOf(client.audiences.create({ name: 'A', project_id: 77 }));
     expect(error).toMatchObject({ errors: { project_id: [expect.any(String)] }, outcome: 'refused' });
   });
 });

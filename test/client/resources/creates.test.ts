@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AudienceClient, type CreateOptions } from '../../../src/index.ts';
+import { AudienceClient, type AudienceCreate, type CreateOptions } from '../../../src/index.ts';
 import { createSandbox } from '../../../src/sandbox/index.ts';
 import { credentials } from '../../support/sandbox.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
@@ -60,7 +60,7 @@ describe('extraBody', () => {
   ])('is refused with %s, and nothing is sent', async (_, body, extraBody, field) => {
     const server = await startServer([]);
     const options = { extraBody: extraBody() } as CreateOptions; // as JavaScript passes it
-    const creating = clientOf(server).audiences.create(body() as object, options);
+    const creating = clientOf(server).audiences.create(body() as AudienceCreate, options);
     expect(await failureOf(creating)).toMatchObject({ local: true, errors: { [field]: [expect.any(String)] } });
     expect(await server.seen()).toEqual([]);
   });

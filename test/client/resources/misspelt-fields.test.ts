@@ -15,7 +15,10 @@ async function warned(data: unknown) {
 }
 
 /** A value whose fields the compiler does not know. */
-const untyped = (text: string): Readonly<Record<string, never>> => JSON.parse(text);
+const untyped = (text: string): never => JSON.parse(text) as never;
+
+/** The same, to add to an object. */
+const odd = (text: string): Readonly<Record<string, never>> => JSON.parse(text);
 
 describe('a misspelt field', () => {
   it('is logged with the right name, and sent as it is', async () => {
@@ -60,7 +63,7 @@ describe('a misspelt field', () => {
     await client.audiences.list(untyped('{"perPage":7}'));
     await client.reference.list('web', 'domains', untyped('{"Page":7}'));
     await client.usage.get(untyped('{"yearMonth":"2026-01"}')).catch(() => {});
-    await client.uploads.reserve({ kind: 'cohort', size: 9, ...untyped('{"Size":9}') }).catch(() => {});
+    await client.uploads.reserve({ kind: 'cohort', size: 9, ...odd('{"Size":9}') }).catch(() => {});
     expect(lines.map(([, fields]) => `${fields?.operation} ${fields?.field}`)).toEqual([
       'audiences.list perPage',
       'reference.list Page',
@@ -74,10 +77,10 @@ describe('a field that is not documented', () => {
   it('is not logged if no documented field has a similar name, whatever the body is', async () => {
     const { client, lines } = await warned([wireAudience()]);
     const filters = { project_ids: 1, Name: 'a key that is data', timeout: 1 };
-    await client.audiences.create({ ...untyped('{"operator":"AND","cohort_id":1,"title":"x","toString":1}'), filters });
+    const fields = odd('{"operator":"AND","cohort_id":1,"title":"x","toString":1}');
+    await client.audiences.create({ ...fields, name: 'A', filters });
     await client.audiences.create(untyped('{"dataset":{"startDate":1}}'));
     await client.audiences.create(untyped('[{"projectId":1}]'));
-    await client.audiences.create(untyped('null'));
     expect(lines).toEqual([]);
   });
 });
@@ -87,7 +90,7 @@ describe('a name that is a documented one in the plural, or a short one with ano
     const { client, lines } = await warned([{ ...wireAudience(), ...wireActivation('') }]);
     await client.audiences.create(untyped('{"datasets":[],"project_ids":[1],"projects_id":1,"names":1,"nam":1}'));
     await client.activations.create(untyped('{"audience_ids":[1],"filter":{}}'));
-    await client.uploads.reserve({ kind: 'cohort', size: 9, ...untyped('{"sizes":9,"kinds":9}') }).catch(() => {});
+    await client.uploads.reserve({ kind: 'cohort', size: 9, ...odd('{"sizes":9,"kinds":9}') }).catch(() => {});
     expect(lines).toEqual([]);
   });
 });
@@ -129,7 +132,14 @@ describe('a value close to a known one', () => {
     ['AffinityTransctions', 'AffinityTransactions'],
   ])('is logged with the known one, once for each operation, and sent as it is: %s', async (value, meant) => {
     const { client, lines, bodies } = await warned([wireAudience()]);
-    const body = { dataset: [{ analysis_type: value }, { analysis_type: value }] };
+    const dates = { start_date: '2026-05-01', end_date: '2026-05-31' };
+    const body = {
+      name: 'A',
+      dataset: [
+        { analysis_type: value, ...dates },
+        { analysis_type: value, ...dates },
+      ],
+    };
     await client.audiences.create(body);
     await client.audiences.create(body);
     await client.estimates.create(body);
@@ -145,7 +155,10 @@ describe('a value close to a known one', () => {
   it('is not logged if it is known, or like none', async () => {
     const { client, lines } = await warned([wireAudience()]);
     const values = ['WebDomain', 'AffinityTransactions', 'Web', 'Transactions', 'MobileApps', ''];
-    await client.audiences.create({ dataset: values.map((analysis_type) => ({ analysis_type })) });
+    await client.audiences.create({
+      name: 'A',
+      dataset: values.map((analysis_type) => ({ analysis_type, start_date: '', end_date: '' })),
+    });
     await client.audiences.create(
       untyped('{"dataset":[{"analysis_type":7},{"analysis_type":null}],"analysis_type":1}'),
     );
@@ -162,9 +175,9 @@ it('dates in the wrong order are logged, and sent as they are', async () => {
     { ...entry, start_date: first, end_date: first },
     { ...entry, start_date: last, end_date: first },
   ];
-  await client.audiences.create({ dataset });
+  await client.audiences.create({ name: 'A', dataset });
   expect(lines.map(([line]) => line)).toEqual([
     'audiences.create: `dataset.*.start_date` is after `dataset.*.end_date`. It is sent as it is.',
   ]);
-  expect(await bodies()).toEqual([{ dataset }]);
+  expect(await bodies()).toEqual([{ name: 'A', dataset }]);
 });

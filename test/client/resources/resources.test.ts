@@ -71,7 +71,9 @@ describe('lookalikes', () => {
     'lookalikes of the target size %s are refused before sending',
     async (target_size) => {
       const { client, sandbox } = await bench();
-      const error = await failureOf(client.lookalikes.create({ config: { target_size: odd(target_size) } }));
+      const error = await failureOf(
+        client.lookalikes.create({ source_audience_id: 1, config: { target_size: odd(target_size) } }),
+      );
       expect(error).toMatchObject({ local: true, errors: { 'config.target_size': [expect.any(String)] } });
       expect(sandbox.log).toEqual([]);
     },
@@ -81,14 +83,13 @@ describe('lookalikes', () => {
     const one = await bench(999);
     const config = { target_size: 9 };
     const small = await builtAudience(one);
-    const { id } = await one.client.audiences.create({});
+    const { id } = await one.client.audiences.create({ name: 'A' });
     for (const source_audience_id of [small.id, id, 9_999]) {
       const error = await failureOf(one.client.lookalikes.create({ source_audience_id, config }));
       expect(error).toMatchObject({ local: false, errors: { source_audience_id: [expect.any(String)] } });
     }
-    expect(await failureOf(one.client.lookalikes.create({ source_audience_id: small.id }))).toMatchObject({
-      status: 422,
-    });
+    const unsized = { source_audience_id: small.id, config: odd(undefined) };
+    expect(await failureOf(one.client.lookalikes.create(unsized))).toMatchObject({ status: 422 });
   });
 });
 
@@ -127,7 +128,7 @@ describe('activations', () => {
   it('activations of fewer than 500 devices, of running and of unknown audiences carry the service’s 422', async () => {
     const one = await bench(499);
     const small = await builtAudience(one);
-    const running = await one.client.audiences.create({});
+    const running = await one.client.audiences.create({ name: 'A' });
     for (const audience_id of [small.id, running.id, 9_999]) {
       const error = await failureOf(one.client.activations.create({ audience_id }));
       expect(error).toMatchObject({ local: false, outcome: 'refused', errors: { audience_id: [expect.any(String)] } });
@@ -172,7 +173,7 @@ describe('activations', () => {
     ] as const) {
       const one = await startBench({ jobs: { devices: () => ({ eids: 5_000, scids }) } });
       const dataset = recentDataset().map((it) => ({ ...it, analysis_type: 'AffinityTransactions' }));
-      const { id } = await one.client.audiences.create({ dataset });
+      const { id } = await one.client.audiences.create({ name: 'A', dataset });
       await one.sandbox.advance(HOUR);
       const audience = await one.client.audiences.get(id);
       expect(audience.eligibility).toMatchObject({
@@ -217,7 +218,7 @@ describe('cohorts', () => {
     const done = await one.client.cohorts.wait(created);
     expect(done.status).toEqual({ id: 4, name: 'Completed' });
     expect(done.total_eids).toBeGreaterThan(0);
-    const failing = await one.client.cohorts.create({});
+    const failing = await one.client.cohorts.create({ name: 'C' });
     one.sandbox.jobs.finish('cohort', failing.id, 5);
     expect(await failureOf(one.client.cohorts.wait(failing))).toBeInstanceOf(JobFailedError);
     expect((await one.client.cohorts.list()).items).toHaveLength(2);
@@ -227,11 +228,11 @@ describe('cohorts', () => {
 describe('estimates', () => {
   it('have the lifecycle of audiences', async () => {
     const one = await bench();
-    const created = await one.client.estimates.create({ dataset: recentDataset() });
+    const created = await one.client.estimates.create({ name: 'A', dataset: recentDataset() });
     await one.sandbox.advance(HOUR);
     expect(await one.client.estimates.wait(created)).toMatchObject({ status: { id: 104 }, unique_eids: 5_000 });
     const old = [{ analysis_type: 'WebDomain', start_date: '2020-01-01', end_date: '2020-01-02' }];
-    expect(await failureOf(one.client.estimates.create({ dataset: old }))).toMatchObject({ local: true });
+    expect(await failureOf(one.client.estimates.create({ name: 'A', dataset: old }))).toMatchObject({ local: true });
   });
 });
 
@@ -240,9 +241,13 @@ describe('projects', () => {
     const { client } = await bench();
     const project = await client.projects.create({ name: 'Spring' });
     expect(await client.projects.get(project.id)).toEqual(project);
-    expect(await client.audiences.create({ project_id: project.id })).toMatchObject({ project: { name: 'Spring' } });
+    expect(await client.audiences.create({ name: 'A', project_id: project.id })).toMatchObject({
+      project: { name: 'Spring' },
+    });
     await client.projects.delete(project.id);
-    expect(await failureOf(client.audiences.create({ project_id: project.id }))).toMatchObject({ status: 422 });
+    expect(await failureOf(client.audiences.create({ name: 'A', project_id: project.id }))).toMatchObject({
+      status: 422,
+    });
     expect((await client.projects.list()).items).toEqual([]);
   });
 });
@@ -296,11 +301,15 @@ describe('reference', () => {
 
   it('is what filters refer to: a value that does not exist is a 422', async () => {
     const { client } = await bench();
-    expect(await client.audiences.create({ filters: { genres: [1, 2], countries: ['Country 7'] } })).toMatchObject({
+    expect(
+      await client.audiences.create({ name: 'A', filters: { genres: [1, 2], countries: ['Country 7'] } }),
+    ).toMatchObject({
       id: expect.any(Number),
     });
-    expect(await failureOf(client.audiences.create({ filters: ['genres'] }))).toMatchObject({ status: 422 });
-    const error = await failureOf(client.audiences.create({ filters: { genres: [1, 9_999], colours: [1] } }));
+    expect(await failureOf(client.audiences.create({ name: 'A', filters: ['genres'] }))).toMatchObject({ status: 422 });
+    const error = await failureOf(
+      client.audiences.create({ name: 'A', filters: { genres: [1, 9_999], colours: [1] } }),
+    );
     expect(error).toMatchObject({
       errors: { 'filters.genres': [expect.any(String)], 'filters.colours': [expect.any(String)] },
     });

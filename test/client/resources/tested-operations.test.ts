@@ -16,7 +16,7 @@ describe('the operation table', () => {
 describe('operations whose rules are those of their neighbours', () => {
   it('return what was created, and list it', async () => {
     const { client } = await startBench();
-    const estimate = await client.estimates.create({});
+    const estimate = await client.estimates.create({ name: 'A' });
     expect(await client.estimates.get(estimate.id)).toMatchObject({ id: estimate.id });
     const schedule = await client.schedules.create({ name: 'Weekly' });
     expect((await client.schedules.list()).items).toEqual([expect.objectContaining({ id: schedule.id })]);

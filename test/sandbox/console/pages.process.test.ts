@@ -186,7 +186,7 @@ describe('the console in Chromium', () => {
     await queue.getByLabel('Status').selectOption('422');
     await queue.getByLabel('Duration in seconds').fill('0');
     await act('Queue the outcome', "sandbox.jobs.next('cohort', { status: 422, duration: 0 })");
-    expect((await client.cohorts.get((await client.cohorts.create({})).id)).status.id).toBe(5);
+    expect((await client.cohorts.get((await client.cohorts.create({ name: 'C' })).id)).status.id).toBe(5);
     await press('Complete all…');
     await page.getByText(/\d+ jobs? finished as 104 Completed\./).waitFor();
 

@@ -209,7 +209,7 @@ async function recordFaults(): Promise<string> {
     const abandoned =
       key === undefined
         ? client.usage.get({}, { signal })
-        : client.audiences.create({}, { signal, idempotencyKey: key });
+        : client.audiences.create({ name: 'A' }, { signal, idempotencyKey: key });
     const rejected = expect(abandoned).rejects.toThrow();
     await eventually(() => expect(sandbox.faults.list()).toEqual([]));
     giveUp.abort();

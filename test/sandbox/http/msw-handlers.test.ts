@@ -84,7 +84,7 @@ describe('handlers for msw', () => {
       ],
     });
     const once = { maxRetries: 0 };
-    expect(await failureOf(client.audiences.create({}, once))).toMatchObject({ name: 'ConnectionError' });
+    expect(await failureOf(client.audiences.create({ name: 'A' }, once))).toMatchObject({ name: 'ConnectionError' });
     expect((await client.audiences.list()).items).toHaveLength(1);
     expect(await failureOf(client.usage.get(undefined, once))).toMatchObject({ name: 'ConnectionError' });
   });

@@ -13,6 +13,8 @@ const same = <A, B>(..._: Equal<A, B> extends true ? [] : [never]): void => {};
 
 interface Dataset {
   analysis_type: string;
+  start_date: string;
+  end_date: string;
   domains: string[];
 }
 interface Visitors {
@@ -38,6 +40,7 @@ interface Filters {
 }
 /** Fields of a resource whose fields are not specified: spread, because an interface has no index signature. */
 interface Plan {
+  name: string;
   cron: string;
   audience: { id: number };
 }
@@ -58,8 +61,10 @@ interface Arguments {
 }
 
 export async function bodies(client: AudienceClient, file: Blob): Promise<void> {
-  const visitors: Visitors = { name: 'x', dataset: [{ analysis_type: 'WebDomain', domains: ['a.example'] }] };
-  const body: AudienceCreate = visitors.dataset.length > 0 ? { ...visitors } : {};
+  const dates = { start_date: '2026-11-01', end_date: '2026-11-30' };
+  const dataset = [{ analysis_type: 'WebDomain', ...dates, domains: ['a.example'] }];
+  const visitors: Visitors = { name: 'x', dataset };
+  const body: AudienceCreate = visitors.dataset.length > 0 ? { ...visitors } : { name: 'x' };
   await client.audiences.create(body);
   await client.audiences.create(visitors, { timeout: 1_000 });
   await client.audiences.createAndWait(visitors);
@@ -68,7 +73,7 @@ export async function bodies(client: AudienceClient, file: Blob): Promise<void> 
   await client.lookalikes.create(grown);
   const delivery: Delivery = { audience_id: 1, filters: { freq_min: 1, weekdays: true } };
   await client.activations.createAndWait(delivery);
-  const plan: Plan = { cron: '* * * * *', audience: { id: 1 } };
+  const plan: Plan = { name: 'x', cron: '* * * * *', audience: { id: 1 } };
   await client.projects.create({ ...plan });
   await client.schedules.create({ ...plan });
   const places: Places = { kind: 'poi_submission', size: 9, country: 'DE' };
@@ -87,7 +92,7 @@ export function refusedBodies(client: AudienceClient, wrong: { name: number }, p
   // @ts-expect-error a name is a string
   client.audiences.create(wrong);
   // @ts-expect-error a date is a string
-  client.audiences.create({ dataset: [{ start_date: 7 }] });
+  client.audiences.create({ name: 'x', dataset: [{ analysis_type: 'x', start_date: 7, end_date: '' }] });
   // @ts-expect-error a body is an object
   client.audiences.create([{ name: 'x' }]);
   // @ts-expect-error a body is an object

@@ -30,16 +30,25 @@ const { audiences, lookalikes, activations, cohorts, projects, schedules, estima
 // Values whose types are inferred, widened, or declared elsewhere.
 
 export function literal() {
-  return audiences.create({ name: 'Visitors', dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01' }] });
+  return audiences.create({
+    name: 'Visitors',
+    dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01', end_date: '2026-11-30' }],
+  });
 }
 
 export function inferredConstant() {
-  const body = { name: 'Visitors', dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01' }] };
+  const body = {
+    name: 'Visitors',
+    dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01', end_date: '2026-11-30' }],
+  };
   return audiences.create(body);
 }
 
 export function constAssertion() {
-  const body = { name: 'Visitors', dataset: [{ analysis_type: 'AffinityTransactions' }] } as const;
+  const body = {
+    name: 'Visitors',
+    dataset: [{ analysis_type: 'AffinityTransactions', start_date: '2026-11-01', end_date: '2026-11-30' }],
+  } as const;
   return audiences.createAndWait(body);
 }
 
@@ -49,7 +58,7 @@ export function satisfied() {
 }
 
 export function annotated() {
-  const body: AudienceCreate = {};
+  const body: AudienceCreate = { name: 'Visitors' };
   return audiences.create(body);
 }
 
@@ -67,7 +76,7 @@ export function mapped(campaigns: Campaign[]) {
 }
 
 export function readonlyArrays(dataset: readonly DatasetCreate[]) {
-  return audiences.create({ dataset });
+  return audiences.create({ name: 'Visitors', dataset });
 }
 
 export class Definition implements AudienceCreate {
@@ -77,7 +86,7 @@ export class Definition implements AudienceCreate {
     this.name = name;
   }
   add(analysis_type: AnalysisType): this {
-    this.dataset.push({ analysis_type });
+    this.dataset.push({ analysis_type, start_date: '2026-11-01', end_date: '2026-11-30' });
     return this;
   }
 }
@@ -112,7 +121,12 @@ enum Kind {
   Affinity = 'AffinityTransactions',
 }
 export function enumerated(kind: Kind) {
-  return audiences.create({ dataset: [{ analysis_type: kind }, { analysis_type: Kind.Affinity }] });
+  const dates = { start_date: '2026-11-01', end_date: '2026-11-30' };
+  const dataset = [
+    { analysis_type: kind, ...dates },
+    { analysis_type: Kind.Affinity, ...dates },
+  ];
+  return audiences.create({ name: 'Visitors', dataset });
 }
 
 type AudienceId = number & { readonly __brand: 'AudienceId' };
@@ -136,7 +150,7 @@ export function picked(body: Pick<AudienceCreate, 'name' | 'project_id'>, rest: 
   return audiences.create({ ...rest, ...body });
 }
 
-export function required({ name }: Required<AudienceCreate>): string | undefined {
+export function required({ name }: Required<AudienceCreate>): string {
   return name;
 }
 
@@ -145,7 +159,13 @@ export function required({ name }: Required<AudienceCreate>): string | undefined
 const Input = z.object({
   name: z.string(),
   project_id: z.number().nullable().optional(),
-  dataset: z.array(z.object({ analysis_type: z.enum(['WebDomain', 'AffinityTransactions']), start_date: z.string() })),
+  dataset: z.array(
+    z.object({
+      analysis_type: z.enum(['WebDomain', 'AffinityTransactions']),
+      start_date: z.string(),
+      end_date: z.string(),
+    }),
+  ),
 });
 export function zodInferred(input: unknown) {
   return audiences.create(Input.parse(input));
@@ -168,7 +188,7 @@ export function conditional(projectId: number | undefined, isTest: boolean) {
   });
 }
 
-export function undefinedFields(name?: string, projectId?: number) {
+export function undefinedFields(name: string, projectId?: number) {
   return audiences.create({ name, project_id: projectId });
 }
 
@@ -180,7 +200,11 @@ export function mutable() {
 }
 
 export function unspecified(plan: Record<string, unknown>) {
-  return Promise.all([projects.create({ name: 'x', color: 'red' }), schedules.create(plan), projects.create({})]);
+  return Promise.all([
+    projects.create({ name: 'x', color: 'red' }),
+    schedules.create(plan),
+    projects.create({ name: 'A' }),
+  ]);
 }
 
 // Wrappers, and libraries that pass types on.
@@ -271,7 +295,10 @@ export function store(save: (event: WebhookEvent) => Promise<void>) {
 export async function counts() {
   const { build_budget, ...counted } = await usage.get({ yearmonth: '2026-10' });
   const rows = await reference.list('web', 'domains').toArray({ limit: 10 });
-  const estimate = await estimates.createAndWait({ dataset: [{ analysis_type: 'WebDomain' }] });
+  const estimate = await estimates.createAndWait({
+    name: 'x',
+    dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01', end_date: '2026-11-30' }],
+  });
   return [build_budget.hour.limit - build_budget.hour.used, counted.audiences, rows[0]?.name, estimate.size];
 }
 

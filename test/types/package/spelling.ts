@@ -43,17 +43,17 @@ export function misspeltBodies(client: AudienceClient, file: Blob): void {
   // @ts-expect-error filters
   estimates.create({ fitlers: { web: [1] } });
   // @ts-expect-error start_date
-  audiences.create({ dataset: [{ startDate: '2026-11-01' }] });
+  audiences.create({ name: 'x', dataset: [{ startDate: '2026-11-01' }] });
   // @ts-expect-error start_date
-  audiences.create({ dataset: [{ stat_date: '2026-11-01' }] });
+  audiences.create({ name: 'x', dataset: [{ stat_date: '2026-11-01' }] });
   // @ts-expect-error end_date
-  audiences.create({ dataset: [{ endDate: '2026-11-01' }] });
+  audiences.create({ name: 'x', dataset: [{ endDate: '2026-11-01' }] });
   // @ts-expect-error end_date, in the second element
-  audiences.create({ dataset: [{ end_date: '2026-11-01' }, { enddate: '2026-11-01' }] });
+  audiences.create({ name: 'x', dataset: [{ end_date: '2026-11-01' }, { enddate: '2026-11-01' }] });
   // @ts-expect-error analysis_type
-  estimates.createAndWait({ dataset: [{ analysisType: 'WebDomain' }] });
+  estimates.createAndWait({ name: 'x', dataset: [{ analysisType: 'WebDomain' }] });
   // @ts-expect-error analysis_type
-  estimates.create({ dataset: [{ analysys_type: 'WebDomain' }] });
+  estimates.create({ name: 'x', dataset: [{ analysys_type: 'WebDomain' }] });
   // @ts-expect-error target_size
   lookalikes.create({ config: { targetSize: 5_000 } });
   // @ts-expect-error target_size
@@ -128,7 +128,7 @@ export function unknownFields(client: AudienceClient): void {
   // @ts-expect-error not documented
   audiences.create({ title: 'x' });
   // @ts-expect-error not documented
-  audiences.create({ dataset: [{ domains: ['a.example'] }] });
+  audiences.create({ name: 'x', dataset: [{ domains: ['a.example'] }] });
   // @ts-expect-error not documented
   lookalikes.create({ config: { expansion: true } });
   // @ts-expect-error not documented
@@ -138,12 +138,12 @@ export function unknownFields(client: AudienceClient): void {
   // @ts-expect-error not documented
   audiences.list({ age: 30 });
   // Nothing is specified of these.
-  projects.create({ description: 'x', color: 'red' });
+  projects.create({ name: 'x', description: 'x', color: 'red' });
   schedules.create({ cron: '* * * * *', interval_hours: 24, audience_id: 1, timezone: 'UTC' });
 }
 
 export function assumedFields(client: AudienceClient): void {
-  client.audiences.create({ cohort_id: 1 });
+  client.audiences.create({ name: 'x', cohort_id: 1 });
   client.activations.create({ audience_id: 1, identifier: 'EID' });
   client.cohorts.create({ source_audience_id: 1 });
 }
@@ -151,12 +151,12 @@ export function assumedFields(client: AudienceClient): void {
 /** Optional fields may be `undefined`, also under `exactOptionalPropertyTypes`. */
 export function undefinedFields(client: AudienceClient): void {
   client.audiences.create({
-    name: undefined,
+    name: 'x',
     project_id: undefined,
-    dataset: [{ start_date: undefined }],
+    dataset: undefined,
     filters: undefined,
   });
-  client.lookalikes.create({ source_audience_id: undefined, config: { target_size: undefined } });
+  client.lookalikes.create({ name: undefined, source_audience_id: 1, config: { target_size: 9 } });
   client.activations.create({ audience_id: 1, filters: { freq_min: undefined }, partner_id: undefined });
   client.audiences.list({ page: undefined, per_page: undefined });
 }

@@ -41,12 +41,21 @@ declare module 'audience-activation' {
   interface UploadRequest {
     my_checksum?: string;
   }
+  interface OptionalFields {
+    'estimates.create': 'name';
+    'lookalikes.create': 'source_audience_id' | 'config';
+  }
 }
 
 export async function declaredOnce(client: AudienceClient, file: Blob): Promise<void> {
-  const body: AudienceCreate = { name: 'x', my_field: 'x', dataset: [{ my_domains: ['a.example'] }] };
+  const dates = { start_date: '2026-11-01', end_date: '2026-11-30' };
+  const dataset = [{ analysis_type: 'WebDomain', ...dates, my_domains: ['a.example'] }];
+  const body: AudienceCreate = { name: 'x', my_field: 'x', dataset };
   const created: Audience = await client.audiences.create(body);
-  await client.audiences.createAndWait({ my_field: 'x' }, { onCreated: ({ my_result }) => my_result?.toFixed() });
+  await client.audiences.createAndWait(
+    { name: 'x', my_field: 'x' },
+    { onCreated: ({ my_result }) => my_result?.toFixed() },
+  );
   const { my_result, eligibility } = await client.audiences.get(created.id);
   const score: number | undefined = eligibility.my_score ?? my_result;
   const params: ListParams = { my_search: 'x' };
@@ -55,7 +64,11 @@ export async function declaredOnce(client: AudienceClient, file: Blob): Promise<
   const waited = await client.audiences.wait(42, { onUpdate: (audience) => audience.my_result?.toFixed() });
   const resumed = await client.waits.wait<'audience'>({ kind: 'audience', id: 42 });
   for await (const audience of client.audiences.watch(42)) audience.my_result?.toFixed();
-  await client.lookalikes.create({ source_audience_id: 42, config: { my_seed: 1 } });
+  await client.lookalikes.create({ source_audience_id: 42, config: { target_size: 9, my_seed: 1 } });
+  // Fields that this service does not require.
+  await client.estimates.create({ dataset });
+  await client.estimates.createAndWait({ name: 'x', dataset });
+  await client.lookalikes.create({ name: 'x' });
   const cohort: Cohort = await client.cohorts.import(file, { my_delimiter: ';' });
   const upload: UploadRequest = { kind: 'cohort', size: 9, my_checksum: 'x' };
   await client.uploads.reserve(upload);
@@ -74,7 +87,9 @@ export async function declaredOnce(client: AudienceClient, file: Blob): Promise<
 /** The declared fields are typed, and all others are errors as before. */
 export async function misspelt(client: AudienceClient): Promise<void> {
   // @ts-expect-error a string
-  client.audiences.create({ my_field: 7 });
+  client.audiences.create({ name: 'x', my_field: 7 });
+  // @ts-expect-error a date is a string
+  client.estimates.create({ dataset: [{ analysis_type: 'x', start_date: 7, end_date: '' }] });
   // @ts-expect-error my_field
   client.audiences.create({ my_feld: 'x' });
   const audience = await client.audiences.get(42);
