@@ -1,5 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   type Activation,
   type ActivationCreate,
@@ -7,19 +7,24 @@ import {
   type AudienceClient,
   type AudienceCreate,
   AuthenticationError,
+  type Cohort,
+  type CohortCreate,
   explainActivation,
   type JsonObject,
-  RateLimitError,
+  type RateLimitError,
   type WaitOptions,
 } from '../../index.ts';
 import { downloadTo, type Journal, type JournalNamespace } from '../../node/index.ts';
+import type { JobResource } from '../../spec/job-status.ts';
 import { sleep } from '../../util/abort.ts';
 import { createMutex } from '../../util/concurrency.ts';
 import type { BatchRow } from './batch-rows.ts';
+import { createQueue, isRowRefused, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
 
 /** How far a row is: on its way, or how it has ended. */
 export type RowState =
   | 'waiting'
+  | 'importing'
   | 'building'
   | 'activating'
   | 'downloading'
@@ -34,6 +39,7 @@ export type RowState =
 export interface RowView {
   readonly key: string;
   state: RowState;
+  cohort?: number;
   audience?: number;
   activation?: number;
   /** Paths of the saved files. */
@@ -44,10 +50,10 @@ export interface RowView {
 }
 
 /** The journal's record of a row whose files are saved. */
-type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
+type Done = Pick<RowView, 'cohort' | 'audience' | 'activation' | 'files'>;
 
 /** Options of {@link runBatch}. Durations are milliseconds. */
-export interface BatchOptions {
+export interface BatchOptions extends Pick<QueueOptions, 'budgetWait' | 'outageWait' | 'onOutage'> {
   readonly client: AudienceClient;
   readonly journal: Journal;
   readonly signal: AbortSignal;
@@ -59,101 +65,110 @@ export interface BatchOptions {
   readonly retryFailed?: boolean | undefined;
   /** Time for each job. */
   readonly timeout: number;
-  /** Time to wait before each create until the service accepts it. */
-  readonly budgetWait: number;
-  readonly maxRetries: number;
   readonly onChange: (view: RowView) => void;
-  /** Called when creates have to wait. */
+  /** Called when creates have to wait, with the number of creates that are left. */
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
+
+/** States of rows that have not ended. */
+const ON_ITS_WAY: readonly RowState[] = ['waiting', 'importing', 'building', 'activating', 'downloading'];
 
 /** Downloads at the same time. */
 const DOWNLOADS = 4;
 
-/** Time to wait after a 429 that names none. */
-const DEFAULT_LIMIT_MS = 60_000;
-
-/** Errors of a create that concern only its row. After others, such as an outage, no more creates begin. */
-const ROW_ERRORS: ReadonlySet<unknown> = new Set([
-  'validation-failed',
-  'not-found',
-  'conflict',
-  'api-error',
-  'body-changed',
-  'outcome-expired',
-]);
+/** Time to wait for the first reads of existing audiences, whose activations go before new audiences. */
+const FIRST_READS_MS = 60_000;
 
 /** Reason of a row whose create was in flight when the run ended. */
 const IN_DOUBT = 'Its create was in flight. Run this again within 23 hours, and it happens once.';
 
-/** Reason with which rows end that need a create when no more creates are begun. */
-const NOT_BEGUN = new Error('No more creates are begun.');
+/** Reason of a row whose activation has completed without results. */
+const NO_FILES = 'Its activation has no files yet.';
+
+/** A create of a row. */
+interface Create {
+  /** Key in the journal. */
+  readonly key: string;
+  /** Index of the row. */
+  readonly at: number;
+  readonly isActivation?: boolean;
+  /** Checks that the journal has the same body under the key. */
+  readonly check: () => unknown;
+  readonly send: () => Promise<number>;
+}
 
 /** Jobs of one kind. */
-interface Jobs<T, Body> extends JournalNamespace<Body> {
+interface Jobs<T> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
 }
 
 /** Builds an audience for each row, and activates it and saves its files if the options say so. Never rejects. */
 export async function runBatch(rows: readonly BatchRow[], options: BatchOptions): Promise<readonly RowView[]> {
   const { client, journal, activate, folderOf, onChange } = options;
-  const views = rows.map((row): RowView => ({ key: row.key, state: 'waiting' }));
+  const pairs = rows.map((row, at) => ({ row, at, view: { key: row.key, state: 'waiting' } as RowView }));
+  const views = pairs.map(({ view }) => view);
   const mutex = createMutex();
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  let hasEnded = false;
+  const add = createQueue({
+    ...options,
+    signal,
+    probe: () => client.audiences.list({ per_page: 1 }, { signal, maxRetries: 0 }),
+    onLimit: (error, until) =>
+      options.onLimit(
+        error,
+        until,
+        pairs.reduce((sum, pair) => sum + createsLeft(pair), 0),
+      ),
+  });
+  // Activations of audiences of an earlier run go before new audiences: wait until it is known which have completed.
+  const reads = rows.map(({ key }) => {
+    const isRead = activate && journal.get(key)?.id !== undefined && journal.get(activationKey(key))?.id === undefined;
+    return isRead && !journal.get(key)?.done ? Promise.withResolvers<void>() : undefined;
+  });
+  const areRead = Promise.race([Promise.all(reads.map((read) => read?.promise)), sleep(FIRST_READS_MS, signal)]);
+  areRead.catch(() => {});
 
   function change(view: RowView, fields: Partial<RowView>): void {
     Object.assign(view, fields);
     onChange(view);
   }
 
-  /**
-   * Creates one after another: a process that is killed leaves at most one create in doubt. An audience waits until the
-   * one before has an id, so that activations of finished ones come between.
-   */
-  const create = <Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>): Promise<number> =>
-    mutex(jobs === client.audiences ? 'audience' : 'activation', () =>
-      mutex('create', () => createWithin(jobs, key, body)),
-    );
+  /** Returns how many creates a row still needs. */
+  function createsLeft({ row, view: { state, cohort, audience, activation } }: (typeof pairs)[number]): number {
+    const ids = [row.file === undefined ? 0 : cohort, audience, activate ? activation : 0];
+    return ON_ITS_WAY.includes(state) ? ids.filter((id) => id === undefined).length : 0;
+  }
 
-  /** Creates within the limits of the service, for which it waits as long as the options allow. */
-  async function createWithin<Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>): Promise<number> {
-    const since = Date.now();
-    for (;;) {
-      if (hasEnded) throw NOT_BEGUN;
-      signal.throwIfAborted();
-      try {
-        return await journal.create(jobs, key, body, { signal, maxRetries: options.maxRetries });
-      } catch (error) {
-        const until = limitOf(error);
-        const isAwaited = until !== undefined && until - since <= options.budgetWait;
-        hasEnded ||= !isAwaited && !ROW_ERRORS.has(Object(error).code);
-        if (!isAwaited) throw error;
-        const left = views.filter(({ state }) => state === 'waiting').length;
-        options.onLimit(error as RateLimitError, until, left);
-        await sleep(Math.max(0, until - Date.now()), signal);
-      }
-    }
+  /** What is in doubt goes first, because keys expire; then activations; in each group, the first row first. */
+  async function create({ key, at, isActivation = false, send }: Create): Promise<number> {
+    const isInDoubt = journal.get(key)?.at !== undefined;
+    if (!isActivation && !isInDoubt) await areRead;
+    const created = add([isInDoubt ? 0 : 1, isActivation ? 0 : 1, at], send);
+    reads[at]?.resolve();
+    return created;
   }
 
   /** Returns a job that has completed. Creates it unless the journal has it. */
-  async function complete<T, Body>(
-    jobs: Jobs<T, Body>,
-    key: string,
-    body: NoInfer<Body>,
+  async function complete<T extends JobResource>(
+    jobs: Jobs<T>,
+    step: Create,
     onCreated: (id: number) => void,
   ): Promise<T> {
+    const { key, at, check } = step;
+    const onUpdate = (job: T): void => {
+      if (client.jobState('audience', job) === 'running') reads[at]?.resolve();
+    };
     const wait = (id: number): Promise<T> => {
       onCreated(id);
-      return jobs.wait(id, { timeout: options.timeout, signal });
+      return jobs.wait(id, { timeout: options.timeout, signal, onUpdate });
     };
     const existing = journal.get(key)?.id;
     if (existing !== undefined) {
-      if (!options.retryFailed) journal.find(key, body);
+      if (!options.retryFailed) await check();
       try {
         const job = await wait(existing);
-        journal.find(key, body);
+        await check();
         return job;
       } catch (error) {
         if (!options.retryFailed || stateOf(error) !== 'failed') throw error;
@@ -162,10 +177,34 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
         await journal.forget(key);
       }
     }
-    return wait(await create(jobs, key, body));
+    return wait(await create(step));
   }
 
-  async function runRow({ key, body }: BatchRow, view: RowView): Promise<void> {
+  /** Returns the create of a body. */
+  const createOf = <Body>(jobs: JournalNamespace<Body>, key: string, body: NoInfer<Body>, at: number): Create => ({
+    key,
+    at,
+    check: () => journal.find(key, body),
+    send: () => journal.create(jobs, key, body, { signal }),
+  });
+
+  /** Returns the body of an audience, with the cohort of its file. */
+  async function bodyOf({ key, body, file }: BatchRow, view: RowView, at: number): Promise<AudienceCreate> {
+    if (file === undefined) return body;
+    const { name, project_id } = body;
+    const fields = { name: name ?? basename(file), ...(project_id !== undefined && { project_id }) };
+    const send = () => journal.import(client.cohorts, cohortKey(key), file, fields, { signal });
+    // With an id in the journal, it compares the content of the file, and sends nothing.
+    const step = { key: cohortKey(key), at, send, check: send };
+    if (journal.get(key)?.done) return { ...body, cohort_id: await send() };
+    const onCreated = (id: number): void => change(view, { state: 'importing', cohort: id });
+    const { id } = await complete<Cohort>(client.cohorts, step, onCreated);
+    return { ...body, cohort_id: id };
+  }
+
+  async function runRow(row: BatchRow, view: RowView, at: number): Promise<void> {
+    const { key } = row;
+    const body = await bodyOf(row, view, at);
     const activationBody = (id: number): ActivationCreate => ({ ...activate, audience_id: id });
     const done: Done | undefined = journal.get(key)?.done;
     if (done) {
@@ -173,19 +212,17 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       if (activate && id !== undefined) journal.find(activationKey(key), activationBody(id));
       return change(view, { ...done, state: 'done' });
     }
-    const audiences: Jobs<Audience, AudienceCreate> = client.audiences;
-    // The service checks the body, which a user wrote.
-    const audience = await complete(audiences, key, body as never, (id) =>
+    const audience = await complete<Audience>(client.audiences, createOf(client.audiences, key, body, at), (id) =>
       change(view, { state: 'building', audience: id }),
     );
     if (!activate) return change(view, { state: 'done' });
     const { allowed, blockers } = explainActivation(audience, { identifier: activationBody(0).identifier });
-    const { id, at } = journal.get(activationKey(key)) ?? {};
-    const hasActivation = id !== undefined || at !== undefined;
+    const entry = journal.get(activationKey(key));
+    const hasActivation = entry?.id !== undefined || entry?.at !== undefined;
     if (!allowed && !hasActivation)
       return change(view, { state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
-    const activations: Jobs<Activation, ActivationCreate> = client.activations;
-    const activation = await complete(activations, activationKey(key), activationBody(audience.id), (id) =>
+    const step = createOf(client.activations, activationKey(key), activationBody(audience.id), at);
+    const activation = await complete<Activation>(client.activations, { ...step, isActivation: true }, (id) =>
       change(view, { state: 'activating', activation: id }),
     );
     if (!folderOf) return change(view, { state: 'done' });
@@ -195,14 +232,15 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       await removeParts(folder);
       return downloadTo(client, activation, folder, { signal });
     });
+    if (saved.length === 0) return change(view, { state: 'unfinished', reason: NO_FILES });
     const files = saved.map(({ path }) => path);
     await journal.finish(key, { audience: audience.id, activation: activation.id, files });
     change(view, { state: 'done', files });
   }
 
-  async function settle(row: BatchRow, view: RowView): Promise<void> {
+  async function settle({ row, view, at }: (typeof pairs)[number]): Promise<void> {
     try {
-      await runRow(row, view);
+      await runRow(row, view, at);
     } catch (error) {
       const isStopped = error === NOT_BEGUN || (options.signal.aborted && error === options.signal.reason);
       const isRefused = AuthenticationError.isInstance(error);
@@ -211,18 +249,19 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       if (isInDoubt(row) && (isStopped || isRepeated)) change(view, { state: 'unknown', reason: IN_DOUBT });
       else if (isStopped || isRepeated) change(view, { state: 'unfinished' });
       else change(view, { state: stateOf(error), error });
+    } finally {
+      reads[at]?.resolve();
     }
   }
 
   /** Returns whether the response to a create of a row is missing. */
   const isInDoubt = ({ key }: BatchRow): boolean =>
-    [key, activationKey(key)].map((name) => journal.get(name)).some((entry) => entry?.at && entry.id === undefined);
+    [key, activationKey(key), cohortKey(key)]
+      .map((name) => journal.get(name))
+      .some((entry) => entry?.at && entry.id === undefined);
 
-  // Keys expire: what is in doubt is sent first.
-  const pairs = rows
-    .map((row, at) => [row, views[at]] as const)
-    .toSorted(([a], [b]) => Number(isInDoubt(b)) - Number(isInDoubt(a)));
-  await Promise.all(pairs.map(([row, view]) => view && settle(row, view)));
+  await Promise.all(pairs.map(settle));
+  stop.abort(NOT_BEGUN);
   return views;
 }
 
@@ -233,11 +272,11 @@ async function removeParts(folder: string): Promise<void> {
   await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
 }
 
-const activationKey = (key: string): string => `${key} activation`;
+/** Returns the key of the cohort of a row in the journal. */
+export const cohortKey = (key: string): string => `${key} cohort`;
 
-/** Returns when a create that a limit has refused may be tried again; `undefined` for other errors. */
-const limitOf = (error: unknown): number | undefined =>
-  RateLimitError.isInstance(error) ? (error.retryAt?.getTime() ?? Date.now() + DEFAULT_LIMIT_MS) : undefined;
+/** Returns the key of the activation of a row in the journal. */
+export const activationKey = (key: string): string => `${key} activation`;
 
 /** Returns the state of a row that an error has ended. */
 function stateOf(error: unknown): RowState {
@@ -246,5 +285,6 @@ function stateOf(error: unknown): RowState {
   // A file that storage does not have is no failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
-  return code === 'body-changed' || (outcome !== undefined && ROW_ERRORS.has(code)) ? 'refused' : 'unfinished';
+  const isRefused = code === 'body-changed' || (outcome !== undefined && isRowRefused(error));
+  return isRefused ? 'refused' : 'unfinished';
 }

@@ -1,17 +1,31 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { type AudienceClient, JobError, type JsonObject } from '../../index.ts';
-import { type Journal, openJournal } from '../../node/index.ts';
+import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import { rowOf } from '../input/resource-table.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
-import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../terminal/exit-codes.ts';
+import { messageOf } from '../terminal/error-texts.ts';
+import {
+  CommandError,
+  EXIT,
+  type ExitCode,
+  exitCodeOf,
+  interruption,
+  usageError,
+  worstOf,
+} from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
-import { errorRecord, reportError } from '../terminal/report-error.ts';
+import { reportError } from '../terminal/report-error.ts';
 import { timeText } from '../terminal/wait-notices.ts';
-import { type RowState, type RowView, runBatch } from './batch.ts';
+import { activationKey, cohortKey, type RowState, type RowView, runBatch } from './batch.ts';
+import { correctJournal, printStatus } from './batch-journal.ts';
+import { countOf, createBatchProgress, now } from './batch-progress.ts';
+import { COLUMNS, checkReport, tableRow, writeReport } from './batch-report.ts';
 import { type BatchRow, parseRows } from './batch-rows.ts';
 
 interface RunFlags {
@@ -20,32 +34,47 @@ interface RunFlags {
   readonly activate?: string;
   readonly retryFailed?: boolean;
   readonly budgetWait?: number;
+  readonly outageWait?: number;
   readonly timeout?: number;
+  readonly failOnBlocked?: boolean;
+  readonly report?: string;
+  readonly resolve?: readonly string[];
+  readonly forget?: readonly string[];
+  readonly status?: boolean;
   readonly dryRun?: boolean;
 }
-
-const COLUMNS: readonly string[] = ['key', 'state', 'audience', 'activation', 'reason'];
 
 /** The fields of a row. */
 const FIELDS = {
   key: '',
   state: '',
+  cohort: null,
   audience: null,
   activation: null,
   files: null,
   reason: null,
   error: null,
   plan: '',
+  at: '',
 };
 
 /** Time for each job without --timeout. */
 const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 
-/** Retries of a create without --max-retries: an outage of about 20 minutes passes. */
-const MAX_RETRIES = 80;
+/** Time to wait for the end of an outage without --outage-wait. */
+const OUTAGE_WAIT_MS = 20 * 60_000;
 
 /** Flags of the command that continues. */
-const REPEATED = ['journal', 'download', 'activate', 'retryFailed', 'budgetWait', 'timeout'] as const;
+const REPEATED = [
+  'journal',
+  'download',
+  'activate',
+  'budgetWait',
+  'outageWait',
+  'timeout',
+  'failOnBlocked',
+  'report',
+] as const;
 
 /** States in the order of the summary. */
 const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
@@ -53,25 +82,47 @@ const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfi
 /** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
-  if (file === '-' && flags.journal === undefined)
+  const isStream = file === '-' || /^\/dev\/(?:stdin$|fd\/)/.test(file);
+  if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
-  const path = flags.journal ?? `${file}.journal`;
+  if (flags.report !== undefined) checkReport(flags.report);
+  const journalFile = flags.journal ?? `${file}.journal`;
+  if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const activate = await activationOf(flags, context);
-  const rows = parseRows(file === '-' ? await readStdin(context) : await readText(file));
+  const text = file === '-' ? await readStdin(context) : await readText(file);
+  const folder = isStream ? '.' : dirname(file);
+  const rows = parseRows(text, (message) => output.log('info', message)).map((row) =>
+    row.file === undefined ? row : { ...row, file: resolve(folder, row.file) },
+  );
   await output.checkFields(FIELDS, {});
+  if (flags.status) return printStatus(rows, journalFile, output);
   warnOfUnknown(rows, output);
   const client = await context.connect();
-  const refused = await checkBodies(client, rows, activate, output);
+  const { endsWithCommand } = await context.account();
+  // A journal of a sandbox that ends with the command would hide the next sandbox from the next run.
+  const isTemporary = endsWithCommand && flags.journal === undefined;
+  const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'aud-run-')) : undefined;
+  const path = temporary === undefined ? journalFile : join(temporary, 'journal');
+  // What an earlier run has created is not held against the windows of today.
+  const isKept = existsSync(path);
+  const kept = isKept ? await readJournal(path) : undefined;
+  const created = rows.filter(
+    ({ key, file: list }) => kept?.get(list === undefined ? key : cohortKey(key))?.sent === undefined,
+  );
+  const refused = await checkBodies(client, created, activate, output);
   if (refused !== EXIT.done) return refused;
-  const isOffline = flags.dryRun;
-  if (isOffline)
-    return printPlan(
-      rows,
-      existsSync(path) ? await openJournal(path, client, { signal, isOffline }) : undefined,
-      output,
-    );
+  if (flags.dryRun) {
+    const existing = isKept ? await openJournal(path, client, { signal, isOffline: true }) : undefined;
+    return printPlan(rows, existing, activate, output).finally(() => existing?.close());
+  }
+  if (flags.download !== undefined) await tryFolder(flags.download);
   const journal = await openJournal(path, client, { signal });
-  let announced = '';
+  const earlier = new Set(rows.flatMap(({ key }) => (journal.get(key)?.done ? [key] : [])));
+  const progress = await createBatchProgress(
+    rows.map(({ key }) => key),
+    earlier,
+    output,
+  );
   const views = await runBatch(rows, {
     client,
     journal,
@@ -81,23 +132,33 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     retryFailed: flags.retryFailed,
     timeout: flags.timeout ?? DEFAULT_TIMEOUT_MS,
     budgetWait: flags.budgetWait ?? Number.POSITIVE_INFINITY,
-    maxRetries: context.flags.maxRetries ?? MAX_RETRIES,
-    onChange: (view) => (output.isJson ? void output.json(recordOf(view, output)) : output.note(lineOf(view))),
+    outageWait: flags.outageWait ?? OUTAGE_WAIT_MS,
+    onChange: (view) => progress.changed(view),
     onLimit({ code }, until, left) {
       const limit =
         code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no creates';
-      const notice = `${limit} until ${timeText(until)}`;
-      if (notice !== announced) output.log('info', `${notice} (${left} rows are left).`);
-      announced = notice;
+      progress.announce(
+        `${limit} until ${timeText(until)}`,
+        ` (${left} create ${left === 1 ? 'request is' : 'requests are'} left).`,
+      );
     },
-  }).finally(() => journal.close());
-  if (!output.isJson)
-    await output.list(
-      views.map((view) => ({ ...view, reason: view.reason ?? Object(view.error).code })),
-      COLUMNS,
-      { isDone: true },
-    );
-  return conclude(views, context, flags, file);
+    onOutage(error, until) {
+      const notice = 'Three creates have failed, one after another. Waiting for the end of the outage';
+      progress.announce(`${notice} until ${timeText(until)}`, ` at the latest: ${messageOf(error)}`);
+    },
+  }).finally(async () => {
+    progress.close();
+    await journal.close();
+    if (temporary !== undefined) await rm(temporary, { recursive: true });
+  });
+  if (!output.isJson) await output.list(views.map(tableRow), COLUMNS, { isDone: true });
+  const code = await conclude(views, context, flags, file);
+  try {
+    if (flags.report !== undefined) await writeReport(flags.report, views, output);
+    return code;
+  } catch (error) {
+    return worstOf([code, reportError(error, output)]);
+  }
 }
 
 /** Returns the fields of each activation; `undefined` if audiences are only built. */
@@ -109,13 +170,35 @@ async function activationOf({ activate, download }: RunFlags, context: Context):
   return fields;
 }
 
+/**
+ * Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be.
+ *
+ * @throws {CommandError}
+ */
+async function tryFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await rmdir(await mkdtemp(join(folder, '.aud-')));
+  } catch (cause) {
+    throw new CommandError(`${folder} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
+  }
+}
+
 /** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
 function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
   const fields = rowOf('audiences').body.map(({ field }) => field);
-  const unknown = new Set(rows.flatMap(({ body }) => Object.keys(body)).filter((name) => !fields.includes(name)));
-  if (unknown.size === 0) return;
-  const names = [...unknown].map((name) => `"${name}"`).join(', ');
-  output.log('warning', `Audiences have no field ${names} (known: ${fields.join(', ')}). It is sent as it is.`);
+  const unknown = Map.groupBy(
+    rows.flatMap(({ key, body }) => Object.keys(body).map((name) => ({ key, name }))),
+    ({ name }) => name,
+  );
+  for (const [name, [first, ...others]] of unknown) {
+    if (fields.includes(name)) continue;
+    const where = `${first?.key}${others.length > 0 ? ` and ${countOf(others.length)} more` : ''}`;
+    output.log(
+      'warning',
+      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). It is sent as it is.`,
+    );
+  }
 }
 
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
@@ -137,45 +220,54 @@ async function checkBodies(
       if (error !== CHECKED) codes.push(reportError(error, output, subject));
     }
   };
-  // The service checks the bodies, which a user wrote.
-  for (const { key, body } of rows) await check(key, client.audiences.create(body as never, { signal }));
+  for (const { key, body, file } of rows) {
+    if (file !== undefined) await checkFile(file, key);
+    await check(key, client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) }, { signal }));
+  }
   if (activate) await check('--activate', client.activations.create({ ...activate, audience_id: 1 }, { signal }));
   return worstOf(codes);
 }
 
+/** Checks that the file of a cohort can be read, and is not empty. */
+async function checkFile(path: string, key: string): Promise<void> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw usageError(`${key}: ${path} cannot be read: ${messageOf(error)}`);
+  });
+  if (size === 0) throw usageError(`${key}: ${path} is empty.`);
+}
+
 /** Prints what would happen to each row, and sends nothing. */
-async function printPlan(rows: readonly BatchRow[], journal: Journal | undefined, output: Output): Promise<ExitCode> {
-  const planOf = ({ key, body }: BatchRow): string => {
-    const { id, at, done } = journal?.get(key) ?? {};
-    if (!journal || (id === undefined && !at)) return 'create';
+async function printPlan(
+  rows: readonly BatchRow[],
+  journal: Journal | undefined,
+  activate: JsonObject | undefined,
+  output: Output,
+): Promise<ExitCode> {
+  /** Returns what happens to one create, and the id if it has happened. */
+  const planOf = (key: string, body: JsonObject): readonly [plan: string, id?: number | undefined] => {
+    const { id, at } = journal?.get(key) ?? {};
+    if (!journal || (id === undefined && !at)) return ['create'];
     try {
       journal.find(key, body);
     } catch {
-      return 'changed';
+      return ['changed', id];
     }
-    if (done) return 'done';
-    if (id !== undefined) return 'wait';
-    return at && timeToRepeat(at) > 0 ? 'send again' : 'unknown';
+    if (id !== undefined) return ['wait', id];
+    return [at && timeToRepeat(at) > 0 ? 'send again' : 'unknown'];
   };
-  const plans = rows.map((row) => ({ key: row.key, plan: planOf(row), audience: journal?.get(row.key)?.id }));
-  await journal?.close();
-  await output.list(plans, ['key', 'plan', 'audience'], { isDone: true });
-  return plans.some(({ plan }) => plan === 'changed') ? EXIT.refused : EXIT.done;
-}
-
-const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
-  ...view,
-  ...(error !== undefined && { error: errorRecord(error, output, true) }),
-});
-
-/** Returns the line about a row that has changed. */
-function lineOf({ key, state, audience, activation, files, reason }: RowView): string {
-  const texts: Readonly<Partial<Record<RowState, string>>> = {
-    building: `waiting for audience ${audience}`,
-    activating: `waiting for activation ${activation}`,
-    ...(files?.[0] !== undefined && { done: `done, files in ${dirname(files[0])}` }),
-  };
-  return `${key}: ${texts[state] ?? state}${reason === undefined ? '' : `. ${reason}`}`;
+  const plans = rows.map(({ key, body, file }) => {
+    const cohort = journal?.get(cohortKey(key))?.id;
+    const [plan, audience] = planOf(key, { ...body, ...(file !== undefined && { cohort_id: cohort }) });
+    const isActivated = activate !== undefined && plan === 'wait';
+    const [next = plan, activation] = isActivated
+      ? planOf(activationKey(key), { ...activate, audience_id: audience })
+      : [];
+    const isDone = journal?.get(key)?.done !== undefined && next === 'wait';
+    return { key, plan: isDone ? 'done' : next === 'create' && isActivated ? 'activate' : next, audience, activation };
+  });
+  await output.list(plans, ['key', 'plan', 'audience', 'activation'], { isDone: true });
+  const ends: Readonly<Record<string, ExitCode>> = { changed: EXIT.refused, unknown: EXIT.outcomeUnknown };
+  return worstOf(plans.map(({ plan }) => ends[plan] ?? EXIT.done));
 }
 
 /** Reports what has not become of the rows, with the command that continues. Returns the exit code. */
@@ -188,8 +280,8 @@ async function conclude(
   for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, true);
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
-  output.log('info', `${views.length} ${views.length === 1 ? 'row' : 'rows'}: ${parts.join(', ')}.`);
-  const code = worstOf(views.map(codeOf));
+  output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);
+  const code = worstOf(views.map((view) => codeOf(view, flags)));
   if (!views.some(({ state }) => state === 'unfinished' || state === 'unknown')) return code;
   if (file === '-') output.log('info', 'To continue, pass the same rows on standard input.');
   const { endsWithCommand } = await account();
@@ -206,7 +298,7 @@ async function conclude(
 }
 
 /** Returns a flag as it is written. */
-function wordsOf(name: string, value: RunFlags[keyof RunFlags]): string[] {
+function wordsOf(name: string, value: RunFlags[(typeof REPEATED)[number]]): string[] {
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   if (typeof value === 'boolean') return value ? [flag] : [];
   if (value === undefined) return [];
@@ -214,10 +306,13 @@ function wordsOf(name: string, value: RunFlags[keyof RunFlags]): string[] {
 }
 
 /** Returns the exit code of a row. One that is blocked has done what it can. */
-function codeOf({ state, error }: RowView): ExitCode {
+function codeOf({ state, error }: RowView, { failOnBlocked }: RunFlags): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
+  if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // An audience that was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
+  // The next run reads the activation again, with other links.
+  if (Object(error).operation === 'activations.download') return EXIT.unexpected;
   if (error !== undefined) return exitCodeOf(error);
   return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;
 }

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
+import { decodeText, parseJsonText } from './input-text.ts';
 import type { BodyFlag } from './resource-table.ts';
 
 /** A JSON object to send. */
@@ -24,21 +25,26 @@ export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Bu
   }
 }
 
-/** Returns standard input as a string; empty if it is a terminal. */
-export const readStdin = async (input: Input): Promise<string> => (await readStdinBytes(input)).toString('utf8');
+/**
+ * Returns standard input as a string; empty if it is a terminal.
+ *
+ * @throws {CommandError} if it is not UTF-8.
+ */
+export const readStdin = async (input: Input): Promise<string> =>
+  decodeText(await readStdinBytes(input), 'Standard input');
 
 /**
  * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.
  *
- * @throws {CommandError} if the file cannot be read, or for text that is not JSON.
+ * @throws {CommandError} if the file cannot be read, or for text that is not JSON or would change when it is sent.
  */
 export async function readData(data: string, input: Input, flag = '--data'): Promise<unknown> {
   if (/^@?-$/.test(data)) {
     const text = await readStdin(input);
-    if (text.trim() !== '') return parseJson(text, 'Standard input');
+    if (text.trim() !== '') return parseJsonText(text, 'Standard input');
     throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
   }
-  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJson(data, flag);
+  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJsonText(data, flag);
 }
 
 /**
@@ -46,25 +52,18 @@ export async function readData(data: string, input: Input, flag = '--data'): Pro
  *
  * @throws {CommandError} if the file cannot be read, or is not JSON.
  */
-export const readJsonFile = async (path: string): Promise<unknown> => parseJson(await readText(path), path);
+export const readJsonFile = async (path: string): Promise<unknown> => parseJsonText(await readText(path), path);
 
-function parseJson(text: string, source: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    // The message of the parser quotes the input, which may contain secrets.
-    const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
-    throw usageError(`${source} must be JSON: it has an error${position}.`);
-  }
-}
-
-/** Returns the text of a file that a user has named. */
+/**
+ * Returns the text of a file that a user has named.
+ *
+ * @throws {CommandError} if it cannot be read, or is not UTF-8.
+ */
 export async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
+  const bytes = await readFile(path).catch((cause: unknown) => {
     throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { code: 'input-unreadable', cause });
-  }
+  });
+  return decodeText(bytes, path);
 }
 
 /**
@@ -105,11 +104,7 @@ function attributeOf({ flag }: BodyFlag): string {
 function parseValue({ type, flag }: BodyFlag, value: unknown): unknown {
   if (type === 'dataset') return [value].flat().map((text) => parseDataset(String(text)));
   if (type !== 'json') return value;
-  try {
-    return JSON.parse(String(value));
-  } catch {
-    throw usageError(`${flag.split(' ')[0]} must be JSON.`);
-  }
+  return parseJsonText(String(value), String(flag.split(' ')[0]));
 }
 
 /** Parses `WebDomain:2026-10-20:2026-11-20`. */

@@ -35,6 +35,12 @@ const project: BodyFlag = {
   description: 'project it belongs to',
   type: 'integer',
 };
+const cohort: BodyFlag = {
+  flag: '--cohort-id <id>',
+  field: 'cohort_id',
+  description: 'completed cohort to build from, instead of datasets',
+  type: 'integer',
+};
 const dataset: BodyFlag = {
   flag: '--dataset <type:start:end>',
   field: 'dataset',
@@ -50,7 +56,7 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
   audiences: {
     kind: 'audience',
     columns: ['id', 'name', 'status.name', 'results_count', 'created_at'],
-    body: [name, project, dataset, filters],
+    body: [name, project, dataset, cohort, filters],
   },
   lookalikes: {
     kind: 'lookalike',

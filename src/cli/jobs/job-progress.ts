@@ -1,8 +1,9 @@
 import type { JobResource, JobState, WaitTarget } from '../../index.ts';
 import { labelOf } from '../input/ids.ts';
 import type { Output } from '../terminal/output.ts';
+import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { errorRecord } from '../terminal/report-error.ts';
-import { formatElapsed, isLive, printable, type Style, truncated, widthOf } from '../terminal/terminal.ts';
+import { isLive, printable, type Style } from '../terminal/terminal.ts';
 
 /** State of a job that is waited for: that of the job, or why its wait has ended. */
 type JobPhase = JobState | 'pending' | 'timed-out' | 'error';
@@ -22,9 +23,6 @@ export interface JobProgress {
   changed(view: JobView): void;
   close(): void;
 }
-
-/** Interval at which the elapsed time in a terminal is redrawn. */
-const REDRAW_MS = 1_000;
 
 /**
  * Creates the progress of an output: lines that are redrawn in a terminal, a line for each change elsewhere; with
@@ -78,37 +76,19 @@ const STYLES: Readonly<Record<JobPhase, Style>> = {
 
 /** One line for each job, redrawn; of more jobs than the terminal has lines, those that have not ended come first. */
 async function redrawnLines(views: readonly JobView[], output: Output): Promise<JobProgress> {
-  const { stdout, stderr } = output;
-  const { createLogUpdate } = await import('log-update');
-  const { default: stringWidth } = await import('string-width');
-  // It only writes to the stream and reads its size.
-  const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
-  const startedAt = performance.now();
+  const { stderr } = output;
   const width = Math.max(...views.map(({ target }) => labelOf(target).length));
   const isRunning = ({ phase }: JobView): boolean => phase === 'pending' || phase === 'running';
-  const lineOf = (view: JobView): string => {
-    const line = `${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`;
-    return output.paint(STYLES[view.phase], truncated(line, widthOf(stderr) - 1, stringWidth), stderr);
-  };
-  const redraw = (): void => {
+  const block = await createRedrawnBlock(output, ({ cut, maximum, elapsed }) => {
     const running = views.filter(isRunning);
-    const maximum = Math.max(1, (stderr.rows || 24) - 2);
     const visible =
       views.length <= maximum ? views : [...running, ...views.filter((view) => !isRunning(view))].slice(0, maximum);
-    const ended = views.length - running.length;
-    const total = `${ended} of ${views.length} ended, ${formatElapsed(performance.now() - startedAt)}`;
-    draw([...visible.map(lineOf), output.paint('dim', total, stderr)].join('\n'));
-  };
-  const timer = setInterval(redraw, REDRAW_MS);
-  redraw();
-  return {
-    changed: redraw,
-    close() {
-      clearInterval(timer);
-      redraw();
-      // In a terminal, the results that follow say the same.
-      if (stdout.isTTY) draw.clear();
-      else draw.done();
-    },
-  };
+    const lines = visible.map((view) => {
+      const line = cut(`${labelOf(view.target).padEnd(width)}  ${stateOf(view)}`);
+      return output.paint(STYLES[view.phase], line, stderr);
+    });
+    const total = `${views.length - running.length} of ${views.length} ended, ${elapsed}`;
+    return [...lines, output.paint('dim', total, stderr)];
+  });
+  return { changed: () => block.redraw(), close: () => block.close() };
 }

@@ -29,7 +29,17 @@ export function addJobCommands(program: Command, action: Action): void {
     .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
     .option('--retry-failed', 'create once more what failed in an earlier run')
     .option('--budget-wait <duration>', 'time to wait for the build budget, 0 for none (default: no limit)', duration)
+    .option('--outage-wait <duration>', 'time to wait for the end of an outage, 0 for none (default: 20m)', duration)
     .option('--timeout <duration>', 'time for each job, such as 30m (default: 4h)', duration)
+    .option('--fail-on-blocked', 'exit with 8 if a row is blocked')
+    .option('--report <file>', 'write how each row has ended to a file, as .csv or .json')
+    .option('--status', 'print what the journal says about each row, also during a run, and send nothing')
+    .option('--resolve <key=id>', 'record the id of a row whose outcome is unknown, and end; repeatable', collect)
+    .option(
+      '--forget <key>',
+      'make a key unused, so that the next run creates it once more, and end; repeatable',
+      collect,
+    )
     .option('--dry-run', 'print what would happen to each row, and send nothing')
     .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)
     .action(action(async () => (await import('../batch/run-command.ts')).run));

@@ -15,6 +15,7 @@ export const EXIT = {
   outcomeUnknown: 10,
   differs: 11,
   cutShort: 12,
+  journalTaken: 13,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -61,7 +62,7 @@ const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
   'body-changed': EXIT.refused,
   'outcome-expired': EXIT.outcomeUnknown,
   'journal-invalid': EXIT.refused,
-  'journal-locked': EXIT.refused,
+  'journal-locked': EXIT.journalTaken,
   'webhook-invalid': EXIT.refused,
   'oauth-failed': EXIT.authentication,
   'reauthorization-required': EXIT.authentication,
@@ -177,6 +178,7 @@ export const isQuietEnd = (error: unknown): boolean =>
 const PRECEDENCE: readonly ExitCode[] = [
   EXIT.outcomeUnknown,
   EXIT.authentication,
+  EXIT.journalTaken,
   EXIT.refused,
   EXIT.limited,
   EXIT.usage,

@@ -38,6 +38,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.outcomeUnknown, 'the outcome of a create is unknown: repeat it with the printed key'],
       [EXIT.differs, 'the service differs from the assumptions, or has changed (check)'],
       [EXIT.cutShort, 'cut short, or something could not be checked that was confirmed earlier (check)'],
+      [EXIT.journalTaken, 'another run uses the journal, or has taken it over (run)'],
       [EXIT.interrupted, 'interrupted by Ctrl-C'],
       [EXIT.terminated, 'terminated by SIGTERM'],
     ].map(([code, meaning]) => [String(code), String(meaning)]),
@@ -56,12 +57,13 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'an array of such objects'],
       [
         'CSV',
-        'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date; empty cells are left out',
+        'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date, in UTF-8, with commas; empty cells are left out, and project_id and cohort_id are numbers',
       ],
       ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],
+      ['file', 'a file to import as a cohort first, relative to the rows; the audience is built from it'],
       [
         'checks',
-        'come first, for the whole file, and nothing is sent if one fails; the service checks the rest, row by row',
+        'come first, for the whole file: encoding, cells, repeated headers, dates, numbers. If one fails, nothing is sent; the service checks the rest, row by row',
       ],
     ],
   },
@@ -78,10 +80,28 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     ],
   },
   {
+    title: 'Order',
+    rows: [
+      [
+        'creates',
+        'go one after another: what is in doubt, then activations, then audiences; in each, the first row first',
+      ],
+      ['a failure', 'puts aside its row after the retries of the client (--max-retries), and the next row goes on'],
+      [
+        'an outage',
+        'is three failures without a success: then a read is tried until it succeeds, for at most --outage-wait, and what failed is sent once more',
+      ],
+      ['the budget', 'is awaited for at most --budget-wait'],
+    ],
+  },
+  {
     title: 'How a row ends',
     rows: [
       ['done', 'built; activated, and its files saved, if asked. It stays done, also if you move its files'],
-      ['blocked', 'built, but cannot be activated; each run asks again. The exit code stays 0'],
+      [
+        'blocked',
+        'built, but cannot be activated; each run asks again. The exit code stays 0, or is 8 with --fail-on-blocked',
+      ],
       [
         'failed',
         'its job ended at 107 or 4xx, or was deleted: --retry-failed creates it again, also with a corrected row (3, 4, 5)',
@@ -89,11 +109,11 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['refused', 'the service refused it: correct the row and run again; or its body has changed (8)'],
       [
         'unfinished',
-        'still running, or not begun: run again (6; after a spent budget 9, without a token 7, on a full disk 1)',
+        'still running, not begun, or its files are missing: run again (6; after a spent budget 9, a failed request, download or write 1, without a token 7)',
       ],
       [
         'unknown',
-        'its create may have happened: run again within 23 hours; after that, the message says what to do (10)',
+        'its create may have happened: run again within 23 hours; after that, look in the list, then --resolve <key>=<id> or --forget <key> (10)',
       ],
     ],
   },
@@ -101,7 +121,15 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     title: 'Output',
     rows: [
       ['columns', 'key, state, audience, activation, reason: why it is blocked, or the code of its error'],
-      ['--json', 'a line for each change, with these fields, files and error; the last line of a key is how it ended'],
+      [
+        '--json',
+        'a line for each change, with its time as at, these fields, files and error; the last line of a key is how it ended',
+      ],
+      ['--report', 'the last table, with the files of each row, as CSV or JSON by the ending of the file'],
+      [
+        'exit codes',
+        '1, 6, 9, 10: run the same command again; 3, 4, 5, 7, 8: a person has to look; 2: nothing was sent; 13: another run uses the journal',
+      ],
     ],
   },
 ];

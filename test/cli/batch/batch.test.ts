@@ -1,6 +1,6 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type BatchOptions, type RowView, runBatch } from '../../../src/cli/batch/batch.ts';
 import { AudienceClient } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/node/index.ts';
@@ -34,8 +34,22 @@ async function startBatches(options: SandboxOptions = {}) {
   const clock = time;
   const sandbox: Sandbox = createSandbox({ clock: 'real', ...options, jobs: { duration: MINUTE, ...options.jobs } });
   const account = sandbox.accounts.create(credentials);
+  const attempts: string[] = [];
+  let areFilesHidden = false;
+  let broken: { readonly text: string; readonly respond: () => Response | Promise<Response> } | undefined;
+  const answer: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const body = await request.clone().text();
+    if (!broken || !body.includes(broken.text)) {
+      const response = await sandbox.fetch(request);
+      if (!areFilesHidden || !request.url.includes('/activations/')) return response;
+      return new Response((await response.text()).replaceAll(/"datastreams":\[.*?\]/g, '"datastreams":[]'), response);
+    }
+    attempts.push(body);
+    return broken.respond();
+  };
   const connect = (token: string): AudienceClient =>
-    new AudienceClient({ baseUrl: URL, token, fetch: sandbox.fetch, logLevel: 'off' });
+    new AudienceClient({ baseUrl: URL, token, fetch: answer, logLevel: 'off' });
   const ownToken = account.token('api');
   const limits: string[] = [];
   async function attempt(
@@ -53,9 +67,10 @@ async function startBatches(options: SandboxOptions = {}) {
         signal: stop.signal,
         timeout: 4 * HOUR,
         budgetWait: Number.POSITIVE_INFINITY,
-        maxRetries: 80,
+        outageWait: 20 * MINUTE,
         onChange() {},
         onLimit: ({ code }) => limits.push(code),
+        onOutage: () => limits.push('outage'),
         ...change,
       });
     } finally {
@@ -71,6 +86,15 @@ async function startBatches(options: SandboxOptions = {}) {
     sandbox,
     account,
     limits,
+    attempts,
+    /** Lets activations have no datastreams. */
+    hideFiles() {
+      areFilesHidden = true;
+    },
+    /** Responds to creates whose body contains a text, which do not reach the service. */
+    breakRow(text: string, respond: () => Response | Promise<Response>) {
+      broken = { text, respond };
+    },
     pass: (ms: number) => clock.pass(ms),
     run: (rows: readonly Row[], change?: Change) => clock.until(attempt(rows, change)),
     lines: async () => parseLines(await readFile(path, 'utf8')),
@@ -289,29 +313,73 @@ describe('a batch', () => {
     expect([await names(), (await all('activations')).length]).toEqual([['north'], 1]);
   });
 
-  it.each([
-    ['80 retries outlives an outage of 19 minutes', 80, 19, { north: 'done', south: 'done' }],
-    ['80 retries begins no more creates in an outage of 21 minutes', 80, 21, { north: 'unknown', south: 'unfinished' }],
-    ['40 retries outlives an outage of 9 minutes', 40, 9, { north: 'done', south: 'done' }],
-    ['40 retries begins no more creates in an outage of 10 minutes', 40, 10, { north: 'unknown', south: 'unfinished' }],
-  ])('with %s', async (_, maxRetries, minutes, expected) => {
-    const { run, sandbox, names } = await startBatches();
-    // The waits between retries are random: here, each has its mean.
-    vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    onTestFinished(() => void vi.restoreAllMocks());
-    setTimeout(sandbox.faults.add({ status: 503 }), minutes * MINUTE);
-    expect(statesOf(await run(rowsOf('north', 'south'), { maxRetries }))).toEqual(expected);
-    sandbox.faults.clear();
-    expect(statesOf(await run(rowsOf('north', 'south')))).toEqual({ north: 'done', south: 'done' });
-    expect(await names()).toEqual(['north', 'south']);
+  describe.each([
+    ['500', () => new Response('{}', { status: 500 }), 'unknown'],
+    ['403', () => Response.json({ status: 'error', code: 403, message: 'No.' }, { status: 403 }), 'unfinished'],
+    ['a cut connection', () => Promise.reject(new TypeError('fetch failed')), 'unknown'],
+  ] as const)('with one row that always gets %s', (_, fail, state) => {
+    it.each(['first', 'in the middle', 'last'])('ends only that row, %s, and sends it once a run', async (where) => {
+      const { run, breakRow, names, attempts } = await startBatches();
+      const keys = ['a', 'b', 'c', 'd'].toSpliced({ first: 0, last: 4 }[where] ?? 2, 0, 'poison');
+      breakRow('poison', fail);
+      for (const _run of [1, 2, 3]) {
+        const before = attempts.length;
+        const states = statesOf(await run(rowsOf(...keys)));
+        expect(states).toEqual({ a: 'done', b: 'done', c: 'done', d: 'done', poison: state });
+        // The client repeats a request four times.
+        expect(attempts.length - before).toBeLessThanOrEqual(5);
+      }
+      expect(await names()).toEqual(['a', 'b', 'c', 'd']);
+    });
   });
 
-  it('of many rows with activation is complete after one run with 35 % of faults', async () => {
+  it('activates the other rows when one activation always fails', async () => {
+    const { run, breakRow, all } = await startBatches();
+    const rows = rowsOf('a', 'b', 'c', 'd');
+    const built = await run(rows);
+    breakRow(`"audience_id":${built[1]?.audience}`, () => new Response('{}', { status: 500 }));
+    const views = await run(rows, { activate: {} });
+    expect(statesOf(views)).toEqual({ a: 'done', b: 'unknown', c: 'done', d: 'done' });
+    expect(await all('activations')).toHaveLength(3);
+  });
+
+  it('waits for the end of an outage, and then sends once more what failed in it', async () => {
+    const { run, sandbox, names, limits, creates } = await startBatches();
+    setTimeout(sandbox.faults.add({ status: 503 }), 19 * MINUTE);
+    const rows = rowsOf('a', 'b', 'c', 'd', 'e');
+    expect(new Set(Object.values(statesOf(await run(rows))))).toEqual(new Set(['done']));
+    expect(limits).toEqual(['outage']);
+    expect(await names()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    // Three rows with four retries; the others are sent after the outage.
+    expect(creates().filter(({ status }) => status === 503)).toHaveLength(15);
+  });
+
+  it('begins no more creates when an outage lasts longer than the outage wait, and finishes what exists', async () => {
+    const { run, sandbox } = await startBatches({ jobs: { duration: 40 * MINUTE } });
+    const rows = rowsOf('a', 'b', 'c', 'd', 'e');
+    await run(rows.slice(0, 1), { stopAfter: MINUTE });
+    setTimeout(sandbox.faults.add({ status: 503 }), 30 * MINUTE);
+    const states = statesOf(await run(rows));
+    expect(states).toEqual({ a: 'done', b: 'unknown', c: 'unknown', d: 'unknown', e: 'unfinished' });
+    expect(new Set(Object.values(statesOf(await run(rows))))).toEqual(new Set(['done']));
+  });
+
+  it('probes a service that refuses creates only with a create, until the outage wait is over', async () => {
+    const { run, breakRow, attempts } = await startBatches();
+    breakRow('"name"', () => new Response('{}', { status: 503 }));
+    const views = await run(rowsOf(...namesOf(40)), { outageWait: HOUR });
+    const states = Object.values(statesOf(views));
+    expect(states.filter((state) => state === 'unfinished').length).toBeGreaterThan(20);
+    expect(attempts.length).toBeLessThan(100);
+  });
+
+  it('of many rows with activation is complete after two runs with 35 % of faults', async () => {
     const { run, sandbox, names, all } = await startBatches({ seed: 7, limits: { buildsPerHour: 1_000 } });
     sandbox.faults.add({ cut: 'after', rate: 0.15 });
     sandbox.faults.add({ status: 503, rate: 0.1 });
     sandbox.faults.add({ malformed: true, rate: 0.1 });
     const rows = rowsOf(...namesOf(runs(20, 60)));
+    await run(rows, { activate: {} });
     const views = await run(rows, { activate: {} });
     sandbox.faults.clear();
     expect(new Set(Object.values(statesOf(views)))).toEqual(new Set(['done']));
@@ -335,6 +403,26 @@ describe('a batch', () => {
     await appendFile(path, '{"key":"north activation","forget":true}\n');
     expect(statesOf(await run(rowsOf('north'), { activate: {} }))).toEqual({ north: 'blocked' });
     expect(creates('activations')).toEqual([]);
+  });
+
+  it('creates activations before new audiences also after a restart, the first row first', async () => {
+    const { run, sandbox, pass, creates } = await startBatches({ limits: { buildsPerHour: 3 } });
+    const rows = rowsOf('a', 'b', 'c', 'd', 'e', 'f');
+    await run(rows, { budgetWait: 0 });
+    await pass(HOUR);
+    const views = await run(rows, { activate: {}, budgetWait: 0 });
+    expect(statesOf(views)).toMatchObject({ a: 'done', b: 'done', c: 'done', d: 'unfinished' });
+    expect(creates('activations').map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(sandbox.log.length).toBeGreaterThan(0);
+  });
+
+  it('counts audiences and activations that still need a create', async () => {
+    const left: number[] = [];
+    const { run } = await startBatches({ limits: { buildsPerHour: 2 } });
+    const onLimit = (_error: unknown, _until: number, count: number): void => void left.push(count);
+    await run(rowsOf('a', 'b', 'c'), { activate: {}, onLimit });
+    expect(left[0]).toBe(4);
+    expect(left.at(-1)).toBeLessThan(4);
   });
 
   it('creates the activation of a finished audience before the next audiences', async () => {
@@ -368,6 +456,16 @@ describe('a batch', () => {
       expect([await names(), (await all('activations')).length]).toEqual([['a', 'b'], 2]);
     },
   );
+
+  it('leaves a row unfinished whose activation has no files, so that the next run looks again', async () => {
+    const { run, folder, hideFiles } = await startBatches();
+    const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
+    hideFiles();
+    for (const _run of [1, 2])
+      expect(await run(rowsOf('a'), options)).toMatchObject([
+        { state: 'unfinished', reason: expect.stringContaining('no files') },
+      ]);
+  });
 
   it('leaves a row unfinished whose files cannot be saved', async () => {
     const { run, path, folder } = await startBatches();

@@ -28,7 +28,7 @@ it('aud run refuses a journal that another run uses; that one stops when nothing
   await eventually(() => expect(printed.out.match(/"building"/g)).toHaveLength(2));
   const other = await scene.run(RUN);
   const message = /Another run uses .*rows\.jsonl\.journal\. Nothing was sent/;
-  expect([other.code, other.err]).toEqual([8, expect.stringMatching(message)]);
+  expect([other.code, other.err]).toEqual([13, expect.stringMatching(message)]);
   child.stdout?.destroy();
   const [first] = scene.sandbox.jobs.running;
   scene.sandbox.jobs.finish('audience', first?.id ?? 0, 104);

@@ -1,15 +1,16 @@
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseRows } from '../../../src/cli/batch/batch-rows.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
 import { NO_LIMITS } from '../../support/journal.ts';
-import { startScene } from '../support/run-command.ts';
+import { startScene, TERMINAL } from '../support/run-command.ts';
 import { linesOf, type RunOptions } from '../support/scene.ts';
 
 const TWO = '{"key":"north","name":"North"}\n{"key":"south","name":"South"}\n';
 
 /** Starts a sandbox without limits, with a file of rows, and runs `aud run` with it. */
-async function startRows(content: string, options: SandboxOptions = {}, name = 'rows.jsonl') {
+async function startRows(content: string | Uint8Array, options: SandboxOptions = {}, name = 'rows.jsonl') {
   const scene = await startScene({ limits: NO_LIMITS, ...options });
   const file = join(scene.folder, name);
   await writeFile(file, content);
@@ -21,6 +22,14 @@ async function startRows(content: string, options: SandboxOptions = {}, name = '
     creates: () => scene.sandbox.log.filter(({ path }) => path.endsWith('/create')),
   };
 }
+
+const dated = (start_date: string, end_date: string): string =>
+  JSON.stringify({ key: 'a', dataset: [{ analysis_type: 'AffinityTransactions', start_date, end_date }] });
+
+const HEADER = 'key,name,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date';
+
+/** Rows as UTF-8 would decode them if it replaced the letter "ü" of Windows. */
+const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 describe('aud run', () => {
   it('builds, activates and downloads a CSV once, and says so', async () => {
@@ -60,7 +69,7 @@ describe('aud run', () => {
   it('warns of a field that audiences do not have, also with --dry-run', async () => {
     const { runRows } = await startRows('key,nmae\nnorth,North\n', {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
-    expect([code, err]).toEqual([0, expect.stringContaining('Audiences have no field "nmae" (known: name, ')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('north: audiences have no field "nmae" (known: name, ')]);
   });
 
   it.each([
@@ -68,15 +77,31 @@ describe('aud run', () => {
     ['a row without a key', '{"name":"North"}', 'Line 1 needs a "key"'],
     ['a key that is no folder name', '{"key":"../north"}', 'Line 1 needs a "key"'],
     ['a key that is a folder', '{"key":".."}', 'Line 1 needs a "key"'],
-    ['two equal keys', '{"key":"north"}\n{"key":"North"}', 'Line 2 has the key of Line 1'],
-    ['a line that is not JSON', '{"key":"north"}\n{"key', 'Line 2 is not JSON'],
-    ['a row that is no object', '[{"key":"north"},4]', 'Row 2 is not an object'],
+    ['two equal keys', '{"key":"north","name":"N"}\n{"key":"North"}', 'Line 2 has the key of Line 1'],
+    ['a line that is not JSON', '{"key":"north","name":"N"}\n{"key', 'Line 2 must be JSON'],
+    ['a row that is no object', '[{"key":"north","name":"N"},4]', 'Row 2 is not an object'],
     ['a field __proto__', '{"key":"north","dataset":[{"__proto__":{}}]}', '"__proto__"'],
     ['a column __proto__', 'key,a.__proto__.b\nnorth,1', '"__proto__"'],
     ['a record with too many cells', 'key,name\nnorth,North,4', 'Line 2 has more cells'],
     ['a quote that is not closed', 'key,name\nnorth,"North\n', 'Line 2 has a quote'],
     ['a quote inside a cell', 'key,name\nnorth,No"rth\n', 'Line 2 has a quote'],
-    ['a header without a key', 'name;key\nNorth;north', 'no column "key"'],
+    ['semicolons', 'name;key\nNorth;north', 'no column "key": its columns are separated by semicolons. Separate'],
+    ['tabs', 'name\tkey\nNorth\tnorth', 'no column "key": its columns are separated by tabs. Separate'],
+    ['a header without a key', 'name\nNorth', 'no column "key".'],
+    ['a value in a column without a name', 'key,name,\nnorth,North,\nsouth,South,x\n', 'without a name'],
+    [
+      'a number with a comma',
+      'key,project_id\nnorth,"1,000"',
+      'Line 2: project_id must be an integer from 0 to 9007199254740991, not "1,000"',
+    ],
+    ['a field twice', '{"key":"a","name":"x","b":[{"name":1}],"name":"y"}', 'Line 1 has the field "name" twice'],
+    ['a day that does not exist', dated('2026-02-29', '2026-03-01'), 'dataset.0.start_date must be an existing day'],
+    ['a day as Excel writes it', dated('2026-05-01', '5/31/2026'), 'dataset.0.end_date must be an existing day'],
+    [
+      'dates in the wrong order',
+      dated('2026-05-31', '2026-05-01'),
+      'ends on 2026-05-01, before it begins on 2026-05-31',
+    ],
     ['a column that is a part of another', 'key,dataset,dataset.0.x\n', 'column "dataset"'],
     [
       'a body that would be refused',
@@ -91,25 +116,247 @@ describe('aud run', () => {
     expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
   });
 
+  it.each([
+    [
+      'letters of Windows in CSV',
+      latin1(`${HEADER}\nnorth,M\u00fcnchen,AffinityTransactions,,\n`),
+      'line 2 is not UTF-8',
+    ],
+    ['letters of Windows in JSON Lines', latin1('{"key":"a","name":"M\u00fcller"}'), 'not UTF-8. In Excel, save'],
+    ['UTF-16', Buffer.from(`\uFEFF${HEADER}\n`, 'utf16le'), 'is UTF-16, not UTF-8'],
+    ['a spreadsheet', Buffer.from('PK\x03\x04'), 'is a spreadsheet (xlsx) or a zip file'],
+    ['gzip', Buffer.from([0x1f, 0x8b, 8]), 'is compressed with gzip: decompress it first'],
+    ['the first line of Excel', `sep=,\n${HEADER}\n`, 'only Excel reads: remove it'],
+    [
+      'a file that was cut off',
+      `${HEADER}\nnorth,North,,,\nwest,We`,
+      'Line 3 has fewer cells than the header (2, not 5)',
+    ],
+    ['two files in one', 'key,name\njan,January\nkey,name\nfeb,February\n', 'Line 3 repeats the header'],
+    ['a total', 'key,name\njan,January\nTotal,\n', 'Line 3, "Total", has only a key'],
+    ['a row with only a key', '{"key":"x"}', 'Line 1, "x", has only a key'],
+    [
+      'a number that would be rounded',
+      'key,name,project_id\na,A,9007199254740993\n',
+      'to 9007199254740991, not "9007199254740993"',
+    ],
+    ['the same in JSON', '{"key":"a","name":"A","project_id":9007199254740993}', 'Line 1: "project_id" is beyond 900'],
+  ])('refuses %s, also on standard input', async (_, content, message) => {
+    const { runRows, run, sandbox, folder } = await startRows(content);
+    const piped = await run(['run', '-', '--journal', join(folder, 'journal')], { input: content });
+    for (const { code, err } of [await runRows(), piped])
+      expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('sends the numbers of a CSV as numbers, and leaves out what a spreadsheet adds', async () => {
+    const csv = 'Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n';
+    expect(parseRows(csv)).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
+    const { runRows } = await startRows(csv, {}, 'rows.csv');
+    const { code, err } = await runRows(['--dry-run']);
+    expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
+  });
+
+  it('holds only rows that need a create against the window of WebDomain data', async () => {
+    const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+    const start = day(Date.now() - 44 * 86_400_000);
+    const row = { key: 'a', name: 'A', dataset: [{ analysis_type: 'WebDomain', start_date: start, end_date: start }] };
+    const { runRows, file, time } = await startRows(JSON.stringify(row));
+    expect((await runRows()).code).toBe(0);
+    await time.sleepThrough(4 * 86_400_000);
+    expect((await runRows()).code).toBe(0);
+    await writeFile(file, `${JSON.stringify(row)}\n${JSON.stringify({ ...row, key: 'b' })}`);
+    const { code, err } = await runRows();
+    expect([code, err]).toEqual([2, expect.stringContaining('error: b: audiences.create was not sent')]);
+  });
+
+  it('needs a journal for rows that a shell passes as a file', async () => {
+    const { run } = await startRows('');
+    expect((await run(['run', '/dev/fd/63'])).err).toContain('--journal <file>');
+  });
+
   it('says with --dry-run what would happen to each row, and sends nothing', async () => {
     const { runRows, sandbox, folder, file, journal } = await startRows(TWO);
-    expect((await runRows(['--dry-run'])).out).toBe('north\tcreate\t\nsouth\tcreate\t\n');
+    expect((await runRows(['--dry-run'])).out).toBe('north\tcreate\t\t\nsouth\tcreate\t\t\n');
     expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
     await runRows();
     const { length } = sandbox.log;
     await appendFile(journal, '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n');
-    await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east"}\n`);
+    await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east","name":"East"}\n`);
     const { out, code } = await runRows(['--dry-run']);
-    const plan = /^north\twait\t\d+\nsouth\tchanged\t\d+\neast\tcreate\t\n$/;
+    const plan = /^north\twait\t\d+\t\nsouth\tchanged\t\d+\t\neast\tcreate\t\t\n$/;
     expect([code, out]).toEqual([8, expect.stringMatching(plan)]);
     expect(sandbox.log.length).toBe(length);
 
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     await runRows(['--max-retries', '0']);
-    expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\n');
+    expect((await runRows(['--dry-run'])).out).toContain('east\tsend again\t\t\n');
     const text = await readFile(journal, 'utf8');
     await writeFile(journal, text.replace(/"at":"[^"]+"(?=[^\n]*\n$)/, '"at":"2026-11-01"'));
-    expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\n');
+    expect((await runRows(['--dry-run'])).out).toContain('east\tunknown\t\t\n');
+  });
+
+  it('sees activations with --dry-run, and ends as the run would', async () => {
+    const { runRows, journal } = await startRows(TWO);
+    await runRows();
+    const activate = ['--activate', '{"identifier":"EID"}'];
+    expect((await runRows([...activate, '--dry-run'])).out).toMatch(
+      /^north\tactivate\t\d+\t\nsouth\tactivate\t\d+\t\n$/,
+    );
+    await runRows(activate);
+    expect((await runRows([...activate, '--dry-run'])).out).toMatch(/^north\twait\t\d+\t\d+\n/);
+    const changed = await runRows(['--activate', '{"identifier":"SCID"}', '--dry-run']);
+    expect([changed.code, changed.out]).toEqual([8, expect.stringMatching(/^north\tchanged\t\d+\t\d+\n/)]);
+    const text = await readFile(journal, 'utf8');
+    const lost = text.split('\n').filter((line) => !/"key":"north activation","id"/.test(line));
+    await writeFile(journal, lost.join('\n').replaceAll(/"at":"[^"]+"/g, '"at":"2026-11-01"'));
+    const unknown = await runRows([...activate, '--dry-run']);
+    expect([unknown.code, unknown.out]).toEqual([10, expect.stringMatching(/^north\tunknown\t\d+\t\n/)]);
+  });
+
+  it('prints with --status what the journal says, also during a run', async () => {
+    const scene = await startRows(`${TWO}{"key":"east","name":"East"}\n`, { jobs: { duration: 3_600_000 } });
+    const { runRows, journal, time, file } = scene;
+    expect((await runRows(['--status'])).out).toBe('north\tnot begun\t\t\nsouth\tnot begun\t\t\neast\tnot begun\t\t\n');
+    const running = scene.start(['run', file]);
+    await time.untilTrue(() => (running.printed.err.match(/waiting for audience/g) ?? []).length === 3);
+    const { out, code } = await runRows(['--status']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^north\twaiting for audience (\d+) since \S+Z\t\1\t\n/)]);
+    running.interrupt();
+    await running.ended;
+    await appendFile(journal, `{"key":"north activation","sent":"x","at":"${new Date().toISOString()}"}\n`);
+    await appendFile(journal, '{"key":"south","done":{}}\n{"key":"east","forget":true}\n');
+    const later = (await runRows(['--status'])).out;
+    expect(later).toMatch(/^north\tactivation in doubt until \S+Z\t\d+\t\nsouth\tdone\t\d+\t\neast\tnot begun\t\t\n$/);
+  });
+
+  it('records with --resolve and --forget what a person has found out about lost creates', async () => {
+    const { runRows, sandbox, client, creates, file } = await startRows(TWO);
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after' });
+    expect((await runRows(['--max-retries', '0'])).code).toBe(10);
+    sandbox.faults.clear();
+    const [{ id } = { id: 0 }] = (await client.audiences.list().toArray({ limit: 9 })).filter(
+      ({ name }) => name === 'North',
+    );
+    const { length } = sandbox.log;
+    const resolved = await runRows(['--resolve', `north=${id}`, '--forget', 'south']);
+    expect([resolved.code, resolved.err]).toEqual([0, expect.stringContaining(`"north" is ${id}.`)]);
+    expect(sandbox.log).toHaveLength(length);
+    const { out, code } = await runRows();
+    expect([code, out]).toEqual([0, expect.stringMatching(`^north\tdone\t${id}\t\t\nsouth\tdone`)]);
+    expect(creates()).toHaveLength(3);
+    for (const flags of [
+      ['--resolve', 'north'],
+      ['--resolve', 'x=1'],
+      ['--forget', 'x'],
+      ['--journal', `${file}.no`, '--forget', 'north'],
+    ])
+      expect((await runRows(flags)).code).toBe(2);
+  });
+
+  it('keeps no journal of a sandbox that ends with the command, so that it can run again', async () => {
+    const { runRows, folder } = await startRows(TWO);
+    for (const _run of [1, 2]) expect((await runRows(['--sandbox'])).code).toBe(0);
+    expect(await readdir(folder)).not.toContain('rows.jsonl.journal');
+  });
+
+  it('begins each line with the time, and says what was done before in one line', async () => {
+    const { runRows, folder, file } = await startRows(TWO);
+    const flags = ['--download', join(folder, 'results')];
+    const first = await runRows(flags);
+    const lines = first.err.trimEnd().split('\n');
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ north: waiting for audience \d+$/),
+    );
+    for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ /);
+    await writeFile(file, `${TWO}{"key":"east","name":"East"}\n`);
+    const { err } = await runRows(flags);
+    expect(err).toMatch(/^\S+Z 2 rows done before\.\n\S+Z east: waiting for audience/);
+    expect(err).not.toContain('north');
+    const { out } = await runRows([...flags, '--json']);
+    expect(linesOf(out)[0]).toMatchObject({ key: 'north', state: 'done', at: expect.stringMatching(/^\d{4}-.*Z$/) });
+  });
+
+  it('exits with 8 for a blocked row with --fail-on-blocked, else with 0', async () => {
+    const { runRows } = await startRows(TWO, { jobs: { duration: 0, devices: 10 } });
+    const activate = ['--activate', '{}'];
+    expect((await runRows(activate)).code).toBe(0);
+    expect((await runRows([...activate, '--fail-on-blocked'])).code).toBe(8);
+  });
+
+  it('writes the last table with --report, as CSV or as JSON', async () => {
+    const { runRows, folder } = await startRows('{"key":"north","name":"N"}', { jobs: { duration: 0, devices: 10 } });
+    const [csv, json] = [join(folder, 'report.csv'), join(folder, 'report.json')];
+    await runRows(['--activate', '{}', '--report', csv]);
+    const text = await readFile(csv, 'utf8');
+    expect(text).toMatch(/^key,state,audience,activation,reason,files\nnorth,blocked,\d+,,.*unique devices.*,\n$/);
+    await runRows(['--activate', '{}', '--report', json]);
+    expect(JSON.parse(await readFile(json, 'utf8'))).toMatchObject([{ key: 'north', state: 'blocked' }]);
+    expect((await runRows(['--report', 'report.txt'])).err).toContain('--report must end with .csv or .json');
+    expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(1);
+  });
+
+  it('exits with 1 when storage refuses a file, so that a script runs it again', async () => {
+    const { runRows, sandbox, folder } = await startRows(TWO);
+    const flags = ['--download', join(folder, 'results')];
+    sandbox.faults.add({ on: 'GET /results/*', status: 404 });
+    const refused = await runRows(flags);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('2 rows: 2 unfinished.')]);
+    sandbox.faults.clear();
+    expect((await runRows(flags)).code).toBe(0);
+  });
+
+  it('tries the folder of --download before anything is built', async () => {
+    const { runRows, creates, folder } = await startRows(TWO);
+    await writeFile(join(folder, 'taken'), '');
+    const { code, err } = await runRows(['--download', join(folder, 'taken')]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`${join(folder, 'taken')} cannot be written: `)]);
+    expect(creates()).toEqual([]);
+    expect((await runRows(['--download', join(folder, 'new', 'results')])).code).toBe(0);
+    expect((await readdir(join(folder, 'new', 'results'))).sort()).toEqual(['north', 'south']);
+  });
+
+  it('imports the file of a row as a cohort first, once, and builds the audience from it', async () => {
+    const { runRows, sandbox, client, folder, creates } = await startRows(
+      'key,name,file\nvip,VIP,vip.csv\nall,All,\n',
+      {},
+      'rows.csv',
+    );
+    const list = join(folder, 'vip.csv');
+    expect((await runRows()).err).toContain(`vip: ${list} cannot be read: `);
+    await writeFile(list, '');
+    expect((await runRows()).err).toContain(`vip: ${list} is empty.`);
+    expect(creates()).toEqual([]);
+    await writeFile(list, `email\n${Array.from({ length: 600 }, (_, at) => `${at}@example.com\n`).join('')}`);
+    sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const results = ['--download', join(folder, 'results')];
+    expect((await runRows([...results, '--max-retries', '0'])).code).toBe(10);
+    const { code, err } = await runRows(results);
+    expect(code, err).toBe(0);
+    expect(await client.cohorts.list().toArray({ limit: 9 })).toMatchObject([{ name: 'VIP' }]);
+    const audiences = await client.audiences.list().toArray({ limit: 9 });
+    expect(audiences.map(({ name, is_cohort }) => [name, is_cohort]).sort()).toEqual([
+      ['All', false],
+      ['VIP', true],
+    ]);
+    const { length } = sandbox.log;
+    expect((await runRows(results)).code).toBe(0);
+    expect(sandbox.log).toHaveLength(length);
+    await writeFile(list, 'email\nbob@example.com\n');
+    const changed = await runRows(results);
+    expect([changed.code, changed.out]).toEqual([8, expect.stringContaining('vip\trefused')]);
+    expect(sandbox.log).toHaveLength(length);
+  });
+
+  it('draws one block in a terminal, with the counts, the limit and the last changes', async () => {
+    const scene = await startScene({ limits: { ...NO_LIMITS, buildsPerHour: 1 } }, TERMINAL);
+    const file = join(scene.folder, 'rows.jsonl');
+    await writeFile(file, TWO);
+    const running = scene.start(['run', file]);
+    await running.shows('err', /2 rows: 1 done, 1 waiting, /);
+    await running.shows('err', /The build budget is used up until \S+Z \(1 create request is/);
+    expect(running.printed.err).toMatch(/\d\dZ north: done/);
+    expect((await running.ended).code).toBe(0);
   });
 
   it('exits with 8 for a row that has changed or a file that is no journal, and with 10 for an unknown outcome', async () => {
@@ -151,12 +398,14 @@ describe('aud run', () => {
     ]);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);
-    expect(linesOf(record.out)[0]).toMatchObject({ error: { message: expect.stringContaining('run this again') } });
+    expect(linesOf(record.out).find(({ key }) => key === 'north')).toMatchObject({
+      error: { message: expect.stringContaining('run this again') },
+    });
     const failed = await runRows();
     expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
     expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
     const again = await runRows(['--retry-failed']);
-    expect([again.code, creates().length]).toEqual([4, 7]);
+    expect([again.code, creates().length]).toEqual([4, 8]);
     expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be JSON');
   });
 

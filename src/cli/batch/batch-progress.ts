@@ -1,0 +1,92 @@
+import { dirname } from 'node:path';
+import type { Output } from '../terminal/output.ts';
+import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
+import { errorRecord } from '../terminal/report-error.ts';
+import { isLive, printable } from '../terminal/terminal.ts';
+import type { RowState, RowView } from './batch.ts';
+
+/** Shows people and programs how a batch proceeds. */
+export interface BatchProgress {
+  /** The state of a row has changed. */
+  changed(view: RowView): void;
+  /** Says what all rows wait for. A text that continues with other details is said once. */
+  announce(text: string, details: string): void;
+  close(): void;
+}
+
+/** Number of changes that a terminal shows. */
+const VISIBLE_CHANGES = 10;
+
+/** Returns the time as lines begin with it: UTC, in seconds. */
+export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
+
+/**
+ * Creates the progress of a batch: with `--json`, a line of data for each change; in a terminal, one block that is
+ * redrawn; elsewhere, a line for each change.
+ *
+ * @param keys Keys of all rows.
+ * @param earlier Keys of rows that were done before; they are one line in all.
+ */
+export async function createBatchProgress(
+  keys: readonly string[],
+  earlier: ReadonlySet<string>,
+  output: Output,
+): Promise<BatchProgress> {
+  let announced = '';
+  const isNew = (text: string): boolean => text !== announced;
+  if (output.isJson || output.isQuiet || !isLive(output.stderr)) {
+    if (earlier.size > 0) output.note(`${now()} ${countOf(earlier.size)} done before.`);
+    return {
+      changed(view) {
+        if (output.isJson) void output.json({ at: now(), ...recordOf(view, output) });
+        else if (!earlier.has(view.key)) output.note(`${now()} ${lineOf(view)}`);
+      },
+      announce(text, details) {
+        if (isNew(text)) output.log('info', `${output.isJson ? '' : `${now()} `}${text}${details}`);
+        announced = text;
+      },
+      close() {},
+    };
+  }
+  const states = new Map<string, RowState>(keys.map((key) => [key, 'waiting']));
+  const changes: string[] = [];
+  let notice = '';
+  const block = await createRedrawnBlock(output, ({ cut, maximum, elapsed }) => {
+    const counts = Map.groupBy(states.values(), (state) => state);
+    const parts = [...counts].map(([state, { length }]) => `${length} ${state}`);
+    const lines = [`${countOf(keys.length)}: ${parts.join(', ')}, ${elapsed}`, ...(notice === '' ? [] : [notice])];
+    return [...lines, ...changes.slice(-Math.min(VISIBLE_CHANGES, maximum))].map((line) => cut(printable(line)));
+  });
+  return {
+    changed(view) {
+      states.set(view.key, view.state);
+      if (!earlier.has(view.key)) changes.push(`${now()} ${lineOf(view)}`);
+      block.redraw();
+    },
+    announce(text, details) {
+      notice = `${text}${details}`;
+      block.redraw();
+    },
+    close: () => block.close(),
+  };
+}
+
+/** Returns a number of rows in words. */
+export const countOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
+
+/** Returns a row as `--json` and `--report` print it. */
+export const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
+  ...view,
+  ...(error !== undefined && { error: errorRecord(error, output, true) }),
+});
+
+/** Returns the line about a row that has changed. */
+function lineOf({ key, state, cohort, audience, activation, files, reason }: RowView): string {
+  const texts: Readonly<Partial<Record<RowState, string>>> = {
+    importing: `waiting for cohort ${cohort}`,
+    building: `waiting for audience ${audience}`,
+    activating: `waiting for activation ${activation}`,
+    ...(files?.[0] !== undefined && { done: `done, files in ${dirname(files[0])}` }),
+  };
+  return `${key}: ${texts[state] ?? state}${reason === undefined ? '' : `. ${reason}`}`;
+}

@@ -1,0 +1,187 @@
+import { RateLimitError } from '../../index.ts';
+import { sleep } from '../../util/abort.ts';
+
+/** Options of {@link createQueue}. Durations are milliseconds. */
+export interface QueueOptions {
+  readonly signal: AbortSignal;
+  /** Time to wait until the service accepts the next create. */
+  readonly budgetWait: number;
+  /** Time to wait for the end of an outage. */
+  readonly outageWait: number;
+  /** Sends a cheap read. Rejects during an outage. */
+  readonly probe: () => Promise<unknown>;
+  /** Called when a limit holds creates back. */
+  readonly onLimit: (error: RateLimitError, until: number) => void;
+  /** Called when an outage holds creates back, with the time at which the queue gives up. */
+  readonly onOutage: (error: unknown, until: number) => void;
+}
+
+/** A create that waits for its turn. */
+interface Item {
+  /** Creates with smaller ranks go first. */
+  readonly rank: readonly number[];
+  readonly send: () => Promise<number>;
+  readonly resolve: (id: number) => void;
+  readonly reject: (error: unknown) => void;
+  /** True if it failed in an outage, and is sent a second time. */
+  readonly isRepeated?: boolean;
+}
+
+/** Adds a create to a queue. Resolves with the id of what was created. */
+export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
+
+/** Reason with which creates end that are not begun. */
+export const NOT_BEGUN = new Error('No more creates are begun.');
+
+/** Number of creates in a row whose failure is an outage of the service, and not a fault of the rows. */
+const OUTAGE_CREATES = 3;
+
+/** Bounds of the time between two probes of an outage. */
+const PROBE_MS = { min: 10_000, max: 300_000 } as const;
+
+/** Time to wait after a 429 that names none. */
+const DEFAULT_LIMIT_MS = 60_000;
+
+/** Errors with which the service responds to the body of a create. */
+const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
+
+/** Errors before a create is sent that concern only its row. */
+const REFUSALS: readonly unknown[] = [
+  'body-changed',
+  'outcome-expired',
+  'account-changed',
+  'file-unreadable',
+  'file-changed',
+];
+
+/** Errors that a row or an outage of the service may cause. After others, such as a full disk, no more creates begin. */
+const FAILURES: readonly unknown[] = [
+  'server-error',
+  'connection-failed',
+  'attempt-timeout',
+  'idle-timeout',
+  'deadline-exceeded',
+  'not-an-envelope',
+  'response-invalid',
+  'response-too-large',
+  'redirect-refused',
+  'permission-denied',
+  'not-acceptable',
+];
+
+/** Returns whether the service or the journal has refused a create because of its row. */
+export const isRowRefused = (error: unknown): boolean => [...RESPONSES, ...REFUSALS].includes(Object(error).code);
+
+/**
+ * Returns a queue that sends one create after another, so that a process that is killed leaves at most one in doubt. A
+ * create that fails is put aside, and the next one is sent. After three failures without a success, the queue waits for
+ * the end of the outage, and then sends these creates once more.
+ */
+export function createQueue(options: QueueOptions): AddCreate {
+  const { signal, budgetWait, outageWait } = options;
+  const items: Item[] = [];
+  /** Creates that have failed since the service responded to one. */
+  const failed: (readonly [item: Item, error: unknown])[] = [];
+  let limitedSince: number | undefined;
+  let outage: { readonly since: number; probeMs: number } | undefined;
+  let isRunning = false;
+  let hasEnded = false;
+
+  const isOutage = (): boolean => failed.length >= OUTAGE_CREATES;
+
+  /** Puts aside what has failed, or sends it once more after an outage. */
+  function release(isRepeated: boolean): void {
+    for (const [item, error] of failed.splice(0)) {
+      if (isRepeated && !item.isRepeated) items.push({ ...item, isRepeated });
+      else item.reject(error);
+    }
+    outage = undefined;
+  }
+
+  function end(): void {
+    hasEnded = true;
+    release(false);
+    for (const { reject } of items.splice(0)) reject(NOT_BEGUN);
+  }
+
+  async function awaitService(): Promise<void> {
+    const [, error] = failed.at(-1) ?? [];
+    outage ??= { since: Date.now(), probeMs: PROBE_MS.min };
+    const until = outage.since + outageWait;
+    for (options.onOutage(error, until); ; ) {
+      const left = until - Date.now();
+      if (left <= 0) return end();
+      await sleep(Math.min(outage.probeMs, left), signal);
+      outage.probeMs = Math.min(2 * outage.probeMs, PROBE_MS.max);
+      const isOver = await options.probe().then(
+        () => true,
+        () => false,
+      );
+      if (!isOver) continue;
+      // Whether creates succeed, too, only a create shows.
+      if (items.length === 0) release(true);
+      return;
+    }
+  }
+
+  async function send(item: Item): Promise<void> {
+    try {
+      const id = await item.send();
+      limitedSince = undefined;
+      release(isOutage());
+      item.resolve(id);
+    } catch (error) {
+      const { code } = Object(error);
+      const until = limitOf(error);
+      if (until === undefined && FAILURES.includes(code)) return void failed.push([item, error]);
+      if (!REFUSALS.includes(code)) release(isOutage());
+      limitedSince ??= until === undefined ? undefined : Date.now();
+      const isAwaited = until !== undefined && until - (limitedSince ?? 0) <= budgetWait;
+      if (!isAwaited) {
+        item.reject(error);
+        return isRowRefused(error) ? undefined : end();
+      }
+      items.push(item);
+      options.onLimit(error as RateLimitError, until);
+      await sleep(Math.max(0, until - Date.now()), signal);
+    }
+  }
+
+  async function run(): Promise<void> {
+    try {
+      while (items.length > 0 || (isOutage() && failed.some(([item]) => !item.isRepeated))) {
+        if (isOutage()) await awaitService();
+        signal.throwIfAborted();
+        // Only now: an activation may have come to the queue in the meantime.
+        const item = items.sort(byRank).shift();
+        if (item) await send(item);
+      }
+    } catch (error) {
+      for (const { reject } of items.splice(0)) reject(error);
+    }
+    release(false);
+  }
+
+  return (rank, sendItem) =>
+    new Promise((resolve, reject) => {
+      if (hasEnded || signal.aborted) return reject(hasEnded ? NOT_BEGUN : signal.reason);
+      items.push({ rank, send: sendItem, resolve, reject });
+      if (isRunning) return;
+      isRunning = true;
+      // A later turn: rows that are added together are sorted first.
+      void Promise.resolve()
+        .then(run)
+        .finally(() => {
+          isRunning = false;
+        });
+    });
+}
+
+function byRank({ rank: a }: Item, { rank: b }: Item): number {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}
+
+/** Returns when a create that a limit has refused may be tried again; `undefined` for other errors. */
+const limitOf = (error: unknown): number | undefined =>
+  RateLimitError.isInstance(error) ? (error.retryAt?.getTime() ?? Date.now() + DEFAULT_LIMIT_MS) : undefined;

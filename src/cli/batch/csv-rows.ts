@@ -1,0 +1,79 @@
+import { isObject } from '../../util/json.ts';
+import { withField } from '../input/body-input.ts';
+import { rowOf } from '../input/resource-table.ts';
+import { usageError } from '../terminal/exit-codes.ts';
+import { parseCsv } from './csv.ts';
+
+/** A record with the words that name it in a message. */
+export type Located = readonly [where: string, record: unknown];
+
+/** Fields of an audience that are numbers. All other cells are texts. */
+const INTEGERS: readonly string[] = rowOf('audiences').body.flatMap(({ field, type }) =>
+  type === 'integer' ? [field] : [],
+);
+
+/**
+ * Parses CSV whose header has dotted names, such as `dataset.0.start_date`, to objects. Empty cells are left out.
+ *
+ * @throws {CommandError} for a record that is not whole, or a header that is none.
+ */
+export function parseCsvRows(text: string, note: (message: string) => void): Located[] {
+  if (/^sep=/i.test(text)) throw usageError('Line 1 is "sep=…", which only Excel reads: remove it.');
+  const [header, ...records] = parseCsv(text);
+  if (!header) return [];
+  const names = namesOf(header.cells);
+  const isEmpty = (at: number): boolean => names[at] === '' && records.every(({ cells }) => (cells[at] ?? '') === '');
+  let width = names.length;
+  while (isEmpty(width - 1)) width--;
+  if (width < names.length) note(`${names.length - width} empty columns at the end were left out.`);
+  checkNames(names.slice(0, width));
+  return records.map(({ cells, line }) => {
+    const where = `Line ${line}`;
+    if (cells.length !== names.length) {
+      const [more, hint] = cells.length > names.length ? ['more', ''] : ['fewer', ': the file may have been cut off'];
+      throw usageError(`${where} has ${more} cells than the header (${cells.length}, not ${names.length})${hint}.`);
+    }
+    if (cells.every((cell, at) => cell === header.cells[at]))
+      throw usageError(`${where} repeats the header: these are several files, one after the other.`);
+    let record = {};
+    for (const [at, name] of names.entries()) {
+      const cell = cells[at] ?? '';
+      if (cell !== '') record = withField(record, name.split('.'), cellValue(where, name, cell));
+    }
+    return [where, withLists(record)];
+  });
+}
+
+/** Returns the names of columns. Spreadsheets write the first letter as a capital. */
+const namesOf = (cells: readonly string[]): string[] =>
+  cells.map((cell) => cell.trim()).map((name) => (name.toLowerCase() === 'key' ? 'key' : name));
+
+function checkNames(names: readonly string[]): void {
+  for (const [at, name] of names.entries()) {
+    if (name.split('.').includes('__proto__'))
+      throw usageError('The header has a field "__proto__", which is not sent.');
+    const isTaken = names.some((other, index) => index !== at && (other === name || other.startsWith(`${name}.`)));
+    if (isTaken || !/^[^.]+(?:\.[^.]+)*$/.test(name))
+      throw usageError(`The header has the column "${name}" twice, or as a part of another column, or without a name.`);
+  }
+  if (names.includes('key')) return;
+  const separator = ['semicolons', 'tabs'].find((_, at) => names.some((name) => name.includes(at === 0 ? ';' : '\t')));
+  const advice = separator ? `: its columns are separated by ${separator}. Separate them by commas` : '';
+  throw usageError(`The header has no column "key"${advice}.`);
+}
+
+function cellValue(where: string, name: string, cell: string): unknown {
+  if (!INTEGERS.includes(name)) return cell;
+  const value = Number(cell);
+  if (/^\d+$/.test(cell) && Number.isSafeInteger(value)) return value;
+  throw usageError(`${where}: ${name} must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}, not "${cell}".`);
+}
+
+/** Returns a value in which objects with numbers as names are lists. */
+function withLists(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([name, field]) => [name, withLists(field)] as const);
+  return entries.every(([name]) => /^\d+$/.test(name))
+    ? entries.map(([, field]) => field)
+    : Object.fromEntries(entries);
+}

@@ -1,0 +1,76 @@
+import { isUtf8 } from 'node:buffer';
+import { messageOf } from '../terminal/error-texts.ts';
+import { usageError } from '../terminal/exit-codes.ts';
+
+/** First bytes of formats that people mistake for text, and what to do. */
+const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] = [
+  [[0x50, 0x4b], 'is a spreadsheet (xlsx) or a zip file. In Excel, save it as "CSV UTF-8".'],
+  [[0x1f, 0x8b], 'is compressed with gzip: decompress it first.'],
+  [[0xff, 0xfe], 'is UTF-16, not UTF-8. In Excel, save it as "CSV UTF-8" instead of "Unicode Text".'],
+  [[0xfe, 0xff], 'is UTF-16, not UTF-8.'],
+];
+
+/**
+ * Decodes input as UTF-8, without its byte order mark.
+ *
+ * @param source Name of the input in a message.
+ * @throws {CommandError} naming the line, for bytes that are not UTF-8: replacing them would send another text.
+ */
+export function decodeText(bytes: Buffer, source: string): string {
+  const [, advice] = FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte)) ?? [];
+  if (advice !== undefined) throw usageError(`${source} ${advice}`);
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  // No byte of a character but a line feed is 0x0a, in UTF-8 as in the code pages of Windows.
+  let line = 1;
+  for (let start = 0, end = 0; end !== -1; start = end + 1, line++) {
+    end = bytes.indexOf('\n', start);
+    if (!isUtf8(bytes.subarray(start, end === -1 ? undefined : end))) break;
+  }
+  throw usageError(`${source}: line ${line} is not UTF-8. In Excel, save the file as "CSV UTF-8".`);
+}
+
+/**
+ * Parses JSON that is sent: every number and every field arrives at the service as it was written.
+ *
+ * @param source Name of the text in a message.
+ * @throws {CommandError} for text that is not JSON, a number that JavaScript would round, a field twice in one object,
+ * or a field `__proto__`.
+ */
+export function parseJsonText(text: string, source: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text, (name, field: unknown) => {
+      if (name === '__proto__') throw usageError(`${source} has a field "__proto__", which is not sent.`);
+      if (typeof field === 'number' && Math.abs(field) > Number.MAX_SAFE_INTEGER)
+        throw usageError(`${source}: "${name}" is beyond ${Number.MAX_SAFE_INTEGER}, and would be rounded.`);
+      return field;
+    });
+    const repeated = repeatedField(text);
+    if (repeated !== undefined) throw usageError(`${source} has the field "${repeated}" twice in one object.`);
+    return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // The message of the parser quotes the input, which may contain secrets.
+    const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
+    throw usageError(`${source} must be JSON: it has an error${position}.`);
+  }
+}
+
+/** Strings of JSON with the colon that follows the name of a field, and what begins and ends objects and arrays. */
+const JSON_TOKENS = /("(?:[^"\\]|\\.)*")\s*(:)?|[[\]{}]/g;
+
+/** Returns the first field that an object in a JSON text has twice. */
+function repeatedField(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, name, colon] of text.matchAll(JSON_TOKENS)) {
+    if (name === undefined) {
+      if (token === '{' || token === '[') open.push(new Set());
+      else open.pop();
+    } else if (colon) {
+      const field = String(JSON.parse(name));
+      const fields = open.at(-1);
+      if (fields?.has(field)) return field;
+      fields?.add(field);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,51 @@
+import type { Output } from './output.ts';
+import { formatElapsed, truncated, widthOf } from './terminal.ts';
+
+/** Lines of a terminal that are drawn again when something changes, and each second. */
+export interface RedrawnBlock {
+  redraw(): void;
+  close(): void;
+}
+
+/** What a block is drawn with. */
+export interface Drawing {
+  /** Cuts a text to the width of the terminal. */
+  readonly cut: (text: string) => string;
+  /** Lines that the terminal has room for. */
+  readonly maximum: number;
+  /** Time since the block was created. */
+  readonly elapsed: string;
+}
+
+/** Interval at which the elapsed time is redrawn. */
+const REDRAW_MS = 1_000;
+
+/** Draws a block on standard error, which must be a terminal. */
+export async function createRedrawnBlock(
+  { stdout, stderr }: Output,
+  render: (drawing: Drawing) => readonly string[],
+): Promise<RedrawnBlock> {
+  const { createLogUpdate } = await import('log-update');
+  const { default: stringWidth } = await import('string-width');
+  // It only writes to the stream and reads its size.
+  const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
+  const startedAt = performance.now();
+  const cut = (text: string): string => truncated(text, widthOf(stderr) - 1, stringWidth);
+  const redraw = (): void => {
+    const maximum = Math.max(1, (stderr.rows || 24) - 2);
+    const lines = render({ cut, maximum, elapsed: formatElapsed(performance.now() - startedAt) });
+    draw(lines.join('\n'));
+  };
+  const timer = setInterval(redraw, REDRAW_MS);
+  redraw();
+  return {
+    redraw,
+    close() {
+      clearInterval(timer);
+      redraw();
+      // In a terminal, the results that follow say the same.
+      if (stdout.isTTY) draw.clear();
+      else draw.done();
+    },
+  };
+}
