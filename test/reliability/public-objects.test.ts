@@ -21,7 +21,7 @@ const BASE_URL = 'https://api.example.com';
 
 /** Exports that create no object, or one that holds only what the service has returned. */
 const WITHOUT_OBJECT =
-  /^(?:[A-Z_]+|.*Error|operations|parseTimestamp|openApiDocument|explainActivation|isKnownEvent|isOutdated|(?:sign|verify)Webhook|openFile|downloadTo|signInWithBrowser)$/;
+  /^(?:[A-Z_]+|.*Error|operations|parseTimestamp|jobState|readJournal|openApiDocument|explainActivation|isKnownEvent|isOutdated|(?:sign|verify)Webhook|openFile|downloadTo|signInWithBrowser)$/;
 
 const redisDown = { evalSha: () => Promise.reject(new Error('down')), eval: () => Promise.reject(new Error('down')) };
 const storage = { getItem: () => null, setItem: () => {}, removeItem: () => {} };

@@ -8,7 +8,6 @@ import {
   type AudienceCreate,
   AuthenticationError,
   type Cohort,
-  type CohortCreate,
   explainActivation,
   type JsonObject,
   type RateLimitError,

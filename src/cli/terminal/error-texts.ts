@@ -79,6 +79,8 @@ const ADVICE: Texts = {
   'permission-denied': ({ path }) =>
     path === operations['mcp.send'].path ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}` : NO_SCOPE,
   'not-found': () => NOT_FOUND,
+  'not-an-envelope': ({ advice, status }) =>
+    status >= 400 ? 'Something other than the service refused the request: check --base-url and the proxy.' : advice,
   'not-acceptable': () => 'A proxy may have removed `Accept: application/json`: let it pass the header.',
   'validation-failed': () => '',
   'build-budget-exhausted': () => 'Wait, or have the budget raised.',

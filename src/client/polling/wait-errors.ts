@@ -24,7 +24,7 @@ export function isTransient(error: unknown): boolean {
   if (ConnectionError.isInstance(error) || ServerError.isInstance(error) || RateLimitError.isInstance(error))
     return true;
   if (ApiError.isInstance(error)) return error.status === 408;
-  return ResponseError.isInstance(error) && error.code === 'not-an-envelope';
+  return ResponseError.isInstance(error) && error.code === 'not-an-envelope' && error.status < 400;
 }
 
 /** Returns whether the request was not sent because the user's token source, limiter or override failed. */

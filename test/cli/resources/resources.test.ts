@@ -53,7 +53,7 @@ describe('create', () => {
       pricing_model: { identifier: 'SCID' },
       filters: { freq_limit: true, freq_min: null, freq_max: 3 },
     });
-    expect(await json(['estimates', 'create', '--dataset', dataset])).toHaveLength(1);
+    expect(await json(['estimates', 'create', '--name', 'How many?', '--dataset', dataset])).toHaveLength(1);
     expect(await json(['schedules', 'create', '--name', 'Weekly'])).toMatchObject([{ name: 'Weekly' }]);
   });
 
@@ -105,7 +105,7 @@ describe('create', () => {
     [['audiences', 'create', '--data', '{}'], 'Say what to create'],
     [['audiences', 'create', '--data', '{a}'], '--data must be JSON'],
     [['audiences', 'create', '--dataset', 'WebDomain'], '--dataset must be type:start:end'],
-    [['audiences', 'create', '--filters', '{'], '--filters must be JSON.'],
+    [['audiences', 'create', '--filters', '{'], '--filters must be JSON'],
     [['audiences', 'create', '--name', 'x', '--timeout', '5m'], '--timeout requires --wait.'],
     [['lookalikes', 'create', '--target-size', 'many'], "'many' is invalid. It must be an integer from 0."],
     [['audiences', 'get', 'x'], 'An id must be a number, not "x".'],

@@ -160,7 +160,6 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       env: { AUDIENCE_MCP_TOKEN: 'nope' },
       text: 'login --oauth`, or set AUDIENCE_MCP_TOKEN',
     },
-    'a token, in HTML': { args: ['budget'], service: responds(401, '<html>'), text: 'failed: 401. The token is' },
     'a password': {
       args: ['login', '--email', 'ann@example.com'],
       env: { AUDIENCE_TOKEN: undefined },
@@ -219,7 +218,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a read': { args: ['budget', ...ONCE], service: responds(500, { message: 'x' }) },
     'of a create': { args: CREATE, service: responds(500, { message: 'x' }), text: 'It may have been created: ' },
   },
-  'not-an-envelope': { HTML: { args: ['budget', ...ONCE], service: responds(200, '<html>') } },
+  'not-an-envelope': {
+    HTML: { args: ['budget', ...ONCE], service: responds(200, '<html>') },
+    'a refusal in HTML': { args: ['budget'], service: responds(401, '<html>'), text: 'check --base-url and the proxy' },
+  },
   'response-invalid': {
     'data of another type': { args: ['budget', ...ONCE], service: succeeds(5) },
     'an id of another type': { args: ['audiences', 'get', '1', ...ONCE], service: succeeds([{ id: 'x' }]) },
