@@ -40,8 +40,9 @@ export interface JournalOptions {
 export async function openJournal(
   path: string | URL,
   client: AudienceClient,
-  { signal, isOffline = false }: JournalOptions = {},
+  options: JournalOptions = {},
 ): Promise<Journal> {
+  const { signal, isOffline = false } = options;
   const file = filePath(path, 'openJournal');
   const isClient = typeof client?.accountSecret === 'function';
   check(isClient, 'The second argument of `openJournal` must be an `AudienceClient`: `openJournal(path, client)`.');
