@@ -68,7 +68,7 @@ describe('in an editor', () => {
 
   it('300 calls are checked without computing types for each', () => {
     const calls = [
-      "audiences.create({ name: 'x', dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01' }] })",
+      "audiences.create({ name: 'x', dataset: [{ analysis_type: 'WebDomain', start_date: '2026-11-01', end_date: '2026-11-30' }] })",
       "audiences.createAndWait({ name: 'x', filters: { a: 1 } }, { onCreated: ({ id }) => id })",
       'lookalikes.create({ source_audience_id: 1, config: { target_size: 2 } })',
       'activations.create({ audience_id: 1, filters: { freq_min: 1 } })',

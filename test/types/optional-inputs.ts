@@ -51,6 +51,9 @@ export function propertiesWithoutUndefined(files: readonly string[]): string[] {
     seen[direction].add(type);
     if (type.isUnionOrIntersection()) for (const part of type.types) visit(part, path, direction);
     if (type.isIntersection()) return;
+    // What a user passes of our classes, such as a client, the package has made.
+    const isClass = ((type.symbol?.flags ?? 0) & ts.SymbolFlags.Class) !== 0;
+    if (direction === 'input' && isClass && type.getConstructSignatures().length === 0) return;
     const element = checker.getIndexTypeOfType(type, ts.IndexKind.Number);
     if (element) visit(element, `${path}[]`, direction);
     for (const signature of type.getCallSignatures()) visitSignature(signature, path, direction);

@@ -10,7 +10,7 @@ import type {
   LookalikeCreate,
 } from 'audience-activation';
 
-export function misspeltBodies(client: AudienceClient, file: Blob): void {
+export function misspeltBodies(client: AudienceClient, file: Blob, first: DatasetCreate): void {
   const { audiences, lookalikes, estimates, activations, cohorts, uploads } = client;
   // @ts-expect-error project_id
   audiences.create({ name: 'x', projectId: 7 });
@@ -49,7 +49,7 @@ export function misspeltBodies(client: AudienceClient, file: Blob): void {
   // @ts-expect-error end_date
   audiences.create({ name: 'x', dataset: [{ endDate: '2026-11-01' }] });
   // @ts-expect-error end_date, in the second element
-  audiences.create({ name: 'x', dataset: [{ end_date: '2026-11-01' }, { enddate: '2026-11-01' }] });
+  audiences.create({ name: 'x', dataset: [first, { enddate: '2026-11-01' }] });
   // @ts-expect-error analysis_type
   estimates.createAndWait({ name: 'x', dataset: [{ analysisType: 'WebDomain' }] });
   // @ts-expect-error analysis_type
