@@ -101,7 +101,7 @@ function bodyOf(schema: string, example: unknown, takesFile: boolean): Json {
   };
 }
 
-/** The names of error responses, of which that of 401 depends on the token. */
+/** The names of error responses. The name for a 401 depends on the token. */
 const ERRORS: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'NotFound',

@@ -34,7 +34,7 @@ export async function componentSchemas(
   return { ...Object.fromEntries(marked), ...wire };
 }
 
-/** Returns the JSON Schema of a type. Of `Tag`, it is that of `tagResource` or `tagSchema`. */
+/** Returns the JSON Schema of a type. For `Tag`, it is the JSON Schema of `tagResource` or `tagSchema`. */
 function schemaOf(name: string, exported: Readonly<Record<string, unknown>>): JsonSchema {
   const camel = `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
   // The suffixes stand for their types.

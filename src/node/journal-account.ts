@@ -57,7 +57,7 @@ export class JournalAccount {
   }
 
   /**
-   * Compares the account of a journal with that of the client. With the token that wrote the journal it sends nothing;
+   * Compares the account of a journal with the account of the client. With the token that wrote the journal it sends nothing;
    * with another one it reads what was created last.
    *
    * @throws {JournalError} `account-changed` if the account cannot see it, or it has another creator.

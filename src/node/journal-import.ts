@@ -16,7 +16,7 @@ export interface ImportSource {
 }
 
 /**
- * Identifies the content of a file, without reading it if size and time are those of the `earlier` import, or if the file
+ * Identifies the content of a file, without reading it if size and time equal the size and time of the `earlier` import, or if the file
  * of an earlier import is gone.
  *
  * @throws {FileError} `file-unreadable` if it cannot be read, `file-changed` if it changes while it is read.

@@ -81,7 +81,7 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
  * complete.
  *
  * @throws {JournalError} `journal-invalid` if it is no journal, is damaged, or belongs to another service.
- * @param service Address of the service; that of the journal if it is missing.
+ * @param service Address of the service. @default the address in the journal
  */
 export function parseJournal(bytes: Buffer, path: string, service?: string): JournalContent {
   const invalid = (message: string, advice: string): JournalError =>

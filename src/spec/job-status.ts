@@ -34,7 +34,7 @@ export const COHORT_STATUS = {
 export interface JobResource {
   /** Id of the resource. */
   readonly id: number;
-  /** Status of the job. Final statuses are 104, 107 and 4xx; those of cohorts are numbered differently. */
+  /** Status of the job. Final statuses are 104, 107 and 4xx. Cohorts have other numbers. */
   readonly status: {
     /** Number that decides the state of the job. */
     readonly id: number;

@@ -140,7 +140,7 @@ describe('examples/await-many.ts', () => {
     expect(text.match(/^✗ .*One that cannot be built .*Additional Info/gm)).toHaveLength(1);
     const reads = Number(/20 waits took (\d+) reads\./.exec(text)?.[1]);
     expect(reads).toBeGreaterThan(1);
-    // A wait of its own would read each of them every two seconds for half a minute.
+    // Separate polls would read each of them every two seconds for half a minute.
     expect(reads).toBeLessThanOrEqual(60);
   });
 

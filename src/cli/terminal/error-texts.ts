@@ -15,7 +15,7 @@ export const SIGN_IN = `Sign in with \`${NAME} login --oauth\`, or set AUDIENCE_
 
 const SIGN_IN_AGAIN = `Sign in again with \`${NAME} login --oauth\`.`;
 
-/** Messages that replace those of the client which speak of its options and functions; for the other codes, those of the client are printed. */
+/** Messages that replace the client's messages about its options and functions. For other codes, the command prints the client's message. */
 const TEXTS: Texts = {
   'attempt-timeout': ({ operation }) =>
     `${operation} had no complete response within the time of an attempt (--request-timeout; default: 30s).`,
@@ -67,9 +67,9 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 const NO_SCOPE = 'The token is not permitted to do this. Use one of the right kind and scope.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
-/** Advice that replaces that of the client; for the other codes of a call that is no create, that of the client is printed. */
+/** Advice that replaces the client's advice. For other codes, the command prints the client's advice, except for create requests. */
 const ADVICE: Texts = {
-  'response-too-large': () => 'Request less, such as by --query per_page=10.',
+  'response-too-large': () => 'Request less, for example with --query per_page=10.',
   'redirect-refused': (error) =>
     isTransfer(error) ? '' : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   'authentication-failed': ({ reason }) =>
@@ -165,7 +165,7 @@ function refusalOf({ operation, status, body }: ErrorOf<'validation-failed'>): s
   return `${operation} failed: ${status}${reason && ` ${reason}`}`.replace(/\.?$/, '.');
 }
 
-/** Returns the message in a body: that of an envelope, or of a JSON-RPC error. */
+/** Returns the message of the envelope or of the JSON-RPC error in a body. */
 function reasonIn(body: string): string {
   try {
     const { message, error } = JSON.parse(body);

@@ -128,7 +128,7 @@ const MIN_SLEEP_MS = 10;
  * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
  * background request that waits.
  *
- * A request that waits has a timer of its own. When it looks, it grants the permits that are free to the requests that
+ * Each request that waits has its own timer. When it looks, it grants the permits that are free to the requests that
  * are first. None depends on another one's timer, which a Worker drops with the request that has started it.
  */
 export class RateLimitBucket {
@@ -213,7 +213,7 @@ export class RateLimitBucket {
     return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead, priority) ?? 0);
   }
 
-  /** Looks whenever a permit should be free for the request, by a timer of its own, until it has left the queue. */
+  /** Looks whenever a permit should be free for the request, with its own timer, until it has left the queue. */
   async #lookUntilGranted(
     request: QueuedRequest,
     queue: ReadonlySet<QueuedRequest>,

@@ -19,7 +19,7 @@ import { rememberRequest } from './request-search.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Longest body of a request to the console, in bytes, and longest state that an operator loads: that of the longest string. */
+/** Longest body of a request to the console, in bytes, and longest state that an operator loads: the longest string of the engine. */
 const MAX_BODY = 1_000_000;
 const MAX_STATE = 2 ** 29;
 

@@ -108,7 +108,7 @@ function clustersOf(marks: readonly Mark[], x: (time: number) => number): readon
 
 const RANKS: readonly TrackTone[] = ['good', 'busy', 'warn', 'bad'];
 
-/** Returns one mark for all of a cluster: that of the worst, and their number. */
+/** Returns one mark for all of a cluster: the mark of the worst one, and their number. */
 function clusterElement({ x, marks }: Cluster): Html {
   const [worst] = marks.toSorted((a, b) => RANKS.indexOf(b.tone) - RANKS.indexOf(a.tone));
   if (!worst) return html``;

@@ -169,7 +169,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     });
     const list = { args: ['audiences', 'list', '--max-retries', '0'], env: { AUDIENCE_BASE_URL: large.url } };
     return {
-      text: 'Request less, such as by --query per_page=10.',
+      text: 'Request less, for example with --query per_page=10.',
       fails: list,
       follows: [{ ...list, args: [...list.args, '--query', 'per_page=10'] }],
     };

@@ -236,7 +236,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     },
   },
   'response-too-large': {
-    'a list': { args: ['audiences', 'list', ...ONCE], service: endless, text: 'by --query per_page=10' },
+    'a list': { args: ['audiences', 'list', ...ONCE], service: endless, text: 'with --query per_page=10' },
   },
   'redirect-refused': {
     'of the service': {
