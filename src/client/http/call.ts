@@ -2,7 +2,7 @@ import { ConflictError, RateLimitError, ValidationError } from '../../errors/api
 import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { TimeoutError } from '../../errors/call-errors.ts';
 import type { FieldErrors } from '../../errors/error-details.ts';
-import { isOperationName } from '../../spec/operations.ts';
+import { isCreate, isOperationName } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import {
@@ -113,12 +113,11 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
  * numbers. The options of background calls are the package's own, or have been checked.
  */
 function checkOptions({ options, operation: { name }, key }: CallRecord): void {
-  const isCreate = /^\w+\.create$/.test(name);
   const isFree = !isOperationName(name);
   checkOptionNames(options, name, [
     ...REQUEST_OPTIONS,
-    ...(isCreate || isFree || key !== undefined ? KEY_OPTIONS : []),
-    ...(isCreate || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
+    ...(isCreate(name) || isFree || key !== undefined ? KEY_OPTIONS : []),
+    ...(isCreate(name) || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
     ...(isFree ? FREE_OPTIONS : []),
   ]);
   checkNumbers(options, NUMBER_OPTIONS);
