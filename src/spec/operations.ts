@@ -291,11 +291,6 @@ export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }
 
-/** Returns whether an operation creates a resource under an idempotency key, by the table without overrides. */
-export function isCreate(name: string): name is OperationName {
-  return isOperationName(name) && operations[name].retry === 'idempotency-key';
-}
-
 /** A flat record of query parameters; `undefined` and `null` are left out. */
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 

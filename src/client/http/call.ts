@@ -2,7 +2,7 @@ import { ConflictError, RateLimitError, ValidationError } from '../../errors/api
 import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { TimeoutError } from '../../errors/call-errors.ts';
 import type { FieldErrors } from '../../errors/error-details.ts';
-import { isCreate, isOperationName } from '../../spec/operations.ts';
+import { isOperationName, operations } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import {
@@ -114,10 +114,12 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
  */
 function checkOptions({ options, operation: { name }, key }: CallRecord): void {
   const isFree = !isOperationName(name);
+  // An override of its retry policy does not change what a create is.
+  const isCreate = !isFree && operations[name].retry === 'idempotency-key';
   checkOptionNames(options, name, [
     ...REQUEST_OPTIONS,
-    ...(isCreate(name) || isFree || key !== undefined ? KEY_OPTIONS : []),
-    ...(isCreate(name) || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
+    ...(isCreate || isFree || key !== undefined ? KEY_OPTIONS : []),
+    ...(isCreate || name === 'uploads.reserve' ? FIELD_OPTIONS : []),
     ...(isFree ? FREE_OPTIONS : []),
   ]);
   checkNumbers(options, NUMBER_OPTIONS);
