@@ -84,7 +84,7 @@ export interface TunableOptions extends Hooks {
    * @default 16777216
    */
   readonly maxResponseBytes?: number | undefined;
-  /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
   readonly telemetry?: Hooks | undefined;
 }
 

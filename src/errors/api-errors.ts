@@ -144,7 +144,7 @@ export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
   declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
   declare readonly code: 'rate-limited' | 'build-budget-exhausted';
-  /** Rate bucket of the request. For the build budget, that of the create: `write`. */
+  /** Rate bucket of the request. For the build budget, the bucket of the create request: `write`. */
   declare readonly bucket: Bucket;
   constructor(
     message: string,

@@ -75,7 +75,7 @@ function heldTooLong(file: string, maxWaitMs: number): FileError {
 
 function lockLost(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} was lost: it was removed, or another process has taken it over, because this process could not refresh it for more than ten seconds. Another process may have changed ${file}.`;
+  const message = `${path} was lost: it was removed, or another process took it over after this process had not refreshed it for ten seconds. Another process may have changed ${file}.`;
   const advice = 'Read it again before you write it.';
   return new FileError(message, { code: 'file-unwritable', path, advice });
 }

@@ -56,7 +56,7 @@ async function load(path: string): Promise<StoredToken | undefined> {
   const token = readStoredToken(text);
   if (token) return token;
   // No `cause`: the parser's error would quote the token.
-  const message = `${path} does not contain a token, or only a part of one.`;
+  const message = `${path} contains no token, or only a part of a token.`;
   throw new FileError(message, { code: 'file-unreadable', path, advice: 'Delete it, or restore its content.' });
 }
 

@@ -89,9 +89,9 @@ export interface OAuthClient extends TokenSource {
   /** Completes a sign-in with the URL of the redirect: checks `state` and `iss`, and exchanges the code for tokens. */
   callback(url: string | URL, options?: OAuthStepOptions): Promise<void>;
   /**
-   * Sends requests as `fetch` does, with the access token if the origin is that of `baseUrl`. After a 401, refreshes
-   * the token and retries once, if the body can be sent again. Does not follow redirects of that origin. Can be passed
-   * to the transport of an official MCP client.
+   * Sends requests as `fetch` does, and adds the access token for the origin of `baseUrl`. After a 401, refreshes the
+   * token and retries once, if the body can be sent again. Does not follow redirects of that origin. Can be passed to
+   * the transport of an official MCP client.
    */
   readonly fetch: Fetch;
   /** Revokes the grant at the authorization server, then deletes its tokens from the store. */

@@ -120,7 +120,8 @@ export class Session {
     const request = [server, client, authenticationOf(client), refreshToken] as const;
     const requestedAt = Date.now();
     const execute = async (parts: RequestParts): Promise<oauth.TokenEndpointResponse> => {
-      // Without the lock, another tab may have used the refresh token, and the server may revoke the grant of a reused one.
+      // Without the lock, another tab may have used the refresh token, and the server may revoke the grant of a reused
+      // token.
       transaction.checkLock();
       const response = await oauth.refreshTokenGrantRequest(...request, { ...parts, additionalParameters });
       return oauth.processRefreshTokenResponse(server, client, response);

@@ -77,7 +77,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
       key,
       limit,
       window,
-      // Half of the margin is for late timers, the rest for the jitter of the network.
+      // Half of the margin covers late timers, the other half covers network jitter.
       maxDelayMs: Math.max(MIN_DELAY_MS, margin / 2),
       local: fallback && new SlidingWindowLog(shareOf({ limit, interval: window }, fallback.processes)),
       pause: (ms) => bucket.pause(ms),

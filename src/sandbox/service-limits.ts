@@ -87,7 +87,7 @@ export const PAGE_DEFAULT = 25;
 export const PAGE_CAP = 100;
 
 /**
- * Default and maximum of `per_page` on reference lists, and the default on those of Apps, which have no maximum
+ * Default and maximum of `per_page` on reference lists, and the default on lists of apps, which have no maximum
  * (specification, "Pagination").
  */
 export const REFERENCE_PAGE = 500;

@@ -62,9 +62,9 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation =>
  * `docs/assumptions.md` are based on this table.
  */
 export const operations = {
-  // The OpenAPI document is written from the comments. Their tags name the schema of the body, that of `data`, where
-  // `[Audience]` is an array of one, and the statuses of further errors. The example is the call that the document
-  // shows: `id` returns the id of a resource, and without an example the call has an id, or is that of a list.
+  // The OpenAPI document is written from the comments. Their tags name the schema of the body, the schema of `data`
+  // (`[Audience]` is an array of one), and the statuses of further errors. The document shows the call of the example,
+  // in which `id` returns the id of a resource. Without an example, the document shows a call with an id or for a list.
   /**
    * Issues a login token, and deletes the previous login token of the account.
    *

@@ -52,7 +52,7 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   readonly leaseMs?: number | undefined;
   /** Receives warnings and errors. @default console */
   readonly logger?: ReceiverLogger | undefined;
-  /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
   readonly telemetry?: DeliveryHooks | undefined;
 }
 
@@ -130,7 +130,9 @@ class Receiver implements WebhookReceiver {
 
   async handle(request: Request, context?: HandleContext): Promise<Response> {
     if (request.method !== 'POST') {
-      this.logger.warn('A request was refused with 405: deliveries are POST requests.');
+      this.logger.warn(
+        `The receiver refused a ${request.method} request with 405, because deliveries are POST requests.`,
+      );
       return new Response(null, { status: 405, headers: { allow: 'POST' } });
     }
     const work = this.#process(request);
@@ -138,7 +140,9 @@ class Receiver implements WebhookReceiver {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
-        this.logger.warn('A delivery took over 9 s: responding with 503.');
+        this.logger.warn(
+          'A handler has taken more than 9 s, so the receiver responds with 503, and the service sends the event again. To respond in time, let the handler only store the event.',
+        );
         resolve(503);
       }, MAX_RESPONSE_MS);
     });
@@ -176,7 +180,9 @@ class Receiver implements WebhookReceiver {
     check(!request.bodyUsed, 'The body was already read.');
     const body = await readBody(request, maxBytes);
     if (!body) {
-      this.logger.warn(`A delivery was refused with 413: its body is larger than \`maxBytes\`, ${maxBytes} bytes.`);
+      this.logger.warn(
+        `The receiver refused a delivery with 413, because its body is larger than \`maxBytes\` (${maxBytes} bytes). To accept it, raise \`maxBytes\`.`,
+      );
       report.step({ type: 'refused', reason: 'too-large' });
       return 413;
     }
@@ -198,7 +204,9 @@ class Receiver implements WebhookReceiver {
   async #runOnce(event: WebhookEvent, report: DeliveryReport, store: DedupeStore): Promise<number> {
     const { id } = event;
     const busy = (): number => {
-      this.logger.warn(`${nameOf(event)}: another delivery of it is being handled, responding with 503.`);
+      this.logger.warn(
+        `${nameOf(event)}: another delivery of this event is being handled, so the receiver responds with 503, and the service sends the event again.`,
+      );
       report.step({ type: 'busy' });
       return 503;
     };

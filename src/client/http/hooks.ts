@@ -7,10 +7,10 @@ export interface CallAdditions {
   /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Returns the function that sends a request, given the one that would; called for each request, and not async. Of
-   * several, that of the innermost `around` is called first. If the returned function fails, the request counts as not
-   * sent only if the function that it was given could not connect. Uploads in browsers ignore it, because they use
-   * `XMLHttpRequest`.
+   * Receives the function that would send a request, and returns the function that sends it instead. Called
+   * synchronously for each request, beginning with the innermost `around`. If the returned function fails, the request
+   * counts as not sent only if the function that it was given could not connect. Uploads in browsers ignore it, because
+   * they use `XMLHttpRequest`.
    */
   readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
 }
@@ -138,11 +138,10 @@ export interface CallHooks {
   readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**
    * Runs each call, upload and download: `next` begins it, resolves at its end, and rejects with its error. It runs in
-   * the context of `next`, such as that of an `AsyncLocalStorage`; requests that resume a download run in that of its
+   * the async context of `next` (`AsyncLocalStorage`). Requests that resume a download run in the context of its
    * reader. If `around` does not call `next`, the call begins when `around` has ended.
    *
-   * @example
-   * around: (call, next) => storage.run({ callId: call.callId }, next)
+   * @example around: (call, next) => storage.run({ callId: call.callId }, next)
    */
   readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
 }

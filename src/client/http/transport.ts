@@ -216,6 +216,6 @@ class ResponseContext implements DecodeContext {
   #withOutcome(error: ResponseError): ResponseError {
     const { key } = this.#call;
     if (key === undefined) return error;
-    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
+    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The resource itself was created.');
   }
 }

@@ -56,7 +56,7 @@ const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
   fetchOptions: optionOf(isObject, 'must be an object'),
   headers: optionOf(
     isSendable,
-    'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',
+    'must be valid headers, except headers that the client sets itself (such as Authorization)',
   ),
 });
 /** Checks the options of a watch. */

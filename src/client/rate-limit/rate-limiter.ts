@@ -175,7 +175,7 @@ export class RateLimitBucket {
       };
       const abort = (): void => {
         rejectWith(request, signal?.reason);
-        // The next one may have its permit earlier than it expected.
+        // The next call may get its permit earlier than it expected.
         wakeFirst(queue);
       };
       const request: QueuedRequest = { since, maxWait, leave, resolve, reject, wake: () => {} };

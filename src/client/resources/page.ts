@@ -124,8 +124,8 @@ interface PageTask {
 }
 
 /**
- * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive between
- * two requests, and move those of an earlier page to the next one.
+ * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive
+ * between two requests, and move rows of an earlier page to the next page.
  */
 const MAX_REPEATED_PAGES = 2;
 

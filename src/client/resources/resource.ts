@@ -233,7 +233,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
         (message) => this.#logError(`\`onCreated\` threw: ${message}`),
       );
     }
-    // What one token has created, another one may not see.
+    // Another token might not see what this token created.
     const { token, deadline = Number.POSITIVE_INFINITY } = call;
     const own = token === undefined ? {} : { request: { token, ...wait.request } };
     const timeout = Math.min(
@@ -248,7 +248,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 }
 
-/** Refuses options of the wait beside it; `timeout` could also be that of a request. */
+/** Refuses options of the wait that are passed beside `wait`, because `timeout` could also limit a request. */
 export function refuseWaitOptions({
   timeout,
   onUpdate,

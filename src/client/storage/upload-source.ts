@@ -84,7 +84,8 @@ export class UploadSource {
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
     this.#reader = reader;
-    // Do not wait for the cancellation: that of a branch of `tee()` ends only when the other one is cancelled, too.
+    // Do not wait for the cancellation: the cancellation of one branch of `tee()` ends only when the other branch is
+    // cancelled, too.
     const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
     return { read: () => reader.read(), cancel };
   }
@@ -104,8 +105,8 @@ export class UploadSource {
         });
         if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'have fewer'));
       }
-      // The type would be sent as a header that the URL was not signed for. Not `slice`, of which Firefox does not notice
-      // that the file has grown.
+      // The type would be sent as a header that the URL was not signed for. `slice` is not used, because with it
+      // Firefox does not notice that the file has grown.
       return new Blob([data]);
     }
     if (isBytes(data)) return new Blob([data]);

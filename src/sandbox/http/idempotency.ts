@@ -62,7 +62,7 @@ async function replay(context: Context<Env>, record: IdempotencyRecord, operatio
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
 }
 
-/** Returns a hash of bytes, synchronously: that of the platform takes real time, in which virtual time would pass. */
+/** Returns a hash of bytes, synchronously: the platform's hash takes real time, in which virtual time would pass. */
 function digest(bytes: Uint8Array): Uint8Array {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (const byte of bytes) {
