@@ -35,17 +35,17 @@ import { mergeRateLimits } from './rate-limit/rate-limits.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
-  /** Timeout of one attempt, from sending until the entire body has arrived. @default 30000 */
+  /** Timeout of one attempt, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Attempts after the first. @default 4 */
+  /** Maximum number of retries of a request. @default 4 retries */
   readonly maxRetries?: number | undefined;
   /**
    * Waits between attempts if there is no `Retry-After`: the nth wait is random in [min, min(max, min·2^n)].
    *
-   * @default { min: 500, max: 30000 }
+   * @default { min: 500, max: 30000 } ms
    */
   readonly backoff?: Optional<Backoff> | undefined;
-  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 */
+  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 ms */
   readonly maxRetryWait?: number | undefined;
   /**
    * Overrides operations, for a service that differs from what this package assumes: by method and path, such as
@@ -81,7 +81,7 @@ export interface TunableOptions extends Hooks {
    * Maximum size of a response, in bytes after decompression. A larger 2xx response is refused with a `ResponseError`,
    * code `response-too-large`. Does not apply to uploaded and downloaded files.
    *
-   * @default 16777216
+   * @default 16777216 bytes (16 MiB)
    */
   readonly maxResponseBytes?: number | undefined;
   /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
@@ -130,7 +130,7 @@ export interface WaitsOptions {
   /**
    * `list` polls the pages of a list, if the kind of job has one; `get` polls each job by its id.
    *
-   * @default the one that takes fewer reads
+   * @default the way that needs fewer reads
    */
   readonly via?: 'list' | 'get' | undefined;
 }

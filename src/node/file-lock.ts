@@ -15,7 +15,7 @@ const mutex = createMutex();
 
 /** How to wait for a lock. */
 export interface FileLockOptions {
-  /** Maximum time to wait for the lock in milliseconds. @default 120000 */
+  /** Maximum time to wait for the lock in milliseconds. @default 120000 ms (2 minutes) */
   readonly maxWaitMs?: number | undefined;
   /** Ends the wait for the lock, but not the work; the result rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

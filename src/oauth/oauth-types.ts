@@ -33,7 +33,7 @@ export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'ma
   readonly resource?: string | undefined;
   /** Allows `http:` also for hosts other than loopback. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } */
+  /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } ms */
   readonly backoff?: Optional<Backoff> | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined;

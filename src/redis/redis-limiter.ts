@@ -13,7 +13,7 @@ export interface RedisLimiterOptions {
   readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
    * Milliseconds added to the interval of each bucket. Must exceed the jitter of the network: requests that arrive
-   * closer together than they were sent could exceed the limit. @default 1000
+   * closer together than they were sent could exceed the limit. @default 1000 ms
    */
   readonly margin?: number | undefined;
   /** Prefix of the keys. Processes that share limits use the same one. @default 'audience-activation' */

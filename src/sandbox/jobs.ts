@@ -38,7 +38,7 @@ export type JobOutcome =
 
 /** Rules for jobs. Durations are milliseconds of the sandbox's clock. */
 export interface JobOptions {
-  /** Duration of a job. @default 600_000 */
+  /** Duration of a job. @default 600_000 ms (10 minutes) */
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
   /** Outcome of a job; one set by `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;

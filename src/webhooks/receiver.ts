@@ -46,9 +46,9 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
   /** Store by which each event is handled once; `false`: every delivery is handled. @default a store in memory */
   readonly dedupe?: DedupeStore | false | undefined;
-  /** Maximum size of a body in bytes. @default 1048576 */
+  /** Maximum size of a body in bytes. @default 1048576 bytes (1 MiB) */
   readonly maxBytes?: number | undefined;
-  /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 */
+  /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 ms (5 minutes) */
   readonly leaseMs?: number | undefined;
   /** Receives warnings and errors. @default console */
   readonly logger?: ReceiverLogger | undefined;

@@ -19,7 +19,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
-  /** Maximum difference between the time of signing and now, in seconds, in both directions. @default 300 */
+  /** Maximum difference between the time of signing and now, in seconds, in both directions. @default 300 seconds */
   readonly tolerance?: number | undefined;
   /** Returns the current time in milliseconds since 1970. @default Date.now */
   readonly now?: (() => number) | undefined;

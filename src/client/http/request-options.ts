@@ -13,11 +13,11 @@ import type { Fetch, FetchOptions } from './send.ts';
 export interface RequestOptions {
   /** Aborts the call immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 */
+  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Maximum number of retries after transient failures. @default 4 */
+  /** Maximum number of retries after transient failures. @default 4 retries */
   readonly maxRetries?: number | undefined;
-  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the call immediately. @default 120000 */
+  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 ms */
   readonly maxRetryWait?: number | undefined;
   /** Milliseconds for the entire call, queueing and retries included. @default Infinity */
   readonly deadline?: number | undefined;

@@ -26,7 +26,7 @@ export interface WaitOptions<T> {
    * Milliseconds until the wait fails; of a sleep of the machine, at most one minute counts. The job keeps running.
    * `Infinity` waits indefinitely.
    *
-   * @default 3600000
+   * @default 3600000 ms (1 hour)
    */
   readonly timeout?: number | undefined;
   /** Ends the wait immediately; it rejects with the signal's own reason. */
