@@ -318,7 +318,7 @@ export class FileJournal implements Journal {
   #checkKind(key: string, kind: string | undefined): void {
     const { kind: existing = kind, id } = this.get(key) ?? {};
     if (existing === kind || kind === undefined) return;
-    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. A key stands for one resource.`;
+    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. Each key is bound to one resource.`;
     const advice = `Use another key, such as "${key} ${kind}".`;
     throw new JournalError(message, { code: 'body-changed', path: this.#file.path, key, advice });
   }
@@ -340,7 +340,7 @@ export class FileJournal implements Journal {
     if (sent === idempotencyKey) return;
     const details = { code: 'body-changed', path: this.#file.path, key } as const;
     if (id !== undefined) {
-      const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body.`;
+      const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
       throw new JournalError(message, { ...details, advice: 'Use another key.' });
     }
     const message = `The outcome of "${key}" is not known, and its body has changed.`;
@@ -351,7 +351,7 @@ export class FileJournal implements Journal {
   #timeLeft(key: string, at: Date): number {
     const left = timeToRepeat(at);
     if (left > 0) return left;
-    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since.`;
+    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
     const advice = `To settle it by hand: ${this.#byHand(key)}`;
     throw new JournalError(message, {
       code: 'outcome-expired',

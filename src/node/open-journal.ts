@@ -103,7 +103,7 @@ async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
   throw new JournalError(`${path} is not a regular file.`, {
     code: 'journal-invalid',
     path,
-    advice: 'Name another one as the journal.',
+    advice: 'Pass the path of a file.',
   });
 }
 
@@ -126,6 +126,6 @@ function lockedBy(path: string): JournalError {
 }
 
 function lostTo(path: string, cause: unknown): JournalError {
-  const message = `The lock of ${path} was lost: this process was suspended, and another one may have taken the journal over. It creates nothing more.`;
+  const message = `The lock of ${path} was lost: this process was suspended, and another process may have taken the journal over. This process creates nothing more.`;
   return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run it again.' });
 }

@@ -35,7 +35,7 @@ describe('the error of an upload', () => {
       const release = sandbox.faults.add({ on: 'PUT /uploads/*', status });
       const error = await failureOf(client.uploads.send(reservation, data));
       expect(error).toMatchObject({ slot });
-      expect(String(error)).toContain(`${text}: reserve another and upload again.`);
+      expect(String(error)).toContain(`${text}: reserve another slot and upload again.`);
       release();
       const another = await client.uploads.reserve({ kind: 'cohort', size: data.length });
       const { reference } = await client.uploads.send(another, data);

@@ -31,7 +31,7 @@ interface Item {
 export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
 
 /** Reason with which creates end that are not begun. */
-export const NOT_BEGUN = new Error('No more creates are begun.');
+export const NOT_BEGUN = new Error('No more create requests are sent.');
 
 /** Number of creates in a row whose failure is an outage of the service, and not a fault of the rows. */
 const OUTAGE_CREATES = 3;

@@ -241,13 +241,13 @@ export class UploadBody {
 const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
 
 function sizeMismatch(size: number, actual: string): FileError {
-  const message = `\`size\` is ${size} bytes, but the data ${actual}.`;
+  const message = `\`size\` is ${size} bytes, but the data has ${actual}.`;
   const advice = 'Set the right `size`, or open the file again; do not claim this upload.';
   return new FileError(message, { code: 'size-mismatch', advice });
 }
 
 function unreadable(cause: Error): FileError {
   const message = `The data to upload could not be read: ${cause.message}`;
-  const advice = 'They may have changed or been removed: open the file again and upload it again.';
+  const advice = 'The file may have changed or been removed: open it again and upload it again.';
   return new FileError(message, { code: 'file-unreadable', cause, advice });
 }
