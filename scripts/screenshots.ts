@@ -79,7 +79,7 @@ async function shootRun(): Promise<void> {
   const service = createSandbox({ clock: { speed: 400 }, jobs: { devices: 48_213 } });
   const token = service.accounts.create(credentials).token('api');
   service.jobs.next('audience', 104);
-  service.jobs.next('audience', 107, 'No device visits these domains: widen the filter.');
+  service.jobs.next('audience', 107);
   const server = await service.listen();
   const folder = mkdtempSync(join(tmpdir(), 'audience-activation-'));
   const dataset = 'AffinityTransactions,2026-05-01,2026-05-31';

@@ -107,7 +107,7 @@ export interface ClientOptions extends TunableOptions {
   readonly mcpToken?: string | TokenSource | undefined;
   /** Rate limits of the service. Each bucket that is set replaces its default; `false`: only 429s pause requests. */
   readonly rateLimits?: Optional<RateLimits> | false | undefined;
-  /** Replaces the in-process limiter, e.g. by one that several processes share. */
+  /** Replaces the in-process limiter, for example with a limiter that several processes share. */
   readonly limiter?: RateLimiter | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
@@ -161,7 +161,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   serverTimeZone: timeZoneOption,
   requestIdHeader: headerNameOption,
   headers: anyOption,
-  logger: optionOf(isLogger, 'must have error, warn, info and debug'),
+  logger: optionOf(isLogger, 'must have the methods error, warn, info and debug'),
   logLevel: choice(...LOG_LEVELS),
   fetch: functionOption,
   fetchOptions: optionOf(

@@ -136,13 +136,12 @@ export class AudienceClient {
 
   /**
    * Calls any path of the service, with the authorization, rate limits and errors of every method. After a failure with
-   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`; the creates of the operation
-   * table have one in any case.
+   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`; the create requests of the
+   * operation table always have one.
    *
    * @typeParam T Type of `data`. It is checked by `schema`; without a schema it is not checked. `unknown` by default.
-   * @example
-   * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
-   * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
+   * @example const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } }); const { size } =
+   * await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {

@@ -8,7 +8,7 @@ export const ERROR_CODES = {
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
   /** The error that your function threw is the `cause`. */
   'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
-  /** `ConnectionError`; `outcome` says if a create request may have taken effect. */
+  /** `ConnectionError`; `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
@@ -22,7 +22,7 @@ export const ERROR_CODES = {
   'api-error': 'The service responded with an error status that no other code covers.',
   /** `AuthenticationError`; `reason` is `token` or `credentials`. */
   'authentication-failed': '401: the token or the credentials were refused.',
-  /** `PermissionError`, such as for an API token at the MCP endpoint. */
+  /** `PermissionError`, for example for an API token at the MCP endpoint. */
   'permission-denied': '403: the token is not permitted to do this.',
   /** `NotFoundError` of a request with an id. */
   'not-found': '404: the resource does not exist for this account.',

@@ -86,7 +86,9 @@ export class Session {
       if (ReauthorizationRequiredError.isInstance(error)) this.#grant = undefined;
       else if (previous && previous.token !== rejected && timeLeft(previous) > 0) {
         this.#retryAt = performance.now() + RETRY_AFTER_MS;
-        logger.warn(`The early token refresh failed, so the client uses the current token until it expires: ${messageOf(error)}`);
+        logger.warn(
+          `The early token refresh failed, so the client uses the current token until it expires: ${messageOf(error)}`,
+        );
         return previous.token;
       }
       throw error;

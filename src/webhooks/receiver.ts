@@ -39,12 +39,15 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**
-   * Handles verified events that have no handler, except `webhook.test`, and those that `isKnownEvent` refuses.
+   * Handles verified events without a handler, except `webhook.test`, and events that `isKnownEvent` refuses.
    *
    * @default acknowledges them; logs a warning unless the event is known and a listener is attached
    */
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
-  /** Store by which each event is handled once; `false`: every delivery is handled. @default a store in memory */
+  /**
+   * Store that lets the receiver handle each event once. With `false`, the receiver handles every delivery. @default a
+   * store in memory
+   */
   readonly dedupe?: DedupeStore | false | undefined;
   /** Maximum size of a body in bytes. @default 1048576 bytes (1 MiB) */
   readonly maxBytes?: number | undefined;

@@ -47,7 +47,7 @@ async function loginAccount(context: Context): Promise<Account> {
 export const environmentOf = ({ flags, env }: Pick<Context, 'flags' | 'env'>): NodeJS.ProcessEnv =>
   flags.profile === undefined ? env : {};
 
-/** Returns the account that `login` has kept. */
+/** Returns the account that `login` stored. */
 async function profileAccount({ flags, output, env }: Context, address: string | undefined): Promise<Account> {
   const name = profileName(env, flags.profile);
   const profile = await (await openProfile(env, name)).read();

@@ -96,7 +96,7 @@ async function issueToken(
   return { token, baseUrl, email: credentials.email, expiresAt: expires_at, contract };
 }
 
-/** Checks a kept token with one request. */
+/** Checks a stored token with one request. */
 async function isValid({ baseUrl, token, contract }: Profile, { flags, output, signal }: Context): Promise<boolean> {
   await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, token, contract });
   try {

@@ -79,7 +79,7 @@ export function profileNames(env: NodeJS.ProcessEnv): string[] {
   return [...new Set([...namesIn('profiles'), ...namesIn('oauth')])].sort();
 }
 
-/** An API token that `login` has kept. */
+/** An API token that `login` stored. */
 export interface Profile {
   readonly token: string;
   readonly baseUrl: string;
@@ -89,7 +89,7 @@ export interface Profile {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Size of what is written to notice a full disk; a profile is smaller. */
+/** Bytes to write to detect a full disk. A profile is smaller. */
 const TRIAL_BYTES = 4_096;
 
 /** Permissions of others than the owner. */
@@ -123,7 +123,10 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   const store = fileTokenStore(path);
   return {
     withLock: store.withLock,
-    /** Writes and removes a file beside the profile, which fails as saving the profile would, such as on a full disk. */
+    /**
+     * Writes and removes a file beside the profile, which fails if saving the profile would fail, for example on a full
+     * disk.
+     */
     async trySaving() {
       const trial = fileTokenStore(join(dirname(path), `.${name}.trial`));
       await trial.save({ token: 'x'.repeat(TRIAL_BYTES) });

@@ -17,7 +17,10 @@ export interface RunningSandbox {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Time for a running sandbox to respond on a busy machine. The port of one that has ended refuses connections immediately. */
+/**
+ * Time for a running sandbox to respond on a busy machine. The port of an ended sandbox refuses connections
+ * immediately.
+ */
 const PROBE_TIMEOUT_MS = 10_000;
 
 const folderOf = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'sandboxes');

@@ -84,7 +84,9 @@ async function runCheck(
     signal,
     onProgress: progressOf(output, context.flags.verbose === true),
     async confirmDelete(names) {
-      return flags.yes || askConfirmation(context, `Delete the projects that earlier checks left: ${names.join(', ')}?`);
+      return (
+        flags.yes || askConfirmation(context, `Delete the projects that earlier checks left: ${names.join(', ')}?`)
+      );
     },
   });
 }

@@ -40,8 +40,7 @@ export interface Session {
 }
 
 /** Why an operation is not sent at the path of a contract. */
-export const HELD_BACK =
-  'The check does not send the request of the contract, because it could change the account.';
+export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
 
 /** Returns a name that nothing in the account or in the paths of the service has. */
 const madeUpName = (): string => `check-${crypto.randomUUID().replaceAll('-', '')}`;
@@ -130,7 +129,8 @@ function refusalOf({ probe }: Session, reply: Reply, path: string): 'missing' | 
 export function reasonOf(reply: Reply): string {
   const { status } = reply;
   if (status === 0) return 'No response.';
-  if (status === 401 || status === 403) return `The token is not permitted to use it, or the path does not exist (${status}).`;
+  if (status === 401 || status === 403)
+    return `The token is not permitted to use it, or the path does not exist (${status}).`;
   if (status >= 500) return `The service failed (${status}).`;
   if (isMissing(status)) return 'The ids of the list are gone.';
   if (envelopeOf(reply)) return 'The response contains nothing that belongs to this operation.';
@@ -176,7 +176,12 @@ export async function checkReads(session: Session): Promise<void> {
     if (path === undefined || session.findings.stateOf(`path:${name}`) !== 'not-checked') continue;
     const isNews = path !== operations[name].path && session.expected.operations?.[name]?.path === undefined;
     const more = isNews ? { setting: { operations: { [name]: { path } } } } : {};
-    session.findings.set(`path:${name}`, 'likely', 'Inferred from the paths of other resources. The check did not read it.', more);
+    session.findings.set(
+      `path:${name}`,
+      'likely',
+      'Inferred from the paths of other resources. The check did not read it.',
+      more,
+    );
   }
 }
 

@@ -8,7 +8,7 @@ import { isLive, printable, type Style } from '../terminal/terminal.ts';
 /** State of a wait: the state of its job, or the reason why the wait has ended. */
 type JobPhase = JobState | 'pending' | 'timed-out' | 'error';
 
-/** A job that is waited for, as last seen. */
+/** The last known state of a job with a wait. */
 export interface JobView {
   readonly target: WaitTarget;
   phase: JobPhase;

@@ -17,7 +17,7 @@ import { reportError } from '../terminal/report-error.ts';
 import { ANNOUNCED_WAIT_MS, timeText } from '../terminal/wait-notices.ts';
 import { createJobProgress, type JobView } from './job-progress.ts';
 
-/** Timeout of a wait that sets none, in milliseconds. */
+/** Timeout of a wait without a `timeout`, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Options of {@link waitForJobs}. */

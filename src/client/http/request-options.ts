@@ -34,7 +34,7 @@ export interface RequestOptions {
   readonly fetchOptions?: FetchOptions | undefined;
 }
 
-/** Options of a call that creates something under an idempotency key. */
+/** Options of a call that creates a resource with an idempotency key. */
 export interface CreateOptions extends RequestOptions {
   /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
   readonly idempotencyKey?: string | undefined;
@@ -47,8 +47,8 @@ export interface CreateOptions extends RequestOptions {
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
   /**
-   * Fields to add to the body, for those that the specification does not show. They are neither typed nor checked, and
-   * must not repeat a field of the body.
+   * Fields to add to the body that the specification does not show. They are neither typed nor checked, and must not
+   * repeat a field of the body.
    */
   readonly extraBody?: JsonObject | undefined;
 }

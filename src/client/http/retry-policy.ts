@@ -96,7 +96,7 @@ export class RetryHistory {
     return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
   }
 
-  /** Milliseconds for which a 409 is still waited for. */
+  /** Milliseconds that remain to wait after a 409. */
   get conflictTimeLeft(): number {
     return MAX_CONFLICT_WAIT_MS - this.conflictAge;
   }

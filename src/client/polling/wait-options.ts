@@ -32,8 +32,8 @@ export interface WaitOptions<T> {
   /** Ends the wait immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with the first known state, and whenever the resource has changed: by its status, or by a later `updated_at`.
-   * If it throws, the error is logged and the wait continues. The hook `onWait` observes each poll.
+   * Called with the first known state, and after each change of the status or of `updated_at`. If it throws, the error
+   * is logged and the wait continues. The hook `onWait` observes each poll.
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**

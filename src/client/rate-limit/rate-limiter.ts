@@ -191,7 +191,7 @@ export class RateLimitBucket {
     });
   }
 
-  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
+  /** Pauses the bucket for `ms`. Requests that cannot wait that long are rejected immediately. */
   pause(ms: number): void {
     const now = performance.now();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);

@@ -52,7 +52,7 @@ async function replay(context: Context<Env>, record: IdempotencyRecord, operatio
     const why = `The first request with this key, ${record.operation}, has not ended`;
     return refuse(context, why, failure(409, 'A request with this idempotency key is still in flight.'));
   }
-  // States that an earlier version has saved have the body itself.
+  // Saved states of earlier versions contain the body itself.
   if (record.operation !== operation || !(isEqual(record.body, hash) || isEqual(record.body, body))) {
     const difference = record.operation === operation ? 'had another body' : `was ${record.operation}`;
     const why = `The first request with this key ${difference}`;

@@ -50,7 +50,7 @@ describe('a create that is in flight', () => {
     const other = scene.start(['audiences', 'create', '--name', 'Others', ...KEY]);
     await scene.time.untilTrue(() => scene.sandbox.log.some(({ status }) => status === 409));
     scene.sandbox.faults.clear();
-    expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('for another body') });
+    expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('with another body') });
     expect(await scene.json(['audiences', 'list'])).toMatchObject([{ name: 'Visitors' }]);
   });
 });

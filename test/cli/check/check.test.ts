@@ -82,7 +82,10 @@ describe('check', () => {
       },
     });
     const { code, err } = await run(['check', '--against', file]);
-    expect({ code, err }).toEqual({ code: 0, err: 'The service has not changed since the check that wrote the file.\n' });
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'The service has not changed since the check that wrote the file.\n',
+    });
   });
 
   it('ends with 11 if the service has changed, and names the old and the new request', async () => {
