@@ -14,7 +14,7 @@ export interface RedisLimiterOptions {
   readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
    * Milliseconds added to the interval of each bucket. Must exceed the jitter of the network: requests that arrive
-   * closer together than they were sent could exceed the limit. @default 1000
+   * closer together than they were sent could exceed the limit. @default 1000 ms
    */
   readonly margin?: number | undefined;
   /** Prefix of the keys. Processes that share limits use the same one. @default 'audience-activation' */
@@ -72,7 +72,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
       key: `${prefix}:limit:{${name}:${scope}}`,
       limit,
       window,
-      // Half of the margin is for late timers, the rest for the jitter of the network.
+      // Half of the margin covers late timers, the other half covers network jitter.
       maxDelayMs: Math.max(MIN_DELAY_MS, margin / 2),
       local: fallback && new SlidingWindowLog(shareOf({ limit, interval: window }, fallback.processes)),
       pause: pauseHere,

@@ -312,7 +312,7 @@ export async function handleRateLimit(
   const budgetError = new BuildBudgetError(message, {
     ...error,
     cause: error.cause,
-    advice: 'Wait, or have the budget raised.',
+    advice: 'Wait, or ask the operator of the service for a larger budget.',
     retryAfter: Math.ceil(wait / 1000),
     retryAt,
     ...(refusal.budget && { budget: refusal.budget }),

@@ -138,7 +138,7 @@ export class RateLimitBucket {
       };
       const abort = (): void => {
         rejectWith(request, signal?.reason);
-        // The next one may have its permit earlier than it expected.
+        // The next call may get its permit earlier than it expected.
         wakeFirst(queue);
       };
       const request: QueuedRequest = { since, maxWait, leave, resolve, reject, wake: () => {} };
@@ -154,7 +154,7 @@ export class RateLimitBucket {
     });
   }
 
-  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
+  /** Pauses the bucket for `ms`. Requests that cannot wait that long are rejected immediately. */
   pause(ms: number): void {
     const now = performance.now();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
