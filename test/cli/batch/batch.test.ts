@@ -1,7 +1,8 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BatchOptions, type RowView, runBatch } from '../../../src/cli/batch/batch.ts';
+import { type BatchOptions, runBatch } from '../../../src/cli/batch/batch.ts';
+import type { RowView } from '../../../src/cli/batch/batch-row.ts';
 import { AudienceClient } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/node/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';

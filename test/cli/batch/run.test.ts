@@ -151,7 +151,7 @@ describe('aud run', () => {
 
   it('sends the numbers of a CSV as numbers, and leaves out what a spreadsheet adds', async () => {
     const csv = 'Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n';
-    expect(parseRows(csv)).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
+    expect(parseRows(csv, '.')).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
     const { runRows } = await startRows(csv, {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
     expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
