@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { JsonObject } from '../../index.ts';
-import { openJournal, readJournal } from '../../node/index.ts';
+import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
+import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
 import { runBatch } from './batch.ts';
 import { correctJournal, printPlan, printStatus } from './batch-journal.ts';
-import { createBatchProgress } from './batch-progress.ts';
+import { countOf, createBatchProgress } from './batch-progress.ts';
 import { checkReport, conclude, FIELDS, type ReportFlags } from './batch-report.ts';
 import { partsOf } from './batch-row.ts';
 import { type BatchRow, parseRows } from './batch-rows.ts';
@@ -35,14 +36,15 @@ const OUTAGE_WAIT_MS = 20 * 60_000;
 /** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
-  const isStream = file === '-' || /^\/dev\/(?:stdin$|fd\/)/.test(file);
+  const isStdin = ['-', '/dev/stdin', '/dev/fd/0'].includes(file);
+  const isStream = isStdin || file.startsWith('/dev/fd/');
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   if (flags.report !== undefined) checkReport(flags.report);
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const activate = await activationOf(flags, context);
-  const text = file === '-' ? await readStdin(context) : await readText(file);
+  const text = isStdin ? await readStdin(context) : await readText(file);
   const folder = isStream ? '.' : dirname(file);
   const rows = parseRows(text, folder, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});
@@ -62,7 +64,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
       return await printPlan(rows, existing, activate, output).finally(() => existing?.close());
     }
     if (flags.download !== undefined) await tryFolder(flags.download);
-    return await runRows(rows, path, { file, activate, flags, context });
+    return await runRows(rows, path, { file: isStream ? '-' : file, activate, flags, context });
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true });
   }
@@ -87,13 +89,14 @@ async function runRows(
   const { output, signal } = context;
   const client = await context.connect();
   const journal = await openJournal(path, client, { signal });
+  const { download } = flags;
   const earlier = rows.filter(({ key }) => journal.get(key)?.done).map(({ key }) => key);
+  if (download !== undefined) warnOfOthers(earlier, journal, download, output);
   const progress = await createBatchProgress(
     rows.map(({ key }) => key),
     new Set(earlier),
     output,
   );
-  const { download } = flags;
   const views = await runBatch(rows, {
     client,
     journal,
@@ -120,6 +123,17 @@ async function runRows(
     await journal.close();
   });
   return conclude(views, context, flags, file);
+}
+
+/** Warns of files that an earlier run has saved in another folder: they are not saved again. */
+function warnOfOthers(keys: readonly string[], journal: Journal, download: string, output: Output): void {
+  const others = keys.flatMap((key) => {
+    const [file] = [journal.get(key)?.done?.files].flat();
+    return typeof file === 'string' && dirname(resolve(file)) !== resolve(download, key) ? [dirname(file)] : [];
+  });
+  if (others.length === 0) return;
+  const files = `The files of ${countOf(others.length)} are not in ${download}, such as ${others[0]}`;
+  output.log('warning', `${files}: an earlier run has saved them, and they are not saved again.`);
 }
 
 /** Returns the fields of each activation; `undefined` if audiences are only built. */

@@ -89,7 +89,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['a failure', 'puts aside its row after the retries of the client (--max-retries), and the next row goes on'],
       [
         'an outage',
-        'is three failures without a success: then a read is tried until it succeeds, for at most --outage-wait, and what failed is sent once more',
+        'is three failures without a success, or fewer if a read fails, too: then a read is tried until it succeeds, for at most --outage-wait, and what failed is sent once more',
       ],
       ['the budget', 'is awaited for at most --budget-wait'],
     ],
