@@ -125,6 +125,10 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
         '--json',
         'a line for each change, with its time as at, these fields, files and error; the last line of a key is how it ended',
       ],
+      [
+        '--status',
+        'done: its files are saved; waiting for …: its last job, also if that has ended since; in doubt: its create may have happened; not begun',
+      ],
       ['--report', 'the last table, with the files of each row, as CSV or JSON by the ending of the file'],
       [
         'exit codes',
