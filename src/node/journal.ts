@@ -1,5 +1,5 @@
-import type { UploadOptions } from '../client/index.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
+import type { UploadOptions } from '../index.ts';
 import type { CohortCreate } from '../spec/cohort.ts';
 import type { JsonObject } from '../spec/wire-values.ts';
 import type { ImportInput } from './journal-import.ts';
