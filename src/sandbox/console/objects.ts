@@ -1,6 +1,8 @@
+import { html } from 'hono/html';
 import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord } from '../state.ts';
+import type { Html } from './html.ts';
 
 /** Namespaces of resources, with the names of one and of several. */
 export const NAMESPACES = [
@@ -77,3 +79,9 @@ export const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(k
 /** Returns why the job of a resource ended, which the API does not show; an empty string if nothing says so. */
 export const reasonText = ({ jobs }: Service, { kind, id }: Pick<ShownResource, 'kind' | 'id'>): string =>
   (isJobKind(kind) && jobs.reason(kind, id)) || '';
+
+/** Returns the name of a resource, which is the link to its page. */
+export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kind' | 'name'>): Html {
+  const text = name === '' ? `${kind} ${id}` : name;
+  return html`<a class="name" href="/resources/${id}" title="${text}"><bdi>${text}</bdi></a>`;
+}

@@ -3,9 +3,9 @@ import type { SandboxAccount } from '../../admin/account-admin.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, logInAs, opener, select } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, foreign, type Html, head, live, menu, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, table, twoLines } from '../lists.ts';
+import { listView, search, table } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
 import { accountField, shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
@@ -31,9 +31,10 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
     keyOf: ({ id }) => id,
     caption: 'Accounts, the newest first',
     columns: [
-      ['Account and organization', '', accountLines, 'two main'],
-      ['Resources', 'w7', (account) => count(resourceCount(account)), 'named'],
-      ['Actions', 'w20', accountActions, 'acts'],
+      ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
+      ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],
+      ['Resources', 'w3', (account) => count(resourceCount(account))],
+      ['Actions', 'w2', accountActions, 'right'],
     ],
     empty: emptyState('No accounts', 'The API responds with 401 until there is one with a token.', create),
   });
@@ -50,11 +51,16 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
           tokens.sort((a, b) => b.id - a.id),
           NO_TOKENS,
           [
-            ['Token', '', ({ id, account }) => twoLines(html`<b>token ${id}</b>`, foreign(account.email)), 'two main'],
-            ['Kind', 'w6', ({ kind }) => badge('', kind), 'side2'],
-            ['Issued', 'w12', ({ createdAt }) => timeElement(createdAt.getTime(), now), 'named'],
-            ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-            ['Actions', 'w7', ({ id, account }) => revoke('tokens', id, account, `token ${id}`), 'acts'],
+            [
+              'Token',
+              '',
+              ({ id, account }) => html`<b>token ${id}</b> <small>${foreign(account.email)}</small>`,
+              'main',
+            ],
+            ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
+            ['Issued', 'w4', ({ createdAt }) => timeElement(createdAt.getTime(), now)],
+            ['Expires', 'w5', ({ expiresAt }) => expiry(expiresAt, now)],
+            ['Actions', 'w3', ({ id, account }) => revoke('tokens', id, account, `token ${id}`), 'right'],
           ],
         ),
       ),
@@ -62,13 +68,18 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       live(
         'connections',
         table('OAuth connections', connections, NO_CONNECTIONS, [
-          ['Client', '', ({ client, account }) => twoLines(foreign(client), foreign(account.email)), 'two main'],
-          ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
+          [
+            'Client',
+            '',
+            ({ client, account }) => html`<b>${foreign(client)}</b> <small>${foreign(account.email)}</small>`,
+            'main',
+          ],
+          ['Expires', 'w5', ({ expiresAt }) => expiry(expiresAt, now)],
           [
             'Actions',
-            'w7',
+            'w3',
             (one) => revoke('connections', one.id, one.account, `the connection of ${one.client}`),
-            'acts',
+            'right',
           ],
         ]),
       ),
@@ -77,18 +88,15 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   };
 }
 
-const accountLines = ({ email, company: { name, id } }: AccountRecord): Html =>
-  twoLines(html`<b>${foreign(email)}</b>`, html`${foreign(name)} <span class="num">(${id})</span>`);
-
-const accountActions = ({ email }: AccountRecord): Html[] => [
-  opener('password', 'Change password…', {
-    label: `Change password of ${email}`,
-    style: 'small',
-    about: email,
-    values: { account: email },
-  }),
-  logInAs(email),
-];
+const accountActions = ({ email, id }: AccountRecord): Html =>
+  menu(`account-${id}`, `Actions of ${email}`, [
+    opener('password', 'Change password…', {
+      label: `Change password of ${email}`,
+      about: email,
+      values: { account: email },
+    }),
+    logInAs(email),
+  ]);
 
 const CONSEQUENCES = {
   tokens: 'Requests with it get 401 from then on.',

@@ -34,10 +34,10 @@ export function sessionPage({ recorder, service }: ConsoleContext, query: URLSea
       html`<a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>`,
       opener('again', 'Restart recording…'),
     ])}
-<p class="lead">As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
+<p class="hint">As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
 The file contains tokens, passwords and secrets of the sandbox; the pages show none.</p>
-<div class="cols aside"><section aria-label="Steps">${live('full', full)}${stepList(recording, query)}</section>
-<div class="cols">${STATE}${resetCard(began)}</div></div>${dialogs(steps.length)}`,
+<div class="cols"><section aria-label="Steps">${live('full', full)}${stepList(recording, query)}</section>
+<div>${STATE}${resetCard(began)}</div></div>${dialogs(steps.length)}`,
   };
 }
 
@@ -53,9 +53,9 @@ function stepList({ steps, startedAt }: Recording, query: URLSearchParams): read
     keyOf: ({ index }) => index,
     caption: 'Steps, the latest first',
     columns: [
-      ['After', 'w8', ({ step }) => durationText(step.started.time - startedAt)],
-      ['Step', '', ({ step }) => stepElement(step), 'main cut'],
-      ['Expected', 'w8', ({ step }) => expected(step), 'side2'],
+      ['After', 'w3', ({ step }) => durationText(step.started.time - startedAt)],
+      ['Step', '', ({ step }) => stepElement(step), 'main'],
+      ['Expected', 'w3', ({ step }) => expected(step), 'state'],
     ],
     empty: emptyState('Nothing has happened yet', 'Send a request, or do something on these pages.', SEND),
   });
@@ -73,21 +73,20 @@ function textOf(step: Step): string {
 function stepElement(step: Step): Html {
   if (!('request' in step)) return html`<code>${foreign(`${step.shown.slice(0, MAX_CALL)};`)}</code>`;
   const { id, method, path } = step.request.entry;
-  const target = html`<b>${method}</b> <code><bdi title="${path}">${path}</bdi></code>`;
-  return html`<a class="row" href="/requests/${id}">${target}</a>`;
+  return html`${method} <a href="/requests/${id}" title="${path}"><code><bdi>${path}</bdi></code></a>`;
 }
 
 const expected = (step: Step): Content => ('request' in step ? httpBadge(step.request.entry.status) : '');
 
 const STATE = html`<section class="card" aria-labelledby="state-title"><h2 id="state-title">State</h2>
-<p class="soft">Accounts, tokens, resources, jobs, deliveries and the time, as a file.</p>
+<p class="hint">Accounts, tokens, resources, jobs, deliveries and the time, as a file.</p>
 <p class="acts"><a class="button" href="/state.json" download="sandbox.json">Save the state</a>${opener('load', 'Load a state…')}</p>
-<p class="soft">To keep it from run to run:</p>${commandLine('keep', 'npx aud sandbox --state sandbox.json')}</section>`;
+<p class="hint">To keep it from run to run:</p>${commandLine('keep', 'npx aud sandbox --state sandbox.json')}</section>`;
 
 const resetCard = (
   began: Html,
 ): Html => html`<section class="card" aria-labelledby="reset-title"><h2 id="reset-title">Reset</h2>
-<p class="soft">Back to ${began}: its accounts and tokens, without what has happened since. Faults, limits and the time stay.</p>
+<p class="hint">Back to ${began}: its accounts and tokens, without what has happened since. Faults, limits and the time stay.</p>
 <p>${opener('reset', 'Reset…', { style: 'danger' })}</p></section>`;
 
 const dialogs = (steps: number): readonly Html[] => [
