@@ -45,7 +45,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/faults': () => faultsPage(console),
     '/limits': (query) => limitsPage(console, query),
     '/accounts': (query) => accountsPage(console, query),
-    '/session': (query) => sessionPage(console, query),
+    '/session': () => sessionPage(console),
   };
   app.use(async (context, next) => {
     const cookie = operators.open(context);

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
-import { operationOf } from './client-snippets.ts';
 import { advanceBy } from './forms.ts';
 import { type Content, type Html, linkButton, note, timeElement } from './html.ts';
 import { parsed } from './snippet-values.ts';
+import { operationOf } from './snippets.ts';
 import { capital, durationText, sentence } from './words.ts';
 
 /** Returns how a request ended: refused by the service, or failed, or not. */

@@ -681,6 +681,38 @@ describe('the pages', () => {
     expect(textOf(await page('/requests'))).toContain('All 45');
   });
 
+  it('refusals of one kind are one row, whatever ids they name, and lead to each of them', async () => {
+    const { api, page } = await startConsole();
+    for (const path of ['audiences/9001', 'audiences/9002', 'audiences/9003', 'cohorts/9004'])
+      await api('GET', `/api/v2/${path}`);
+    const text = await page('/requests');
+    const rows = textOf(text)
+      .split('\n')
+      .filter((row) => row.includes('404'));
+    expect(rows).toHaveLength(2);
+    expect(rows[1]).toContain('× 3');
+    const [, all = ''] = /href="([^"]*repeats=all[^"]*)">Show all 3/.exec(text) ?? [];
+    const shown = await page(all.replaceAll('&amp;', '&'));
+    expect(shown.match(/href="\/requests\/req_[123]"/g)).toHaveLength(3);
+  });
+
+  it('the account filter holds for what is due and what has happened', async () => {
+    const { act, api, createAudience, page, sandbox } = await startConsole();
+    const mine = await createAudience();
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
+    const authorization = `Bearer ${bo.token('api')}`;
+    const created = await api('POST', '/api/v2/audiences/create', {}, { authorization });
+    const theirs = (await created.json()).data[0].id;
+    const linksOf = async () => {
+      const [, main = ''] = (await page('/clock?account=bo@example.com')).split('<main');
+      return new Set([...main.matchAll(/href="\/resources\/(\d+)"/g)].map(([, id]) => Number(id)));
+    };
+    expect(await linksOf()).toEqual(new Set([theirs]));
+    await act('POST /api/clock/advance', { ms: 3_600_000 });
+    expect(await linksOf()).toEqual(new Set([theirs]));
+    expect(await page('/clock')).toContain(`href="/resources/${mine}"`);
+  });
+
   it('weigh at most 40 KiB with their assets', async () => {
     const { page, api } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
@@ -805,7 +837,7 @@ describe('the recording', () => {
     const { act, api, page, createAudience } = await startConsole();
     await createAudience();
     await act('POST /api/recording/restart');
-    expect(await page('/session')).toContain('Nothing has happened yet');
+    expect(await page('/session')).toContain('0 requests and calls');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
     expect(source.match(/expect\(await send/g)).toHaveLength(1);
@@ -816,6 +848,6 @@ describe('the recording', () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
-    expect(await page('/session')).toContain('The recording is full.');
+    expect(await page('/session')).toContain('Full: restart it to record more');
   });
 });

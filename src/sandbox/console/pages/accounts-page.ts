@@ -3,7 +3,7 @@ import type { SandboxAccount } from '../../admin/account-admin.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, logInAs, opener, select } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, live, menu, timeElement } from '../html.ts';
+import { badge, emptyState, foreign, type Html, head, live, menu, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search, table } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
@@ -18,9 +18,13 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   const owned = accounts.map(({ email }) => sandbox.accounts.get(email));
   const create = opener('account', 'Create an account…', { style: accounts.length > 0 ? '' : 'primary' });
   const issue = accounts.length > 0 ? opener('issue', 'Issue a token…', { style: 'primary' }) : '';
-  const tokens = owned.flatMap((account) => account.tokens().map((token) => ({ ...token, account })));
+  const tokens = owned.flatMap((account) => [
+    ...account.tokens().map((token) => ({ ...token, account, name: `token ${token.id}` })),
+    ...account
+      .connections()
+      .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
+  ]);
   const revokeAll = tokens.length > 0 ? opener('revoke', 'Revoke all…', { style: 'small danger' }) : '';
-  const connections = owned.flatMap((account) => account.connections().map((one) => ({ ...one, account })));
   const list = listView({
     path: '/accounts',
     query,
@@ -43,45 +47,25 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
     content: [
       head('Accounts and tokens', '', [create, live('issue-token', issue)]),
       list,
-      html`<div class="head"><h2>Tokens</h2><div class="acts">${live('revoke-all', revokeAll)}</div></div>`,
+      html`<div class="head"><h2>Tokens and OAuth connections</h2><div class="acts">${live('revoke-all', revokeAll)}</div></div>`,
       live(
         'tokens',
         table(
-          'Live tokens, the newest first',
+          'Live tokens and OAuth connections, the newest first',
           tokens.sort((a, b) => b.id - a.id),
           NO_TOKENS,
           [
             [
               'Token',
               '',
-              ({ id, account }) => html`<b>token ${id}</b> <small>${foreign(account.email)}</small>`,
+              ({ name, account }) => html`<b>${foreign(name)}</b> <small>${foreign(account.email)}</small>`,
               'main',
             ],
             ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
-            ['Issued', 'w4', ({ createdAt }) => timeElement(createdAt.getTime(), now)],
-            ['Expires', 'w5', ({ expiresAt }) => expiry(expiresAt, now)],
-            ['Actions', 'w3', ({ id, account }) => revoke('tokens', id, account, `token ${id}`), 'right'],
+            ['Expires', 'w5', ({ expiresAt }) => (expiresAt ? timeElement(expiresAt.getTime(), now) : 'never')],
+            ['Actions', 'w3', revoke, 'right'],
           ],
         ),
-      ),
-      html`<h2>OAuth connections</h2>`,
-      live(
-        'connections',
-        table('OAuth connections', connections, NO_CONNECTIONS, [
-          [
-            'Client',
-            '',
-            ({ client, account }) => html`<b>${foreign(client)}</b> <small>${foreign(account.email)}</small>`,
-            'main',
-          ],
-          ['Expires', 'w5', ({ expiresAt }) => expiry(expiresAt, now)],
-          [
-            'Actions',
-            'w3',
-            (one) => revoke('connections', one.id, one.account, `the connection of ${one.client}`),
-            'right',
-          ],
-        ]),
       ),
       live('forms', dialogs(accountField(console, query))),
     ],
@@ -98,28 +82,31 @@ const accountActions = ({ email, id }: AccountRecord): Html =>
     logInAs(email),
   ]);
 
-const CONSEQUENCES = {
-  tokens: 'Requests with it get 401 from then on.',
-  connections: 'It has to ask for your consent again.',
-} as const;
+/** A token or an OAuth connection. */
+interface Credential {
+  readonly id: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly account: SandboxAccount;
+}
 
-function revoke(what: keyof typeof CONSEQUENCES, id: number, { email }: SandboxAccount, name: string): Html {
+function revoke({ id, kind, name, account: { email } }: Credential): Html {
+  const isOAuth = kind === 'oauth';
   const label = `Revoke ${name}`;
-  return actionForm(`POST /api/${what}/revoke`, 'Revoke…', {
+  return actionForm(`POST /api/${isOAuth ? 'connections' : 'tokens'}/revoke`, 'Revoke…', {
     values: { id, account: email },
     label,
     style: 'small danger',
-    confirm: [`${label}?`, CONSEQUENCES[what]],
+    confirm: [
+      `${label}?`,
+      isOAuth ? 'It has to ask for your consent again.' : 'Requests with it get 401 from then on.',
+    ],
   });
 }
 
-const expiry = (date: Date | undefined, now: number): Content => (date ? timeElement(date.getTime(), now) : 'never');
-
-const NO_TOKENS = emptyState('No live tokens', 'The API responds with 401 until you issue one.');
-
-const NO_CONNECTIONS = emptyState(
-  'No OAuth connections',
-  'An MCP client connects with your consent, at /oauth/authorize.',
+const NO_TOKENS = emptyState(
+  'No live tokens',
+  'The API responds with 401 until you issue one. An MCP client connects with your consent, at /oauth/authorize.',
 );
 
 const KINDS = [

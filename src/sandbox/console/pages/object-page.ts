@@ -8,9 +8,16 @@ import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import { attributesOf, type Content, foreign, type Html, head, jobBadge, linkButton, live, note } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { findResource, NAMESPACES, reasonText, resourceLink, type ShownResource } from '../objects.ts';
+import {
+  findResource,
+  NAMESPACES,
+  type Relations,
+  reasonText,
+  relationsOf,
+  resourceLink,
+  type ShownResource,
+} from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
-import { type Relations, relationsOf } from '../relations.ts';
 import { requestsAbout } from '../request-search.ts';
 import { capital, count } from '../words.ts';
 import { responseBadge, subjectIdOf } from './deliveries-page.ts';

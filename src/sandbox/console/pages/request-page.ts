@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
-import { operationOf } from '../client-snippets.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, select } from '../forms.ts';
 import { codeBlock, panels, prettyJson } from '../highlight.ts';
@@ -25,7 +24,7 @@ import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonLine, reasonNote } from '../request-reason.ts';
 import { keptText, namedBy } from '../request-search.ts';
 import { shownBody } from '../snippet-values.ts';
-import { snippetsOf } from '../snippets.ts';
+import { operationOf, snippetsOf } from '../snippets.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 

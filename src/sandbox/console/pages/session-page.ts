@@ -2,81 +2,27 @@ import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener } from '../forms.ts';
 import { commandLine } from '../highlight.ts';
-import {
-  badge,
-  type Content,
-  emptyState,
-  foreign,
-  type Html,
-  head,
-  httpBadge,
-  live,
-  note,
-  timeElement,
-} from '../html.ts';
+import { badge, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search } from '../lists.ts';
-import type { Recording, Step } from '../recorder.ts';
-import { count, durationText } from '../words.ts';
-import { SEND } from './requests-page.ts';
+import { count, counted } from '../words.ts';
 
-/** The steps since the recording began: to keep them as a test, to save and to load the state, to reset. */
-export function sessionPage({ recorder, service }: ConsoleContext, query: URLSearchParams): Page {
-  const { recording } = recorder;
-  const { steps, startedAt, isFull } = recording;
+/** What has been recorded: to keep it as a test, to save and to load the state, to reset. */
+export function sessionPage({ recorder, service }: ConsoleContext): Page {
+  const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());
-  const state = isFull ? badge('warn', 'Full') : badge('busy', 'Recording');
-  const since = html`<span class="soft">since ${began}, ${count(steps.length)} steps</span>`;
-  const full = isFull ? note('warn', 'The recording is full.', { details: ['Restart it to record more.'] }) : '';
+  const state = isFull ? badge('warn', 'Full: restart it to record more') : badge('busy', 'Recording');
+  const since = html`<span class="soft">since ${began}: ${counted(recorder.stepCount, 'request or call', 'requests and calls')}</span>`;
   return {
     title: 'Session',
-    content: html`${head('Session', live('recording', html`${state} ${since}`), [
-      html`<a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>`,
-      opener('again', 'Restart recording…'),
-    ])}
+    content: html`${head('Session', live('recording', html`${state} ${since}`))}
+<div class="cols half"><section class="card" aria-labelledby="test-title"><h2 id="test-title">Test</h2>
 <p class="hint">As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
 The file contains tokens, passwords and secrets of the sandbox; the pages show none.</p>
-<div class="cols"><section aria-label="Steps">${live('full', full)}${stepList(recording, query)}</section>
-<div>${STATE}${resetCard(began)}</div></div>${dialogs(steps.length)}`,
+<p class="acts"><a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>
+${opener('again', 'Restart recording…')}</p></section>
+<div>${STATE}${resetCard(began)}</div></div>${dialogs(recorder.stepCount)}`,
   };
 }
-
-function stepList({ steps, startedAt }: Recording, query: URLSearchParams): readonly Html[] {
-  const numbered = steps.map((step, index) => ({ step, index })).reverse();
-  return listView({
-    path: '/session',
-    query,
-    id: 'steps',
-    placeholder: 'Path, call or status',
-    matching: search(numbered, query, ({ step }) => textOf(step)),
-    total: steps.length,
-    keyOf: ({ index }) => index,
-    caption: 'Steps, the latest first',
-    columns: [
-      ['After', 'w3', ({ step }) => durationText(step.started.time - startedAt)],
-      ['Step', '', ({ step }) => stepElement(step), 'main'],
-      ['Expected', 'w3', ({ step }) => expected(step), 'state'],
-    ],
-    empty: emptyState('Nothing has happened yet', 'Send a request, or do something on these pages.', SEND),
-  });
-}
-
-/** Maximum length of a call that is shown. */
-const MAX_CALL = 500;
-
-function textOf(step: Step): string {
-  if (!('request' in step)) return step.shown.slice(0, MAX_CALL);
-  const { method, path, status, id } = step.request.entry;
-  return `${method} ${path} ${status || 'no response'} ${id}`;
-}
-
-function stepElement(step: Step): Html {
-  if (!('request' in step)) return html`<code>${foreign(`${step.shown.slice(0, MAX_CALL)};`)}</code>`;
-  const { id, method, path } = step.request.entry;
-  return html`${method} <a href="/requests/${id}" title="${path}"><code><bdi>${path}</bdi></code></a>`;
-}
-
-const expected = (step: Step): Content => ('request' in step ? httpBadge(step.request.entry.status) : '');
 
 const STATE = html`<section class="card" aria-labelledby="state-title"><h2 id="state-title">State</h2>
 <p class="hint">Accounts, tokens, resources, jobs, deliveries and the time, as a file.</p>
