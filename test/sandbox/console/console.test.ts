@@ -526,8 +526,9 @@ describe('the pages', () => {
   });
 
   it('the details of requests are bounded by their bytes', async () => {
-    const { api, page, sandbox } = await startConsole();
+    const { act, api, page, sandbox } = await startConsole();
     await api('POST', '/api/v2/projects/create', { name: 'the-name' }, { 'idempotency-key': 'the-first' });
+    expect(textOf(await page('/requests?q=the-name'))).not.toContain('are not kept');
     for (let count = 0; count < 20; count++)
       await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
@@ -541,6 +542,9 @@ describe('the pages', () => {
     }
     expect(textOf(await page('/requests'))).not.toContain('are not kept');
     expect(await page(`/requests/${last}`)).toContain('id="curl"');
+    // A state has no details.
+    await act('POST /api/state', sandbox.save());
+    expect(textOf(await page('/requests?q=the-name'))).toContain('The details of 22 requests are not kept');
   });
 
   it('bodies of reads are dropped before the details of any write', async () => {
@@ -570,11 +574,12 @@ describe('the pages', () => {
     expect(textOf(report)).toMatch(/00:54:00–01:33:0040 jobs ended.* and 28 more40 completed/);
   });
 
-  it('while the clock runs, the page shows what has happened since the latest advance', async () => {
+  it('the clock shows what has happened since the latest advance, also after a run that was paused', async () => {
     const { act, createAudience, page, sandbox } = await startConsole();
-    sandbox.jobs.finish('audience', await createAudience(), 104);
     expect(await page('/clock')).not.toContain('What happened since');
     await act('POST /api/clock/mode', { speed: 60 });
+    sandbox.jobs.finish('audience', await createAudience(), 104);
+    await act('POST /api/clock/mode', { mode: 'manual' });
     expect(textOf(await page('/clock'))).toMatch(/What happened since 00:00:00.*1 job ended \(1 completed\)/s);
     await act('POST /api/clock/advance', { ms: 60_000 });
     expect(await page('/clock')).not.toContain('What happened since');

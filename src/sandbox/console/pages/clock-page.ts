@@ -23,9 +23,10 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
     events: advance.events.filter(({ owner }) => isOwn(owner)),
   });
   const since = own(history.sinceLatest);
-  // An action does more than an advance: what it does is not repeated below it.
-  const isRunning = clock.mode !== 'manual' && since.events.length > 0;
-  const report = [isRunning ? happenedSince(since) : '', history.latest ? afterAdvance(own(history.latest)) : ''];
+  const report = [
+    since.events.length > 0 ? happenedSince(since) : '',
+    history.latest ? afterAdvance(own(history.latest)) : '',
+  ];
   return {
     title: 'Clock',
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}

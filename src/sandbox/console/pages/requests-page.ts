@@ -7,8 +7,8 @@ import { addressOf, type Column, listView, numberOf, segments } from '../lists.t
 import { findResource, resourceLink } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, keptText, nameIn, unsearchedCount } from '../request-search.ts';
-import { count, counted } from '../words.ts';
+import { createdBy, findRequests, keptText, nameIn, unsearchedText } from '../request-search.ts';
+import { count } from '../words.ts';
 
 const PATH = '/requests';
 
@@ -81,23 +81,19 @@ export const liveButtons = (): Html =>
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
   const kept = keptText(console.service.state);
+  const unsearched = (query.get('q') ?? '') === '' ? '' : unsearchedText(console);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
-      live('kept', [kept && html`<p class="hint">Only ${kept} are kept.</p>`, unsearched(console, query)]),
+      live('kept', [
+        kept && html`<p class="hint">Only ${kept} are kept.</p>`,
+        unsearched && html`<p class="hint">${unsearched}</p>`,
+      ]),
       requestList(console, query, hits),
     ],
   };
-}
-
-/** Returns how many requests a search by text could not look into. */
-function unsearched(console: ConsoleContext, query: URLSearchParams): Html | '' {
-  const number = (query.get('q') ?? '') === '' ? 0 : unsearchedCount(console);
-  if (number === 0) return '';
-  const text = `The bodies of ${counted(number, 'request')} are not kept: found by path, key, name, created id and reason only.`;
-  return html`<p class="hint">${text}</p>`;
 }
 
 function requestList(console: ConsoleContext, query: URLSearchParams, hits: readonly LogEntry[]): readonly Html[] {
