@@ -39,7 +39,7 @@ type Milestone = 'ended' | 'delivered' | 'replayed' | 'limited';
 const MAX_JOBS = 10_000;
 
 /** Most events that are kept while the clock runs. */
-const MAX_EVENTS = 20_000;
+const MAX_EVENTS = 100_000;
 
 /** The statuses of jobs, and what an action does, while a console is open. */
 export class History {
