@@ -34,7 +34,7 @@ function isBusy(part: Element): boolean {
 const labelOf = (element: Element): string | null =>
   element.getAttribute('href') ?? element.getAttribute('aria-label') ?? element.textContent;
 
-/** Puts the content of another part in place of the present one: focus, scroll position and what is open stay. */
+/** Replaces the content of a part, but keeps focus, scroll position and open elements. */
 function replace(part: HTMLElement, other: HTMLElement): void {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   for (const details of part.querySelectorAll('details[id]'))
