@@ -33,12 +33,6 @@ const BUNDLERS: readonly Bundler[] = [
       if (error || stats.hasErrors()) throw error ?? new Error(stats.toString({ all: false, errors: true })); })`,
   },
   {
-    name: 'Webpack without `exports`',
-    code: `require('webpack')({ mode: 'production', context: __dirname, entry: input, output: { path: target },
-      resolve: { exportsFields: [] } }, (error, stats) => {
-      if (error || stats.hasErrors()) throw error ?? new Error(stats.toString({ all: false, errors: true })); })`,
-  },
-  {
     name: `Rollup ${ROLLUP}`,
     code: `require('rollup').rollup({ input, onwarn() {}, plugins: [require('@rollup/plugin-node-resolve').nodeResolve({ browser: true })] })
       .then((bundle) => bundle.write({ dir: target, format: 'es' }))`,
@@ -95,7 +89,7 @@ async function bundle(
   return target;
 }
 
-const folderOf = ({ name }: Bundler): string => name.replaceAll(/\W+/g, '-').toLowerCase();
+const folderOf = ({ name }: Bundler): string => name.replace(/\W.*/, '').toLowerCase();
 
 async function runInBrowser(projects: Projects, bundler: Bundler): Promise<void> {
   const source = join(await projects.project('app', TELEMETRY), folderOf(bundler));
