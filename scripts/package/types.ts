@@ -38,7 +38,7 @@ const MODULES: readonly ModuleSetting[] = [
   // Resolves as `node10` before TypeScript 6, and as `bundler` in TypeScript 6 and later.
   { name: 'commonjs', paths: BOTH, options: { module: 'commonjs', resolveJsonModule: true } },
   { name: 'bundler', paths: BOTH, options: { module: 'esnext', moduleResolution: 'bundler' } },
-  // Without `dom`: the types of `fetch` are those of Node.
+  // Without `dom`, Node provides the types of `fetch`.
   { name: 'the configuration of the guide', paths: BOTH, options: JSON.parse(guideConfig).compilerOptions },
   // No types by default, as in TypeScript 6 and later.
   { name: 'no `types`', paths: [SMOKE], options: { module: 'nodenext', types: [] } },
