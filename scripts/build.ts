@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { INPUTS } from './build-plugins.ts';
-import { writeDeclarations } from './declarations.ts';
+import { ENTRIES, writeDeclarations } from './declarations.ts';
 import { bundledPackages, licenceTexts } from './licences.ts';
 import { writePackageTexts } from './package-texts.ts';
 import { run } from './run.ts';
@@ -8,7 +8,8 @@ import { billOfMaterials } from './sbom.ts';
 
 /**
  * Builds what the package ships: in `dist` the bundles, declarations, the OpenAPI document, the schema of contracts, and
- * the licences and the SBOM of bundled packages; beside it the texts for agents and the manual pages.
+ * the licences and the SBOM of bundled packages; beside it the texts for agents, the manual pages, and a folder for each
+ * entry point.
  */
 rmSync('dist', { recursive: true, force: true });
 run('tsup', '--silent');
@@ -22,6 +23,7 @@ writeFileSync('dist/openapi-json.js', `${parsed}\nexport default { ${getters.joi
 const contractSchema: unknown = JSON.parse(readFileSync('src/spec/generated/contract.schema.json', 'utf8'));
 writeFileSync('dist/contract.schema.json', JSON.stringify(contractSchema));
 await writeDeclarations('dist');
+for (const name of ENTRIES) writeOldForms(name);
 
 const lists = readdirSync('dist').filter((name) => INPUTS.test(name));
 const inputs: string[] = lists.flatMap((list) => JSON.parse(readFileSync(`dist/${list}`, 'utf8')));
@@ -35,3 +37,15 @@ writeFileSync(
 );
 for (const list of lists) rmSync(`dist/${list}`);
 writePackageTexts();
+
+/** Writes what CommonJS and resolvers without `exports` need to find an entry point: its code is the same module. */
+function writeOldForms(name: string): void {
+  writeFileSync(`dist/${name}.cjs`, `module.exports = require('./${name}.js');\n`);
+  // With `module: node16`, TypeScript refuses to load an ES module with `require` (TS1479), but Node 22.12 can.
+  writeFileSync(`dist/${name}.d.cts`, `// @ts-ignore\nexport * from './${name}.js';\n`);
+  if (name === 'index') return;
+  const browser = name === 'sandbox' ? { browser: '../dist/sandbox-browser.js' } : {};
+  mkdirSync(name, { recursive: true });
+  const fields = { main: `../dist/${name}.js`, types: `../dist/${name}.d.ts`, ...browser };
+  writeFileSync(`${name}/package.json`, JSON.stringify(fields));
+}

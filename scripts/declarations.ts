@@ -5,7 +5,7 @@ import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 
 /** The entry points that have types. */
-const ENTRIES = ['index', 'mcp', 'node', 'oauth', 'otel', 'redis', 'sandbox', 'webhooks'] as const;
+export const ENTRIES = ['index', 'mcp', 'node', 'oauth', 'otel', 'redis', 'sandbox', 'webhooks'] as const;
 
 /** Libraries that types need: older `lib`s lack the symbols of `await using`, and TypeScript 6 includes no types of Node. */
 const REFERENCES = [

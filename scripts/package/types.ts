@@ -28,15 +28,15 @@ const SMOKE = 'scripts/package/programs/smoke.ts';
 const BOTH = [SMOKE, 'scripts/package/programs/smoke-node.ts'];
 // A `.cts` file is CommonJS, so it loads the package by `require`.
 const REQUIRED = { 'smoke.cts': readFileSync(join(ROOT, SMOKE), 'utf8') };
-const DYNAMIC = {
-  'dynamic.cts': "export const load = async () => (await import('audience-activation')).NotFoundError.name;",
-};
 
 const MODULES: readonly ModuleSetting[] = [
   { name: 'nodenext', since: 5.8, paths: BOTH, texts: REQUIRED, options: { module: 'nodenext' } },
   { name: 'node20', since: 5.9, paths: BOTH, texts: REQUIRED, options: { module: 'node20' } },
   { name: 'preserve', paths: BOTH, texts: REQUIRED, options: { module: 'preserve' } },
-  { name: 'node16', paths: BOTH, texts: DYNAMIC, options: { module: 'node16' } },
+  { name: 'node16', paths: BOTH, texts: REQUIRED, options: { module: 'node16' } },
+  { name: 'node18', since: 5.8, paths: BOTH, texts: REQUIRED, options: { module: 'node18' } },
+  // Resolves as `node10` before TypeScript 6, and as `bundler` in TypeScript 6 and later.
+  { name: 'commonjs', paths: BOTH, options: { module: 'commonjs', resolveJsonModule: true } },
   { name: 'bundler', paths: BOTH, options: { module: 'esnext', moduleResolution: 'bundler' } },
   // Without `dom`, Node provides the types of `fetch`.
   { name: 'the configuration of the guide', paths: BOTH, options: JSON.parse(guideConfig).compilerOptions },

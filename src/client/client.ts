@@ -1,6 +1,7 @@
 import { type JobKind, type JobState, jobState, type StatusFields } from '../spec/job-status.ts';
 import type { Bucket } from '../spec/limits.ts';
 import type { Method, PathParams, ResolvedOperation } from '../spec/operations.ts';
+import { bindMethods } from '../util/bind-methods.ts';
 import { refuseOddQuery } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { Redactor } from '../util/redact.ts';
@@ -132,6 +133,7 @@ export class AudienceClient {
       activation: this.activations,
       cohort: this.cohorts,
     });
+    for (const part of [this, ...Object.values(this)]) bindMethods(part);
   }
 
   /**

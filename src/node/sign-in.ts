@@ -127,6 +127,7 @@ async function openBrowser(url: string): Promise<void> {
 
 function timeoutError(timeout: number): TimeoutError {
   const message = `The user did not sign in within ${timeout} ms (\`timeout\`).`;
-  const advice = 'Call `signInWithBrowser` again.';
+  const advice =
+    'Call `signInWithBrowser` again. If the page in the browser said that the client is unknown, call `forget()` first.';
   return new TimeoutError(message, { code: 'sign-in-timeout', operation: 'signInWithBrowser', attempts: 1, advice });
 }

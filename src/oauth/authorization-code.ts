@@ -3,7 +3,15 @@ import { OAuthError } from '../errors/oauth-errors.ts';
 import { stringsOf } from '../util/json.ts';
 import type { Redactor } from '../util/redact.ts';
 import { type RequestParts, toError } from './oauth-http.ts';
-import { checkUsable, type Grant, grantOf, type OAuthState, type PendingSignIn } from './oauth-state.ts';
+import {
+  checkUsable,
+  type Grant,
+  grantOf,
+  type OAuthState,
+  type PendingSignIn,
+  type StoredClient,
+  timeLeft,
+} from './oauth-state.ts';
 import type { Authorization, AuthorizeOptions } from './oauth-types.ts';
 import { checkRedirectUri } from './redirect-uri.ts';
 import { authenticationOf, existingClient, registerClient } from './registration.ts';
@@ -30,10 +38,11 @@ export async function authorize(context: OAuthContext, options: AuthorizeOptions
   checkPkce(server);
   const url = http.checkUrl(server.authorization_endpoint);
   const scope = options.scope ?? discovered.scope;
-  return context.repository.transaction(async ({ state: { client: stored }, update }) => {
-    const isRegistered = stored?.issuer === server.issuer && stored.redirect_uris.includes(redirectUri);
-    const registered = context.client ? existingClient(server, context.client, redirectUri) : isRegistered && stored;
-    const client = registered || (await registerClient(http, server, { clientName, redirectUri, scope }, signal));
+  return context.repository.transaction(async ({ state: stored, update }) => {
+    const registered = context.client
+      ? existingClient(server, context.client, redirectUri)
+      : clientInUse(stored, server.issuer, redirectUri);
+    const client = registered ?? (await registerClient(http, server, { clientName, redirectUri, scope }, signal));
     const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()];
     const signIn: PendingSignIn = { state, verifier, redirectUri, resource, client, startedAt: Date.now() };
     await update((now) => ({ ...now, client, pending: [...recent(now), signIn].slice(-MAX_PENDING) }));
@@ -63,6 +72,18 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.
 
 const recent = ({ pending }: OAuthState): PendingSignIn[] =>
   pending.filter(({ startedAt }) => Math.abs(Date.now() - startedAt) < MAX_SIGN_IN_MS);
+
+/**
+ * Returns the registered client, if there are tokens or a pending sign-in for it. The server may have forgotten any other
+ * registration, and reports this only to the user, on a page in the browser.
+ */
+function clientInUse(state: OAuthState, issuer: string, redirectUri: string): StoredClient | undefined {
+  const { client, grant } = state;
+  const isInUse =
+    (grant && (grant.refreshToken !== undefined || timeLeft(grant) > 0)) ||
+    recent(state).some((signIn) => signIn.client.client_id === client?.client_id);
+  return isInUse && client?.issuer === issuer && client.redirect_uris.includes(redirectUri) ? client : undefined;
+}
 
 const START_AGAIN = 'Start again with `authorize()`.';
 

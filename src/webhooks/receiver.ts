@@ -307,7 +307,8 @@ const RECEIVER_OPTIONS: readonly string[] = [
 function checkReceiverOptions(options: ReceiverOptions): void {
   checkOptions(options, 'createWebhookReceiver', RECEIVER_OPTIONS);
   const { secrets, on = {}, dedupe, telemetry = {} } = options;
-  if (!Array.isArray(secrets)) checkSecrets(secrets);
+  // An array may be empty now, because it is read at each delivery.
+  if (!Array.isArray(secrets) || secrets.length > 0) checkSecrets(secrets);
   checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);
   for (const [type, handler = check] of Object.entries(on)) {
     check(isKnownType(type) && isFunction(handler), `\`on["${type}"]\` must be a handler of a known event type.`);

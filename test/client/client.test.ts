@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AudienceClient, type ClientOptions, ConfigurationError } from '../../src/index.ts';
 import { VERSION } from '../../src/util/version.ts';
 import { startServer } from '../support/server.ts';
+import { wireAudience } from '../support/wire-audience.ts';
 
 const good = { baseUrl: 'https://api.example.com', token: 'token-1' };
 
@@ -151,6 +152,18 @@ describe('a client', () => {
     const client = new AudienceClient({ ...good, token: 'canary-token' });
     expect(inspect(client, { depth: 20, showHidden: true })).not.toContain('canary');
     expect(JSON.stringify(client)).not.toContain('canary');
+  });
+
+  it('has methods that work without their object', async () => {
+    const server = await startServer([{ data: [wireAudience()] }]);
+    const client = new AudienceClient({ ...good, baseUrl: server.url });
+    const { get, wait } = client.audiences;
+    const { request, withOptions, close } = client;
+    expect([(await get(42)).id, (await wait(42)).id]).toEqual([42, 42]);
+    expect(await request('GET', '/api/v2/audiences/42')).toMatchObject([{ id: 42 }]);
+    expect(withOptions({ timeout: 9 })).toBeInstanceOf(AudienceClient);
+    await close();
+    expect(Object.keys(client.audiences)).toEqual([]);
   });
 
   it('has the version of the package', () => {

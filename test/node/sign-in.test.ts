@@ -197,6 +197,7 @@ describe('a sign-in that is not completed', () => {
     const error = await failureOf(done);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ code: 'sign-in-timeout', message: expect.stringContaining('within 90000 ms') });
+    expect(error).toMatchObject({ advice: expect.stringContaining('`forget()`') });
     await expectGone(back);
   });
 

@@ -193,4 +193,16 @@ describe('a refusal of the server', () => {
     await signIn(oauth);
     expect(await ping(oauth, url)).toBe(200);
   });
+
+  it('a client without tokens registers again: the server may have forgotten a registration of weeks ago', async () => {
+    const { oauth, sandbox, url } = await startOAuthBench();
+    await signIn(oauth);
+    await oauth.revoke();
+    await Promise.all([oauth.authorize(), oauth.authorize()]);
+    await signIn(oauth);
+    const registrations = sandbox.log.filter(({ path }) => path === '/oauth/register');
+    // One for both tabs: the one that another tab has made for its sign-in is new.
+    expect(registrations).toHaveLength(2);
+    expect(await ping(oauth, url)).toBe(200);
+  });
 });

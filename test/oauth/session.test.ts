@@ -136,7 +136,6 @@ describe('a refresh', () => {
     expect(await store.load()).toMatchObject({ token: '' });
     await signIn(oauth);
     expect(await ping(oauth, url)).toBe(200);
-    expect(sandbox.log.filter(({ path }) => path === '/oauth/register')).toHaveLength(1);
   });
 
   it('a refresh that receives invalid_grant uses the newer pair in the store and deletes nothing', async () => {

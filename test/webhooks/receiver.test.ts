@@ -209,7 +209,7 @@ describe('a receiver', () => {
   it.each([
     [{ secrets: '' }, 'secret is missing'],
     [{ secrets: undefined }, 'secret is missing'],
-    [{ secrets: undefined }, 'secret is missing'],
+    [{ secrets: [undefined] }, 'secret is missing'],
     [{ on: { 'audience.complete': () => {} } }, '`on["audience.complete"]` must be a handler of a known event type'],
     [{ on: { 'audience.failed': 5 } }, '`on["audience.failed"]`'],
     [{ dedupe: new Map() }, '`dedupe` must be a store'],

@@ -182,7 +182,8 @@ const MISTAKE = /is not (?:a |an |iterable)|is (?:undefined|null)\b|^(?:Cannot |
  * may have been sent.
  */
 export function isMistake(error: unknown): boolean {
-  return error instanceof ReferenceError || (error instanceof TypeError && !error.cause && MISTAKE.test(error.message));
+  if (error instanceof ReferenceError || error instanceof RangeError) return true;
+  return error instanceof TypeError && !error.cause && MISTAKE.test(error.message);
 }
 
 /** Messages of a `fetch` without a response in Chromium, Firefox and Safari, which hide the reason from pages. */

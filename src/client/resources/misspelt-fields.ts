@@ -12,9 +12,13 @@ interface FieldLogger {
   readonly state: { readonly loggedFields: Set<string> };
 }
 
+/** Creates whose fields the specification does not list: any name may be right. */
+const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.create'];
+
 /**
- * Logs, once each, the fields of a body or a query that seem to be misspelt, values that seem to be, options of the call
- * that are in its body, and dates in the wrong order. They are sent as they are: the service may know them.
+ * Logs, once each, fields of a body that are not documented, fields of a query that seem to be misspelt, values that seem
+ * to be, options of the call that are in its body, and dates in the wrong order. They are sent as they are: the service
+ * may know them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,
@@ -22,9 +26,10 @@ export function warnOfMisspeltFields(
   schema: LazySchema,
   { settings, state: { loggedFields } }: FieldLogger,
 ): void {
-  const options = operations[operation].method === 'GET' ? [] : CREATE_OPTIONS;
+  const isQuery = operations[operation].method === 'GET';
+  const isOpen = isQuery || OPEN_BODIES.includes(operation);
   schema.built ??= schema.build();
-  for (const { field, problem } of mistakesIn(value, schema.built, options)) {
+  for (const { field, problem } of mistakesIn(value, schema.built, isOpen, isQuery ? [] : CREATE_OPTIONS)) {
     const message = `${operation}: \`${field}\` ${problem}`;
     if (loggedFields.has(message)) continue;
     loggedFields.add(message);
@@ -45,16 +50,21 @@ const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
 
 const OPTION_IN_BODY = 'is an option of the call, not a field of the body: pass it in the second argument.';
 
-/** Yields the mistakes in a value. `options` are the names of options that may be in it by mistake. */
+/**
+ * Yields the mistakes in a value. An open one may have fields that are like no documented one. `options` are the names of
+ * options that may be in it by mistake.
+ */
 function* mistakesIn(
   value: unknown,
   schema: z.ZodMiniType,
+  isOpen: boolean,
   options: readonly string[],
   path = '',
 ): Generator<Mistake, void> {
   const { innerType, element, shape } = schema._zod.def as SchemaParts;
-  if (innerType) yield* mistakesIn(value, innerType, options, path);
-  else if (element && Array.isArray(value)) for (const item of value) yield* mistakesIn(item, element, [], `${path}*.`);
+  if (innerType) yield* mistakesIn(value, innerType, isOpen, options, path);
+  else if (element && Array.isArray(value))
+    for (const item of value) yield* mistakesIn(item, element, isOpen, [], `${path}*.`);
   if (!shape || !isObject(value)) return;
   if (Date.parse(String(value.start_date)) > Date.parse(String(value.end_date)))
     yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. It is sent as it is.` };
@@ -64,14 +74,14 @@ function* mistakesIn(
     if (documented) {
       const meant = similarValue(name, content);
       if (meant) yield { field, problem: `is "${content}". Did you mean "${meant}"? It is sent as it is.` };
-      yield* mistakesIn(content, documented, [], `${field}.`);
+      yield* mistakesIn(content, documented, isOpen, [], `${field}.`);
     } else if (options.some((option) => lettersOf(option) === lettersOf(name))) {
       yield { field, problem: OPTION_IN_BODY };
     } else {
       const meant = similarName(name, Object.keys(shape));
-      if (meant === undefined) continue;
-      const problem = `is not a documented field. Did you mean \`${path}${meant}\`? It is sent as it is.`;
-      yield { field, problem };
+      if (meant === undefined && isOpen) continue;
+      const question = meant === undefined ? '' : ` Did you mean \`${path}${meant}\`?`;
+      yield { field, problem: `is not a documented field.${question} It is sent as it is.` };
     }
   }
 }

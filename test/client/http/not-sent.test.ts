@@ -64,6 +64,13 @@ describe('a `fetch` with a mistake in its code', () => {
       async () => Reflect.apply(new Function('missing()'), undefined, []),
       'threw ReferenceError: missing is not defined',
     ],
+    [
+      'a RangeError',
+      async () => {
+        throw new RangeError('Invalid time value');
+      },
+      'threw RangeError: Invalid time value',
+    ],
     ['no `Response`', async () => undefined as never, 'threw TypeError: `fetch` must resolve with a `Response`.'],
   ])('is named and not called again: %s', async (_, broken, text) => {
     let calls = 0;

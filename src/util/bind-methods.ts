@@ -1,0 +1,12 @@
+/** Binds the methods of an object to it, so that `const { get } = client.audiences` works. */
+export function bindMethods(target: object): void {
+  let prototype = Object.getPrototypeOf(target);
+  while (prototype !== null && prototype !== Object.prototype) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (typeof value !== 'function' || name === 'constructor' || Object.hasOwn(target, name)) continue;
+      // Not enumerable, as methods are, so that inspection shows none.
+      Object.defineProperty(target, name, { value: value.bind(target), configurable: true, writable: true });
+    }
+    prototype = Object.getPrototypeOf(prototype);
+  }
+}
