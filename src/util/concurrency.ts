@@ -1,21 +1,43 @@
-import { abortable } from './abort.ts';
+import { settled } from './abort.ts';
+import { Heartbeat, SILENCE_MS } from './heartbeat.ts';
+
+/** Work that others may wait for, until it settles or is abandoned. */
+export class SharedWork<T> {
+  readonly result: Promise<T>;
+  isSettled = false;
+  readonly #heartbeat = new Heartbeat();
+
+  constructor(work: () => Promise<T>) {
+    this.result = work().finally(() => {
+      this.#heartbeat.stop();
+      this.isSettled = true;
+    });
+    // Avoid an unhandled rejection if every caller has aborted when the work fails.
+    this.result.catch(() => {});
+  }
+
+  /** Resolves when the work has settled or was abandoned; rejects with the reason of the signal. */
+  async ended(signal?: AbortSignal): Promise<void> {
+    // Look twice: after a sleep of the machine, the timer that looks may be the first to fire.
+    for (let looks = 0; looks < 2 && !this.isSettled; looks = this.#heartbeat.isSilent ? looks + 1 : 0)
+      await settled(this.result, SILENCE_MS, signal);
+  }
+}
 
 /**
  * Returns a function by which callers share work: while the work of one caller runs, other callers wait for its result.
- * The abort of a caller ends only that caller's wait, not the work.
+ * The abort of a caller ends only that caller's wait, not the work. If the work is abandoned, another caller does its own.
  */
 export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
-  let flight: Promise<T> | undefined;
-  return (work, signal) => {
-    if (!flight) {
-      const started = work().finally(() => {
-        flight = undefined;
-      });
-      // Avoid an unhandled rejection if every caller has aborted when the work fails.
-      started.catch(() => {});
-      flight = started;
+  let flight: SharedWork<T> | undefined;
+  return async (work, signal) => {
+    for (;;) {
+      if (!flight || flight.isSettled) flight = new SharedWork(work);
+      const current = flight;
+      await current.ended(signal);
+      if (current.isSettled) return current.result;
+      if (flight === current) flight = undefined;
     }
-    return abortable(flight, signal);
   };
 }
 

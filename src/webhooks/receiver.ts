@@ -1,6 +1,7 @@
 import { ConfigurationError, check, textOf } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 import { safely } from '../util/callbacks.ts';
+import { Heartbeat } from '../util/heartbeat.ts';
 import { checkNumbers } from '../util/input-checks.ts';
 import { type HookCaller, isHookSet, runAround } from '../util/run-hooks.ts';
 import { type DedupeStore, memoryDedupe } from './dedupe.ts';
@@ -115,8 +116,8 @@ class Receiver implements WebhookReceiver {
   readonly #options: ReceiverOptions;
   readonly #store: DedupeStore | undefined;
   readonly #listeners = new Set<EventListener>();
-  /** Ids of events whose handlers are running in this process. */
-  readonly #running = new Set<string>();
+  /** Handlers that are running in this process, by the id of their event. */
+  readonly #running = new Map<string, Heartbeat>();
 
   constructor(options: ReceiverOptions) {
     checkReceiverOptions(options);
@@ -213,15 +214,17 @@ class Receiver implements WebhookReceiver {
       report.step({ type: 'busy' });
       return 503;
     };
-    // The store does not refuse a second claim when the handler runs longer than its lease.
-    if (this.#running.has(id)) return busy();
+    // The store does not refuse a second claim when the handler runs longer than its lease. A Worker drops a handler whose
+    // request has ended.
+    if (this.#running.get(id)?.isSilent === false) return busy();
     const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
     if (claim === 'busy') return busy();
     if (claim === 'done') {
       report.step({ type: 'duplicate' });
       return 200;
     }
-    this.#running.add(id);
+    const heartbeat = new Heartbeat();
+    this.#running.set(id, heartbeat);
     try {
       const status = await this.#run(event, report);
       try {
@@ -232,7 +235,8 @@ class Receiver implements WebhookReceiver {
       }
       return status;
     } finally {
-      this.#running.delete(id);
+      heartbeat.stop();
+      if (this.#running.get(id) === heartbeat) this.#running.delete(id);
     }
   }
 

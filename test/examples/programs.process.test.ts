@@ -82,6 +82,15 @@ describe.concurrent('examples/webhook-server.ts', () => {
   });
 });
 
+describe.concurrent('examples/error-handlers.ts', () => {
+  it('answers 502 to visitors of Express, Fastify and h3 if the service refuses the token, without our advice', async () => {
+    const { stdout, stderr } = await runProgram(['examples/error-handlers.ts']);
+    const answer = '502 {"code":"authentication-failed"}';
+    expect(stdout.trim().split('\n')).toEqual([`Express: ${answer}`, `Fastify: ${answer}`, `h3: ${answer}`]);
+    expect(stderr).toBe('');
+  });
+});
+
 describe.concurrent('examples/mcp-agent.ts', () => {
   it('signs in, lists tools, builds an audience with them, and signs out', async () => {
     const { stdout, stderr } = await runProgram(['examples/mcp-agent.ts']);

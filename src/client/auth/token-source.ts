@@ -1,5 +1,5 @@
 import { abortable } from '../../util/abort.ts';
-import { createMutex } from '../../util/concurrency.ts';
+import { SharedWork } from '../../util/concurrency.ts';
 import { isObject, parseJson } from '../../util/json.ts';
 import type { Logger } from '../../util/log.ts';
 import type { Redactor } from '../../util/redact.ts';
@@ -108,7 +108,7 @@ export function fingerprint(token: string): string {
 
 /** Creates a token store in memory, for the lifetime of this process. */
 export function memoryTokenStore(): TokenStore {
-  const lock = createMutex();
+  let running: SharedWork<unknown> | undefined;
   let stored: StoredToken | undefined;
   return {
     load: () => Promise.resolve(stored),
@@ -116,7 +116,15 @@ export function memoryTokenStore(): TokenStore {
       stored = token;
       return Promise.resolve();
     },
-    withLock: (work) => lock('', work),
+    async withLock(work) {
+      for (let other = running; other; other = running) {
+        await other.ended();
+        if (running === other) running = undefined;
+      }
+      const own = new SharedWork(work);
+      running = own;
+      return own.result;
+    },
   };
 }
 

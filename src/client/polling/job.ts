@@ -79,7 +79,7 @@ export class PollTarget<J extends Sleeper = Sleeper> {
   shownAt = Number.NEGATIVE_INFINITY;
   /** The service asked for no poll before. */
   pausedUntil = Number.NEGATIVE_INFINITY;
-  /** A poll counts as in flight until it ends, for at most its own timeout. */
+  /** A poll counts as in flight until it ends, and no longer than shortly after its last sign of life. */
   inFlightUntil = Number.NEGATIVE_INFINITY;
   /** Until when one of its waits looks at it again. Later, others pass it over. */
   attendedUntil = Number.NEGATIVE_INFINITY;
@@ -111,10 +111,9 @@ export class PollTarget<J extends Sleeper = Sleeper> {
     return this;
   }
 
-  /** Records that a poll begins, which counts as in flight for at most `lease` milliseconds. */
-  begin(lease: number): void {
+  /** Records that a poll begins. */
+  begin(): void {
     this.startedAt = performance.now();
-    this.inFlightUntil = this.startedAt + lease;
     this.#jitter = 1 - JITTER + 2 * JITTER * Math.random();
     this.shownBy(this.startedAt);
   }

@@ -8,6 +8,8 @@ export type WaitsVia = 'list' | 'get' | undefined;
 
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 export const POLL_DEADLINE_MS = 120_000;
+/** For how long a poll counts as in flight after a sign of life: a Worker drops the poll of a request that has ended. */
+const POLL_LEASE_MS = 3_000;
 /** How much later than it intended a wait may look again, before others pass its target over. */
 const ATTENTION_GRACE_MS = 1_000;
 /** A kind that has had none of this many polls goes first; otherwise the target that is overdue for the longest time does. */
@@ -99,12 +101,17 @@ export class SharedPolls {
    * polls queued behind the user's calls would be sent together and could exceed half of the bucket.
    */
   async poll(target: PollTarget, signal: AbortSignal): Promise<void> {
-    target.begin(POLL_DEADLINE_MS);
+    target.begin();
     this.remove(target);
     this.#targets[target.kind].add(target);
     this.#lastPoll[target.kind] = ++this.#polls;
-    this.#queuedUntil = target.inFlightUntil;
     let isPermitted = false;
+    const renew = (): void => {
+      target.inFlightUntil = performance.now() + POLL_LEASE_MS;
+      if (!isPermitted) this.#queuedUntil = target.inFlightUntil;
+    };
+    renew();
+    const timer = setInterval(renew, POLL_LEASE_MS / 3);
     const onPermit = (): void => {
       this.rate.consume();
       if (isPermitted) return;
@@ -115,6 +122,7 @@ export class SharedPolls {
     try {
       await target.read(signal, onPermit);
     } finally {
+      clearInterval(timer);
       // A poll that failed before its permit counts, too.
       if (!isPermitted) onPermit();
       target.inFlightUntil = Number.NEGATIVE_INFINITY;

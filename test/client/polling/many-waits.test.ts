@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { inVirtualTime } from '../../support/in-virtual-time.ts';
 import {
@@ -438,31 +437,6 @@ describe('a list', () => {
     expect(new Set(service.singles())).toEqual(new Set([own]));
     expect(sent).toEqual(new Set(['yes']));
     await service.client.close();
-  });
-});
-
-describe('the callbacks of waits', () => {
-  it('run in the async context of their callers, whoever polls', async () => {
-    const service = start();
-    const ids = service.add(6);
-    const user = new AsyncLocalStorage<number>();
-    const seen: (readonly [number, number | undefined])[] = [];
-    const waiting = ids.map((id) =>
-      user.run(id, async () => {
-        await service.client.audiences.wait(id, { onUpdate: () => void seen.push([id, user.getStore()]) });
-        seen.push([id, user.getStore()]);
-      }),
-    );
-    const watching = user.run(0, async () => {
-      for await (const _ of service.client.audiences.watch(1)) seen.push([0, user.getStore()]);
-    });
-    await time.pass(MINUTE);
-    for (const id of ids) service.set(id, 104);
-    const data = service.show(6);
-    user.run(99, () => service.client.waits.notify({ type: 'audience.completed', data }));
-    await time.until(Promise.all([...waiting, watching]));
-    expect(seen).toHaveLength(20);
-    expect(seen.filter(([id, store]) => id !== store)).toEqual([]);
   });
 });
 
