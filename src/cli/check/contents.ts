@@ -1,0 +1,101 @@
+import * as client from '../../client/index.ts';
+import { type JobState, jobState } from '../../spec/job-status.ts';
+import { isObject } from '../../util/json.ts';
+import { isSameId, type Row } from './evidence.ts';
+import type { Kind } from './findings.ts';
+import type { Session } from './reads.ts';
+
+/** Schemas by which the client reads resources, by namespace. */
+const SCHEMAS: Readonly<Record<Kind | 'webhooks', client.ResourceSchema<unknown>>> = {
+  audiences: client.audienceResource,
+  activations: client.activationResource,
+  cohorts: client.cohortResource,
+  projects: client.projectResource,
+  schedules: client.scheduleResource,
+  webhooks: client.webhookEndpointResource,
+};
+
+/** Notes whether the client's own decoders accept the payloads that a check has seen. */
+export function noteShapes({ findings, payloads }: Session): void {
+  const context = {
+    validation: 'lenient',
+    fail: (problem: string) => new TypeError(problem.replace('`data` is not as documented: ', '')),
+    warn: () => undefined,
+  } as unknown as client.DecodeContext; // all of it that the decoders use
+  for (const [namespace, seen] of Map.groupBy(payloads, (payload) => payload.namespace)) {
+    const id = `shape:${namespace.slice(0, -1)}`;
+    try {
+      for (const { verb, data } of seen)
+        (verb === 'list' ? client.decodeList : client.decodeOne)(SCHEMAS[namespace])(data, context);
+      const isWhole = namespace === 'webhooks' || seen.some(({ verb }) => verb === 'get');
+      findings.set(id, isWhole ? 'confirmed' : 'likely', 'The client can read the responses.');
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      findings.set(id, 'differs', `The client refuses responses of ${namespace}: ${error.message}.`, { breaks: true });
+    }
+  }
+}
+
+const JOBS = [
+  ['audiences', 'audience'],
+  ['activations', 'activation'],
+  ['cohorts', 'cohort'],
+] as const;
+
+/** Time without a change after which a status is probably final. The zone of its timestamp does not matter. */
+const UNCHANGED_MS = 7 * 86_400_000;
+
+/** Names of statuses, by what they probably mean. */
+const MEANINGS: readonly (readonly [RegExp, JobState])[] = [
+  [/cancel|abort|stopped/i, 'cancelled'],
+  [/fail|error|reject|invalid|expired|not available|denied/i, 'failed'],
+  [/complet|finish|success|deliver|ready|done/i, 'completed'],
+  [/info|review|attention|hold|needs|action/i, 'needs-info'],
+];
+
+const hasStatus = (row: Row): boolean => isObject(row.status) && typeof row.status.id === 'number';
+
+/** Statuses: whether rows of lists have them for waits, and which are final because they have not changed for 7 days. */
+export function noteStatuses({ findings, rows, resources, probe, expected }: Session): void {
+  const statuses: Record<string, JobState> = {};
+  for (const [kind, job] of JOBS) {
+    const resource = resources.get(kind);
+    for (const row of rows.get(kind) ?? []) {
+      if (resource && hasStatus(resource) && isSameId(row.id, resource.id)) {
+        if (hasStatus(row))
+          findings.unclear('waits.via', 'Rows have the status that single resources have.', 'confirmed');
+        else
+          findings.set('waits.via', 'differs', `Rows of ${kind} have no status, single ones have.`, {
+            setting: { waits: { via: 'get' } },
+          });
+      }
+      const { id, name } = Object(row.status);
+      const isOld = probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS;
+      const kindOfJob = row.is_lookalike === true ? 'lookalike' : job;
+      if (isOld && hasStatus(row) && jobState(kindOfJob, { status: { id } }, expected.statuses) === 'running')
+        statuses[`${job} ${id}`] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
+    }
+  }
+  const evidence = 'Rows have not changed for 7 days: it is probably final. Its meaning is a guess by its name.';
+  if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', evidence, { setting: { statuses } });
+}
+
+/** Names of headers with a request id. */
+const ID_HEADER =
+  /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
+
+/** The header with the request id: it has another value in each response. */
+export function noteRequestId({ probe: { successes }, findings, expected }: Session): void {
+  const isUnique = (name: string): boolean => {
+    const values = new Set(successes.map((headers) => headers.get(name)));
+    return successes.length > 1 && values.size === successes.length && !values.has(null);
+  };
+  const inEffect = (expected.requestIdHeader ?? 'x-request-id').toLowerCase();
+  const likely = [...(successes[0]?.keys() ?? [])].filter((name) => ID_HEADER.test(name));
+  const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
+  if (requestIdHeader === undefined) return;
+  const isAssumed = requestIdHeader === 'x-request-id';
+  findings.set('request-id-header', isAssumed ? 'confirmed' : 'differs', 'Each response has another value in it.', {
+    ...(!(isAssumed && requestIdHeader === inEffect) && { setting: { requestIdHeader } }),
+  });
+}
