@@ -49,7 +49,6 @@ export class Paths {
   readonly #conventions = { list: [] as string[], get: [] as string[] };
   /** Paths of reads that responses have confirmed. */
   readonly working = new Map<string, string>();
-  readonly #tried = new Set<OperationName>();
   #misses = 0;
 
   constructor(contract: ServiceContract) {
@@ -89,18 +88,16 @@ export class Paths {
     if (convention !== path && !conventions.includes(convention)) conventions.unshift(convention);
   }
 
-  /** Returns the path of a GET that was not sent, if its list works and all other GETs follow one convention. */
+  /** Returns the path of a GET that no response shows, if its list works and all other GETs follow one convention. */
   byAnalogy(name: OperationName): string | undefined {
     const [convention, ...others] = this.#conventions.get;
     const list = /^(?:lookalikes|estimates)/.test(name) ? 'audiences.list' : `${namespaceOf(name)}.list`;
-    const isOpen = others.length === 0 && !this.#tried.has(name) && this.working.has(list);
-    return convention && isOpen ? fill(convention, name) : undefined;
+    return convention && others.length === 0 && this.working.has(list) ? fill(convention, name) : undefined;
   }
 
   /** Yields the paths of a read, in the order to try them: what is found meanwhile is tried next. */
   *of(name: OperationName): Generator<string> {
     const tried = new Set<string | undefined>([undefined]);
-    this.#tried.add(name);
     const verb = verbOf(name);
     const [plural, singular, ...capitals] = nounsOf(namespaceOf(name));
     // A resource is probably where its list is.

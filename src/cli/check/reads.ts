@@ -132,7 +132,7 @@ export async function checkReads(session: Session): Promise<void> {
   }
   for (const name of [...KINDS, 'lookalikes', 'estimates'].map((kind) => `${kind}.get` as OperationName)) {
     const path = paths.byAnalogy(name);
-    if (path === undefined) continue;
+    if (path === undefined || !findings.isOpen(`path:${name}`)) continue;
     const isExpected = path === paths.inEffect(name).path;
     findings.set(`path:${name}`, 'likely', 'Follows from the paths of other resources; it was not read.', {
       ...(!isExpected && { setting: { operations: { [name]: { path } } } }),

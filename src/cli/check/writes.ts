@@ -1,19 +1,8 @@
 import { readConflict } from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
-import {
-  envelopeOf,
-  type Id,
-  isMissing,
-  isRow,
-  isSameId,
-  objectIn,
-  type Reply,
-  type Row,
-  resourceIn,
-  rowsIn,
-  valuesIn,
-} from './evidence.ts';
+import * as evidence from './evidence.ts';
+import { envelopeOf, type Id, isMissing, isSameId, type Reply, type Row } from './evidence.ts';
 import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './reads.ts';
 
 /** Name of a project of a check: when it was created, and random characters that only its own project has. */
@@ -59,7 +48,7 @@ async function checkUpload(session: Session): Promise<void> {
   const fields = ['reference', 'url', 'expires_at'];
   const isReservation = (value: Record<string, unknown>): value is Row =>
     fields.every((field) => typeof value[field] === 'string');
-  const found = objectIn(envelopeOf(reply), isReservation, placeOf(session, name));
+  const found = evidence.objectIn(envelopeOf(reply), isReservation, placeOf(session, name));
   if (found) {
     findings.set(`path:${name}`, 'confirmed', `The response has ${fields.join(', ')}.`);
     notePlace(session, name, found.place);
@@ -128,7 +117,7 @@ class ProjectFlow {
     if (isMissing(status)) return noteFailure(this.#session, name, reply);
     if (status < 200 || status > 299) return findings.unclear(`path:${name}`, reasonOf(reply));
     const project = await this.#adopt(reply);
-    const found = project && resourceIn(envelopeOf(reply), project.id, placeOf(this.#session, name));
+    const found = project && evidence.resourceIn(envelopeOf(reply), project.id, placeOf(this.#session, name));
     if (found) {
       findings.set(`path:${name}`, 'confirmed', 'A GET of the id in the response has the name that was sent.');
       notePlace(this.#session, name, found.place);
@@ -171,9 +160,9 @@ class ProjectFlow {
       findings.unclear('time-zone', 'What was created has no `created_at` of the form `Y-m-d H:i:s`.');
     else {
       const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
-      const evidence = 'The offset of what the check just created. Daylight saving time cannot be detected.';
+      const why = 'The offset of what the check just created. Daylight saving time cannot be detected.';
       const more = serverTimeZone === zone && zone === 'UTC' ? {} : { setting: { serverTimeZone } };
-      findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', evidence, more);
+      findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', why, more);
     }
   }
 
@@ -184,7 +173,7 @@ class ProjectFlow {
   async #adopt(reply?: Reply): Promise<Row | undefined> {
     if (reply?.status === 409) return undefined;
     const isOwn = (row: Row | undefined): boolean => JSON.stringify(row ?? '').includes(this.#mark);
-    const shown = valuesIn(envelopeOf(reply)).flatMap(({ value }) => [value].flat().filter(isRow));
+    const shown = evidence.valuesIn(envelopeOf(reply)).flatMap(({ value }) => [value].flat().filter(evidence.isRow));
     for (const rows of [async () => shown, async () => (await this.#list()).filter(isOwn)])
       for (const { id } of await rows()) {
         if (this.#before.some((row) => isSameId(row.id, id))) continue;
@@ -204,7 +193,7 @@ class ProjectFlow {
     for (const ms of LAG_PAUSES_MS) {
       if (ms > 0) await probe.pause(ms);
       const reply = await probe.send({ method: 'GET', path, id });
-      project = resourceIn(envelopeOf(reply), id, placeOf(this.#session, 'projects.get'))?.value;
+      project = evidence.resourceIn(envelopeOf(reply), id, placeOf(this.#session, 'projects.get'))?.value;
       if (isExpected(project) || (reply.status >= 400 && !isMissing(reply.status))) break;
     }
     return project;
@@ -215,7 +204,7 @@ class ProjectFlow {
     const { size = 'per_page', maxSize = 100 } = expected.paging ?? {};
     const path = paths.working.get('projects.list') ?? '';
     const reply = await probe.send({ method: 'GET', path, query: { [size]: maxSize } });
-    return rowsIn(envelopeOf(reply), placeOf(this.#session, 'projects.list'))?.value ?? [];
+    return evidence.rowsIn(envelopeOf(reply), placeOf(this.#session, 'projects.list'))?.value ?? [];
   }
 
   async #deleteOwn(): Promise<void> {

@@ -410,23 +410,6 @@ const contents: Variants = {
     unchecked: ['path:schedules.get', 'shape:schedule'],
     works: false,
   },
-  'rows that have some of the fields': {
-    traits: [
-      shows(({ results_count, eligibility, dataset, source, datastreams, ...resource }, { operation = '' }) =>
-        LIST.test(operation) ? resource : { ...resource, results_count, eligibility, dataset, source, datastreams },
-      ),
-    ],
-    expected: {
-      ...expectAll(
-        ['confirmed', 'differs'],
-        'shape:project',
-        'shape:schedule',
-        'shape:audience',
-        'shape:cohort',
-        'shape:activation',
-      ),
-    },
-  },
 };
 
 const refusing: Variants = {
