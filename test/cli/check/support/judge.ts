@@ -19,10 +19,12 @@ type Expectations = Readonly<Record<string, Expectation>>;
 export interface Variant extends ServiceDefinition {
   /** True if the check may write. @default false */
   readonly writes?: boolean;
-  /** Ids of findings that differ, that differ without a setting, that are not checked, and that may also be likely. */
+  /** Ids of findings that differ although the contract does not say so. */
   readonly differs?: readonly string[];
+  /** Ids of findings that differ without a setting, or are not checked. */
   readonly unfound?: readonly string[];
   readonly unchecked?: readonly string[];
+  /** Ids of findings that are not checked, or likely. */
   readonly open?: readonly string[];
   readonly expected?: Expectations;
   /** Exit code of a check that ends early. What it has not reached, it has not checked. */
@@ -73,14 +75,18 @@ export function problemsOf(
   before: Service['lists'],
 ): string[] {
   const { contract: truth = {}, stopped, mayStop, works = true, leaves = 0 } = variant;
+  const assumed = variant.writes ? WRITE : READ;
   const expected: Expectations = {
-    ...(variant.writes ? WRITE : READ),
     ...expectAll('differs', ...(variant.differs ?? [])),
     ...expectAll('unfound', ...(variant.unfound ?? [])),
     ...expectAll('not-checked', ...(variant.unchecked ?? [])),
     ...expectAll(OPEN, ...(variant.open ?? [])),
     ...variant.expected,
   };
+  // What the contract of the service says differs, where a check can find it.
+  const expectationOf = (id: string): Expectation | undefined =>
+    expected[id] ??
+    (truthOf(id, truth) && (assumed[id] ?? 'confirmed') === 'confirmed' ? ('differs' as const) : assumed[id]);
   const exitCode = report.stopped?.exitCode;
   const { contract } = report;
   const verdict = verdictOf(report, 'service.json');
@@ -94,7 +100,7 @@ export function problemsOf(
       ? []
       : [`It ended with ${exitCode}, not ${stopped}.`]),
     ...report.findings.flatMap((finding) => {
-      const expectation = expected[finding.id];
+      const expectation = expectationOf(finding.id);
       if (expectation === undefined) return [`${finding.id} is ${finding.state}, and nobody expects it.`];
       return judge(finding, isStopped ? orOpen(expectation) : expectation, truthOf(finding.id, truth));
     }),
