@@ -1,5 +1,5 @@
-import type { TokenInput } from '../client/index.ts';
-import { CLIENT_OPTIONS, type ClientOptions } from '../client/index.ts';
+import { CLIENT_OPTIONS } from '../client/index.ts';
+import type { ClientOptions, TokenInput } from '../index.ts';
 import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type AudienceClient, CONFLICT_ADVICE, type UploadOptions } from '../client/index.ts';
+import { CONFLICT_ADVICE } from '../client/index.ts';
 import { ConflictError, ValidationError } from '../errors/api-errors.ts';
 import { AudienceError, ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
 import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
+import type { AudienceClient, UploadOptions } from '../index.ts';
 import type { CohortCreate } from '../spec/cohort.ts';
 import { timeToRepeat } from '../spec/limits.ts';
 import type { JsonObject } from '../spec/wire-values.ts';

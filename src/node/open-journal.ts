@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { AudienceClient } from '../client/index.ts';
 import { check } from '../errors/audience-error.ts';
 import { JournalError } from '../errors/journal-errors.ts';
+import type { AudienceClient } from '../index.ts';
 import { AbortScope } from '../util/abort.ts';
 import { withFileLock } from './file-lock.ts';
 import { filePath, PRIVATE_FILE, syncFolder, unreadableFile, writing } from './file-system.ts';

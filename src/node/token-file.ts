@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { StoredToken, TokenStore } from '../client/index.ts';
 import { readStoredToken } from '../client/index.ts';
 import { FileError } from '../errors/file-errors.ts';
+import type { StoredToken, TokenStore } from '../index.ts';
 import { withFileLock } from './file-lock.ts';
 import {
   codeOf,

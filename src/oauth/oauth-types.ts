@@ -1,4 +1,4 @@
-import type { Fetch, RequestOptions, TokenSource, TokenStore } from '../client/index.ts';
+import type { Fetch, RequestOptions, TokenSource, TokenStore } from '../index.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import type { Logger, LogLevel } from '../util/log.ts';
 import type { Backoff } from '../util/retry.ts';

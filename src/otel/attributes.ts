@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { RequestEvent } from '../client/index.ts';
+import type { RequestEvent } from '../index.ts';
 
 /** Seconds, the unit of durations in OpenTelemetry. */
 export const seconds = (milliseconds: number): number => milliseconds / 1000;

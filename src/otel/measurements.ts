@@ -1,5 +1,5 @@
 import type { Attributes, Meter, MetricOptions, ObservableResult } from '@opentelemetry/api';
-import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from '../client/index.ts';
+import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from '../index.ts';
 import type { BuildBudget } from '../spec/usage-report.ts';
 import type { DeliveryEvent, DeliveryHooks } from '../webhooks/index.ts';
 import { errorType, nameOf, seconds, serverAttributes, templateOf } from './attributes.ts';

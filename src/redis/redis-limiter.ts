@@ -1,4 +1,5 @@
-import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../client/index.ts';
+import { mergeRateLimits, RateLimitBucket, SlidingWindowLog } from '../client/index.ts';
+import type { RateLimiter } from '../index.ts';
 import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import { safely } from '../util/callbacks.ts';

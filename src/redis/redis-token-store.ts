@@ -1,6 +1,6 @@
-import type { StoredToken, TokenStore } from '../client/index.ts';
 import { readStoredToken } from '../client/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
+import type { StoredToken, TokenStore } from '../index.ts';
 import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { createRedisLock } from './lock.ts';

@@ -1,4 +1,5 @@
-import type { PermitLog, Priority } from '../client/index.ts';
+import type { PermitLog } from '../client/index.ts';
+import type { Priority } from '../index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 

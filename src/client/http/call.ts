@@ -2,7 +2,7 @@ import { ConflictError, RateLimitError, ValidationError } from '../../errors/api
 import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { TimeoutError } from '../../errors/call-errors.ts';
 import type { FieldErrors } from '../../errors/error-details.ts';
-import { isOperationName } from '../../spec/operations.ts';
+import { isOperationName, operations } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import {
@@ -113,8 +113,9 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
  * numbers. The options of background calls are the package's own, or have been checked.
  */
 function checkOptions({ options, operation: { name }, key }: CallRecord): void {
-  const isCreate = /^\w+\.create$/.test(name);
   const isFree = !isOperationName(name);
+  // An override of its retry policy does not change what a create is.
+  const isCreate = !isFree && operations[name].retry === 'idempotency-key';
   checkOptionNames(options, name, [
     ...REQUEST_OPTIONS,
     ...(isCreate || isFree || key !== undefined ? KEY_OPTIONS : []),

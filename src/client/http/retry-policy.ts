@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../../errors/error-details.ts';
-import { IDEMPOTENCY_WINDOW } from '../../spec/limits.ts';
+import { MAX_KEY_AGE_MS } from '../../spec/limits.ts';
 import type { RetryPolicy } from '../../spec/operations.ts';
 import { type Backoff, backoffDelay } from '../../util/retry.ts';
 import { parseRetryAfter } from '../../util/retry-after.ts';
@@ -59,9 +59,6 @@ export interface CallRetryLimits extends RetryLimits {
 
 /** Outcomes of a create, each more certain to have had an effect than those before it. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
-
-/** Maximum age of a create that may have happened at which its key is still sent; an hour is left for the last attempt. */
-const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
 
 /** The failed attempts of a call, as its next retry depends on them. */
 export class RetryHistory {
