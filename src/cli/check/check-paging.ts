@@ -1,8 +1,8 @@
 import type { Paging } from '../../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
+import { placeOf, reasonOf, type Session } from './check-session.ts';
 import { envelopeOf, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
 import { KINDS } from './findings.ts';
-import { placeOf, reasonOf, type Session } from './reads.ts';
 
 /** How lists are paged, as the package assumes. */
 export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };

@@ -2,11 +2,12 @@ import type { ServiceContract } from '../../spec/contract.ts';
 import { checkBaseUrl } from '../../util/base-url.ts';
 import type { ExitCode } from '../terminal/exit-codes.ts';
 import { checkPaging } from './check-paging.ts';
-import { noteRequestId, noteShapes, noteStatuses } from './contents.ts';
+import type { Session } from './check-session.ts';
+import { noteRequestId, noteStatuses } from './contents.ts';
 import { type CheckLevel, type Finding, Findings } from './findings.ts';
 import { Paths } from './paths.ts';
 import { Probe, type ProbeOptions, Stop } from './probe.ts';
-import { checkReads, type Session } from './reads.ts';
+import { checkReads } from './reads.ts';
 import { mergeFindings } from './settings.ts';
 import { type ConfirmDelete, checkWrites } from './writes.ts';
 
@@ -43,7 +44,7 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
   const probe = new Probe({ ...options, baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false) });
   const session: Session = {
     ...{ probe, findings, expected, paths: new Paths(expected) },
-    ...{ payloads: [], rows: new Map(), resources: new Map() },
+    rows: new Map(),
     onProgress: (kind, text) => onProgress?.(kind, text),
   };
   let stopped: CheckReport['stopped'];
@@ -58,7 +59,6 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     findings.stop(error.message);
   }
   noteRequestId(session);
-  noteShapes(session);
   const { contract } = mergeFindings(expected, findings.all, level, new Date(probe.now).toISOString().slice(0, 10));
   return { level, findings: findings.all, contract, requests: probe.sent, ...(stopped && { stopped }) };
 }

@@ -1,9 +1,9 @@
 import * as client from '../../client/index.ts';
-import { type JobState, jobState } from '../../spec/job-status.ts';
+import { type JobKind, type JobState, jobState } from '../../spec/job-status.ts';
 import { isObject } from '../../util/json.ts';
-import { isSameId, type Row } from './evidence.ts';
-import type { Kind } from './findings.ts';
-import type { Session } from './reads.ts';
+import type { Session } from './check-session.ts';
+import type { Row } from './evidence.ts';
+import type { Findings, Kind } from './findings.ts';
 
 /** Schemas by which the client reads resources, by namespace. */
 const SCHEMAS: Readonly<Record<Kind | 'webhooks', client.ResourceSchema<unknown>>> = {
@@ -15,32 +15,30 @@ const SCHEMAS: Readonly<Record<Kind | 'webhooks', client.ResourceSchema<unknown>
   webhooks: client.webhookEndpointResource,
 };
 
-/** Notes whether the client's own decoders accept the payloads that a check has seen. */
-export function noteShapes({ findings, payloads }: Session): void {
+/** Notes whether the client's own decoders accept a payload. */
+export function noteShape(findings: Findings, namespace: Kind | 'webhooks', verb: 'list' | 'get', data: unknown): void {
+  const id = `shape:${namespace.slice(0, -1)}`;
   const context = {
     validation: 'lenient',
     fail: (problem: string) => new TypeError(problem.replace('`data` is not as documented: ', '')),
     warn: () => undefined,
   } as unknown as client.DecodeContext; // all of it that the decoders use
-  for (const [namespace, seen] of Map.groupBy(payloads, (payload) => payload.namespace)) {
-    const id = `shape:${namespace.slice(0, -1)}`;
-    try {
-      for (const { verb, data } of seen)
-        (verb === 'list' ? client.decodeList : client.decodeOne)(SCHEMAS[namespace])(data, context);
-      const isWhole = namespace === 'webhooks' || seen.some(({ verb }) => verb === 'get');
-      findings.set(id, isWhole ? 'confirmed' : 'likely', 'The client can read the responses.');
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      findings.set(id, 'differs', `The client refuses responses of ${namespace}: ${error.message}.`, { breaks: true });
-    }
+  try {
+    (verb === 'list' ? client.decodeList : client.decodeOne)(SCHEMAS[namespace])(data, context);
+    const state = verb === 'get' || namespace === 'webhooks' ? 'confirmed' : 'likely';
+    if (findings.stateOf(id) !== 'differs') findings.set(id, state, 'The client can read the responses.');
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const text = `The client refuses responses of ${namespace}.${verb}: ${error.message}.`;
+    findings.set(id, 'differs', text, { breaks: true });
   }
 }
 
-const JOBS = [
-  ['audiences', 'audience'],
-  ['activations', 'activation'],
-  ['cohorts', 'cohort'],
-] as const;
+const JOBS: Readonly<Partial<Record<Kind, JobKind>>> = {
+  audiences: 'audience',
+  activations: 'activation',
+  cohorts: 'cohort',
+};
 
 /** Time without a change after which a status is probably final. The zone of its timestamp does not matter. */
 const UNCHANGED_MS = 7 * 86_400_000;
@@ -55,27 +53,28 @@ const MEANINGS: readonly (readonly [RegExp, JobState])[] = [
 
 const hasStatus = (row: Row): boolean => isObject(row.status) && typeof row.status.id === 'number';
 
-/** Statuses: whether rows of lists have them for waits, and which are final because they have not changed for 7 days. */
-export function noteStatuses({ findings, rows, resources, probe, expected }: Session): void {
+/** Notes whether the rows of a list have the status that a single resource has: waits need it. */
+export function noteWaits(findings: Findings, kind: Kind, row: Row, resource: Row): void {
+  if (!hasStatus(resource) || !JOBS[kind]) return;
+  const setting = { waits: { via: 'get' } } as const;
+  const evidence = `Rows of ${kind} have no status, single ones have.`;
+  if (hasStatus(row)) findings.unclear('waits.via', 'Rows have the status of single resources.', 'confirmed');
+  else findings.set('waits.via', 'differs', evidence, { setting });
+}
+
+/** Notes which statuses are final, because their resources have not changed for 7 days. */
+export function noteStatuses({ findings, rows, probe, expected }: Session): void {
   const statuses: Record<string, JobState> = {};
-  for (const [kind, job] of JOBS) {
-    const resource = resources.get(kind);
-    for (const row of rows.get(kind) ?? []) {
-      if (resource && hasStatus(resource) && isSameId(row.id, resource.id)) {
-        if (hasStatus(row))
-          findings.unclear('waits.via', 'Rows have the status that single resources have.', 'confirmed');
-        else
-          findings.set('waits.via', 'differs', `Rows of ${kind} have no status, single ones have.`, {
-            setting: { waits: { via: 'get' } },
-          });
-      }
+  for (const [kind, list] of rows)
+    for (const row of list) {
+      const job = JOBS[kind];
       const { id, name } = Object(row.status);
       const isOld = probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS;
-      const kindOfJob = row.is_lookalike === true ? 'lookalike' : job;
-      if (isOld && hasStatus(row) && jobState(kindOfJob, { status: { id } }, expected.statuses) === 'running')
+      if (!job || !isOld || !hasStatus(row)) continue;
+      const state = jobState(row.is_lookalike === true ? 'lookalike' : job, { status: { id } }, expected.statuses);
+      if (state === 'running')
         statuses[`${job} ${id}`] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
     }
-  }
   const evidence = 'Rows have not changed for 7 days: it is probably final. Its meaning is a guess by its name.';
   if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', evidence, { setting: { statuses } });
 }

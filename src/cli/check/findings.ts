@@ -58,8 +58,8 @@ export class Findings {
     return [...this.#byId.values()];
   }
 
-  isOpen(id: string): boolean {
-    return this.#byId.get(id)?.state === 'not-checked';
+  stateOf(id: string): Finding['state'] | undefined {
+    return this.#byId.get(id)?.state;
   }
 
   set(id: string, state: Finding['state'], evidence: string, more: Partial<Finding> = {}): void {
@@ -68,7 +68,7 @@ export class Findings {
 
   /** Notes something, such as why an assumption could not be checked, unless more is known. */
   unclear(id: string, evidence: string, state: Finding['state'] = 'not-checked'): void {
-    if (this.isOpen(id)) this.set(id, state, evidence);
+    if (this.stateOf(id) === 'not-checked') this.set(id, state, evidence);
   }
 
   /** Notes that the check has ended early. */

@@ -1,55 +1,15 @@
-import type { ServiceContract } from '../../spec/contract.ts';
 import { type OperationName, operations } from '../../spec/operations.ts';
 import { isObject, valueAt } from '../../util/json.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
+import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-session.ts';
+import { noteShape, noteWaits } from './contents.ts';
 import * as evidence from './evidence.ts';
 import { envelopeOf, type Found, isMissing, type Reply, type Row, rowsIn } from './evidence.ts';
-import { type Findings, KINDS, type Kind } from './findings.ts';
-import type { Paths } from './paths.ts';
-import { type Probe, type ProbeOptions, Stop } from './probe.ts';
-
-/** Payload of a response, and what it is. */
-interface Payload {
-  readonly namespace: Kind | 'webhooks';
-  readonly data: unknown;
-  readonly verb: 'list' | 'get';
-}
-
-/** State that the steps of a check share. */
-export interface Session {
-  readonly probe: Probe;
-  readonly findings: Findings;
-  readonly paths: Paths;
-  /** The contract in effect, whose ways are tried first. */
-  readonly expected: ServiceContract;
-  /** Payloads that the client would decode. */
-  readonly payloads: Payload[];
-  /** Rows of the lists that work. */
-  readonly rows: Map<Kind, readonly Row[]>;
-  /** Resources that were read one by one. */
-  readonly resources: Map<Kind, Row>;
-  readonly onProgress: NonNullable<ProbeOptions['onProgress']>;
-}
-
-/** Why an operation is not sent at the path of a contract. */
-export const HELD_BACK =
-  'The contract has a request that a check must not send: it could act on something of the account.';
+import { KINDS, type Kind } from './findings.ts';
+import { Stop } from './probe.ts';
 
 /** Returns a name that nothing in the account or in the paths of the service has. */
 const madeUpName = (): string => `check-${crypto.randomUUID().replaceAll('-', '')}`;
-
-/** Returns where the client reads the payload of an operation. */
-export const placeOf = ({ expected }: Session, name: OperationName): string =>
-  expected.operations?.[name]?.data ?? 'data';
-
-/** Returns why a response shows nothing about a path. */
-export function reasonOf(reply: Reply): string {
-  const { status } = reply;
-  if (status === 0) return 'No response.';
-  if (status === 401 || status === 403) return `The token may not use it, or the path does not exist (${status}).`;
-  if (isMissing(status)) return 'The ids of the list are gone.';
-  return envelopeOf(reply) ? 'The response holds nothing that belongs to it.' : `The service responds with ${status}.`;
-}
 
 /** What a response shows of an operation, and why that confirms the path. */
 type Proof<T> = Found<T> & { readonly why: string };
@@ -106,17 +66,9 @@ async function findPath<T>(
   return void findings.set(id, 'differs', `${difference}No other path works.`, { breaks: true });
 }
 
-/** Notes where the payload of an operation is. */
-export function notePlace(session: Session, name: OperationName, place: string): void {
-  if (place === 'data' && placeOf(session, name) === 'data') return;
-  const setting: ServiceContract = { operations: { [name]: { data: place } } };
-  const state = place === 'data' ? 'confirmed' : 'differs';
-  session.findings.set(`data:${name}`, state, `The payload is at \`${place}\` of the response.`, { setting });
-}
-
 /** All reads of a check, except the reads of further pages. */
 export async function checkReads(session: Session): Promise<void> {
-  const { rows, resources, paths, findings, onProgress } = session;
+  const { rows, paths, findings, onProgress } = session;
   onProgress('step', 'Documented reads');
   await checkDocumentedReads(session);
   for (const kind of KINDS) {
@@ -127,12 +79,13 @@ export async function checkReads(session: Session): Promise<void> {
     rows.set(kind, all);
     // A lookalike may not be readable as an audience.
     const resource = await checkGet(session, `${kind}.get`, kind, others.length > 0 ? others : lookalikes);
-    if (resource) resources.set(kind, resource);
+    const row = all.find(({ id }) => evidence.isSameId(id, resource?.id));
+    if (row && resource) noteWaits(findings, kind, row, resource);
     await checkGet(session, 'lookalikes.get', kind, lookalikes);
   }
   for (const name of [...KINDS, 'lookalikes', 'estimates'].map((kind) => `${kind}.get` as OperationName)) {
     const path = paths.byAnalogy(name);
-    if (path === undefined || !findings.isOpen(`path:${name}`)) continue;
+    if (path === undefined || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
     const isExpected = path === paths.inEffect(name).path;
     findings.set(`path:${name}`, 'likely', 'Follows from the paths of other resources; it was not read.', {
       ...(!isExpected && { setting: { operations: { [name]: { path } } } }),
@@ -142,7 +95,7 @@ export async function checkReads(session: Session): Promise<void> {
 
 /** The two documented reads prove address, token and envelope. Later, one of them shows whether the service still responds. */
 async function checkDocumentedReads(session: Session): Promise<void> {
-  const { probe, findings, payloads } = session;
+  const { probe, findings } = session;
   const get = (path: string, query = {}): Promise<Reply> => probe.send({ method: 'GET', path, query });
   const [webhooksPath, usagePath] = [operations['webhooks.list'].path, operations['usage.get'].path];
   const [webhooks, usage] = [await get(webhooksPath), await get(usagePath)];
@@ -170,7 +123,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   }
   probe.trial = list ? webhooksPath : usagePath;
   probe.unknown = await get(`/api/v2/${madeUpName()}/index`);
-  if (list) payloads.push({ namespace: 'webhooks', data: list.value, verb: 'list' });
+  if (list) noteShape(findings, 'webhooks', 'list', list.value);
   if (!report) return;
   const { hour, day } = Object(report.value.build_budget);
   const isBudget = [hour, day].every((window) => Number.isInteger(window?.limit) && Number.isInteger(window?.used));
@@ -186,7 +139,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
 
 /** A list, by rows with the fields of their kind. */
 async function checkList(session: Session, kind: Kind): Promise<readonly Row[]> {
-  const { findings, payloads, probe } = session;
+  const { findings, probe } = session;
   const name = `${kind}.list` as const;
   const send = (path: string): Promise<Reply> => probe.send({ method: 'GET', path });
   const found = await findPath(session, name, send, async (reply, path) => {
@@ -203,13 +156,13 @@ async function checkList(session: Session, kind: Kind): Promise<readonly Row[]> 
   if (!found) return [];
   if (evidence.isCamelCased(envelopeOf(found.reply)))
     findings.set('fields', 'differs', 'The fields of resources are in camelCase: a function must rename them.');
-  if (found.value.length > 0) payloads.push({ namespace: kind, data: found.value, verb: 'list' });
+  if (found.value.length > 0) noteShape(findings, kind, 'list', found.value);
   return found.value;
 }
 
 /** A single resource, by the ids of the list: the second one if the first is gone. */
 async function checkGet(session: Session, name: OperationName, kind: Kind, rows: readonly Row[]) {
-  const { probe, payloads } = session;
+  const { probe, findings } = session;
   const [first, second] = rows;
   if (!first) return undefined;
   let { id } = first;
@@ -226,6 +179,6 @@ async function checkGet(session: Session, name: OperationName, kind: Kind, rows:
     return isRight ? { ...resource, why: 'The response has the id of a row of the list.' } : 'without the resource';
   });
   const data = found && evidence.snakeCased(valueAt(found.reply.body, found.place.split('.')));
-  if (found) payloads.push({ namespace: kind, data, verb: 'get' });
+  if (found) noteShape(findings, kind, 'get', data);
   return found?.value;
 }

@@ -1,9 +1,9 @@
 import { readConflict } from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
+import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-session.ts';
 import * as evidence from './evidence.ts';
 import { envelopeOf, type Id, isMissing, isSameId, type Reply, type Row } from './evidence.ts';
-import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './reads.ts';
 
 /** Name of a project of a check: when it was created, and random characters that only its own project has. */
 const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}$/;

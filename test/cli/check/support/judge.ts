@@ -47,8 +47,6 @@ export const expectAll = (expectation: Expectation, ...ids: readonly string[]): 
 const ofEach = (what: string, verb: string): string[] => LISTED.map((kind) => `${what}:${kind}.${verb}`);
 export const LISTS = ofEach('path', 'list');
 export const GETS = [...ofEach('path', 'get'), 'path:lookalikes.get'];
-export const LIST_PLACES = ofEach('data', 'list');
-export const GET_PLACES = ofEach('data', 'get');
 export const SHAPES = LISTED.map((kind) => `shape:${kind.replace(/s$/, '')}`);
 export const OF_PROJECT = ['path:projects.create', 'path:projects.delete', 'time-zone', 'idempotency:projects.create'];
 
