@@ -16,7 +16,7 @@ import type { JournalFile } from './journal-file.ts';
 import { type ImportInput, identify } from './journal-import.ts';
 import type { ImportedFile, JournalEntry } from './journal-lines.ts';
 
-/** Options of the creates of a journal, as namespaces of the client take them. */
+/** Options of a journal's create requests, a subset of the options of the client's namespaces. */
 interface SentOptions {
   readonly idempotencyKey: string;
   readonly onConflict: 'wait';
@@ -25,7 +25,7 @@ interface SentOptions {
   readonly deadline?: number;
 }
 
-/** A namespace whose creates take an idempotency key, such as `client.audiences`. */
+/** A namespace whose create requests take an idempotency key, such as `client.audiences`. */
 export interface JournalNamespace<Body> {
   /** @internal Its name, which a key stays with. */
   readonly resourceName?: string;
@@ -57,12 +57,12 @@ export interface JournalImportOptions extends JournalCreateOptions, Pick<UploadO
 export interface Journal extends AsyncDisposable {
   /**
    * Creates a resource once for each key, as long as the journal is kept, and returns its id. If it exists, nothing is
-   * sent. A key stands for one body: name another kind of resource differently, such as `north activation`.
+   * sent. Each key is bound to one body: use another key for another kind of resource, such as `north activation`.
    *
-   * @throws {JournalError} `body-changed` if the key stands for another body or another kind of resource;
-   * `outcome-expired` if an earlier create was sent more than 23 hours ago and its response was lost; `account-changed` if
-   * it was sent with another token, and nothing shows that it belongs to this account; `journal-locked` if the file was
-   * edited, replaced, moved or removed. Also the errors of the namespace's `create`.
+   * @throws {JournalError} `body-changed` if the key is bound to another body or another kind of resource;
+   * `outcome-expired` if an earlier create was sent more than 23 hours ago and its response was lost; `account-changed`
+   * if it was sent with another token, and nothing shows that it belongs to this account; `journal-locked` if the file
+   * was edited, replaced, moved or removed. Also the errors of the namespace's `create`.
    */
   create<Body>(
     namespace: JournalNamespace<Body>,
@@ -71,18 +71,17 @@ export interface Journal extends AsyncDisposable {
     options?: JournalCreateOptions,
   ): Promise<number>;
   /**
-   * Imports a file once for each key, as long as the journal is kept, and returns the id of the cohort: reserves a slot,
-   * uploads the file, and claims it by a create with `fields`. If the cohort exists, nothing is sent. A key stands for
-   * one content of the file with the same fields. After a restart, the import continues under its key: it sends the claim
-   * again, and uploads the file once more only if the slot has expired.
+   * Imports a file once for each key, as long as the journal is kept, and returns the id of the cohort: reserves a
+   * slot, uploads the file, and claims it by a create with `fields`. If the cohort exists, nothing is sent. Each key is
+   * bound to one content of the file and to the same fields. After a restart, the import continues under its key: it
+   * sends the claim again, and uploads the file once more only if the slot has expired.
    *
    * @param file Its path, or a `Blob`. With a path, the content is read again only if size or time have changed.
    * @throws {JournalError} as {@link Journal.create}; `body-changed` also if the content of the file has changed.
    * @throws {FileError} if the file cannot be read, or changes while it is read or sent. Also the errors of
    * `uploads.upload`.
    *
-   * @example
-   * const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
+   * @example const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
    * const cohort = await client.cohorts.wait(id);
    */
   import(
@@ -95,20 +94,20 @@ export interface Journal extends AsyncDisposable {
   /**
    * Returns the id that was created under a key, `undefined` if there is none yet.
    *
-   * @throws {JournalError} `body-changed` if the key stands for another body.
+   * @throws {JournalError} `body-changed` if the key is bound to another body.
    */
   find(key: string, body: unknown): number | undefined;
   /** Returns what the journal contains about a key, whatever its body is. */
   get(key: string): JournalEntry | undefined;
   /**
-   * Records what a person has found out about a create whose outcome is not known: it has created the resource `id`.
+   * Records that a create request with an unknown outcome created the resource `id`, as a person has found out.
    *
    * @throws {ConfigurationError} if the journal has another id under the key.
    */
   resolve(key: string, id: number): Promise<void>;
   /** Makes a key unused again, so that it can be created once more, also with another body. */
   forget(key: string): Promise<void>;
-  /** Ends creates in progress, closes the file and releases its lock. */
+  /** Ends create requests in progress, closes the file and releases its lock. */
   close(): Promise<void>;
   /** @internal Records that nothing is left to do for a key. */
   finish(key: string, done: JsonObject): Promise<void>;
@@ -319,7 +318,7 @@ export class FileJournal implements Journal {
   #checkKind(key: string, kind: string | undefined): void {
     const { kind: existing = kind, id } = this.get(key) ?? {};
     if (existing === kind || kind === undefined) return;
-    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. A key stands for one resource.`;
+    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. Each key is bound to one resource.`;
     const advice = `Use another key, such as "${key} ${kind}".`;
     throw new JournalError(message, { code: 'body-changed', path: this.#file.path, key, advice });
   }
@@ -341,7 +340,7 @@ export class FileJournal implements Journal {
     if (sent === idempotencyKey) return;
     const details = { code: 'body-changed', path: this.#file.path, key } as const;
     if (id !== undefined) {
-      const message = `"${key}" was created with another body, with the id ${id}. A key stands for one body.`;
+      const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
       throw new JournalError(message, { ...details, advice: 'Use another key.' });
     }
     const message = `The outcome of "${key}" is not known, and its body has changed.`;
@@ -352,7 +351,7 @@ export class FileJournal implements Journal {
   #timeLeft(key: string, at: Date): number {
     const left = timeToRepeat(at);
     if (left > 0) return left;
-    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key since.`;
+    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
     const advice = `To settle it by hand: ${this.#byHand(key)}`;
     throw new JournalError(message, {
       code: 'outcome-expired',

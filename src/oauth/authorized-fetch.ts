@@ -22,7 +22,7 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
       return fetch(to, { ...init, headers, redirect: 'manual' });
     };
     const token = await tokens.get({ signal });
-    // A clone, because a `Request` can be sent only once. It keeps a copy of a body that is a stream in memory.
+    // Send a clone, because a `Request` can be sent only once. It keeps a copy of a body that is a stream in memory.
     const response = await send(token, request?.clone() ?? href);
     if (response.status !== 401 || !isRepeatable(init.body)) return response;
     const other = await tokens.get({ rejected: token, signal }).catch(async (error) => {

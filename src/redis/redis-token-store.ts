@@ -10,7 +10,7 @@ import { retryingRunner } from './retrying-runner.ts';
 export interface RedisTokenStoreOptions {
   /** The key of the token in Redis. Use one key for each kind of token and each account (with OAuth, each user). */
   readonly key: string;
-  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 */
+  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 ms */
   readonly lease?: number | undefined;
 }
 

@@ -41,7 +41,7 @@ export async function correctJournal(
   }
 }
 
-/** Prints what a journal says about each row, without its lock: also while a run uses it. */
+/** Prints the state of each row in a journal. It takes no lock, so that it works while a run uses the journal. */
 export async function printStatus(rows: readonly BatchRow[], path: string, output: Output): Promise<ExitCode> {
   const entries = existsSync(path) ? await readJournal(path) : new Map<string, JournalEntry>();
   const statuses = rows.map(({ key }) => {

@@ -41,7 +41,9 @@ export function parseRows(text: string, note: (message: string) => void = () => 
       );
     const other = keys.get(key.toLowerCase());
     if (other)
-      throw usageError(`${where} has the key of ${other}, "${key}": keys differ by more than upper and lower case.`);
+      throw usageError(
+        `${where} has the key of ${other}, "${key}": keys must differ in more than upper and lower case.`,
+      );
     keys.set(key.toLowerCase(), where);
     if (Object.keys(body).length === 0)
       throw usageError(`${where}, "${key}", has only a key, and no audience to build.`);

@@ -60,7 +60,7 @@ export interface BatchOptions extends Pick<QueueOptions, 'budgetWait' | 'outageW
   readonly activate?: JsonObject | undefined;
   /** Returns the folder for the files of a row. @default files are not downloaded */
   readonly folderOf?: ((key: string) => string) | undefined;
-  /** Creates once more what has failed in an earlier run. */
+  /** Creates the rows again whose jobs failed in an earlier run. */
   readonly retryFailed?: boolean | undefined;
   /** Time for each job. */
   readonly timeout: number;
@@ -79,7 +79,8 @@ const DOWNLOADS = 4;
 const FIRST_READS_MS = 60_000;
 
 /** Reason of a row whose create was in flight when the run ended. */
-const IN_DOUBT = 'Its create was in flight. Run this again within 23 hours, and it happens once.';
+const IN_DOUBT =
+  'Its create request was in flight. Run this again within 23 hours, and the service creates it only once.';
 
 /** Reason of a row whose activation has completed without results. */
 const NO_FILES = 'Its activation has no files yet.';

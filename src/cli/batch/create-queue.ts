@@ -30,8 +30,8 @@ interface Item {
 /** Adds a create to a queue. Resolves with the id of what was created. */
 export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
 
-/** Reason with which creates end that are not begun. */
-export const NOT_BEGUN = new Error('No more creates are begun.');
+/** Reason with which create requests end that were not sent. */
+export const NOT_BEGUN = new Error('No more create requests are sent.');
 
 /** Number of creates in a row whose failure is an outage of the service, and not a fault of the rows. */
 const OUTAGE_CREATES = 3;
@@ -39,7 +39,7 @@ const OUTAGE_CREATES = 3;
 /** Bounds of the time between two probes of an outage. */
 const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 
-/** Time to wait after a 429 that names none. */
+/** Time to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
 /** Errors with which the service responds to the body of a create. */

@@ -309,7 +309,7 @@ function wordsOf(name: string, value: RunFlags[(typeof REPEATED)[number]]): stri
 function codeOf({ state, error }: RowView, { failOnBlocked }: RunFlags): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
-  // An audience that was deleted.
+  // The audience was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
   // The next run reads the activation again, with other links.
   if (Object(error).operation === 'activations.download') return EXIT.unexpected;

@@ -49,7 +49,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;
-  if (earlier) output.note('The service is as the file says.');
+  if (earlier) output.note('The service has not changed since the check that wrote the file.');
   return EXIT.done;
 }
 
@@ -69,7 +69,7 @@ async function runCheck(context: Context, flags: CheckFlags, account: Account, e
       else if (kind === 'step' && output.stderr.isTTY) output.note(text);
     },
     confirmDelete: async (names) =>
-      flags.yes || askConfirmation(context, `Delete what earlier checks have left: ${names.join(', ')}?`),
+      flags.yes || askConfirmation(context, `Delete the projects that earlier checks left: ${names.join(', ')}?`),
   });
 }
 

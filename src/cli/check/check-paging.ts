@@ -57,7 +57,7 @@ export async function checkPaging(session: Session): Promise<void> {
         ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
       ];
       for (const way of ways) {
-        // The first page may be that of another number.
+        // The first page may have another number.
         const start = way.style === 'page' ? await readPage({ [size]: 1, [way.param]: 1 }) : first;
         if (start.rows[0]?.id !== first.rows[0]?.id) continue;
         const { rows } = await readPage({ [size]: 1, [way.param]: positionAfter(way, first) });

@@ -18,8 +18,7 @@ export interface Session {
 }
 
 /** Why an operation is not sent at the path of a contract. */
-export const HELD_BACK =
-  'The contract has a request that a check must not send: it could act on something of the account.';
+export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
 
 /** Returns where the client reads the payload of an operation. */
 export const placeOf = ({ expected }: Session, name: OperationName): string =>
@@ -29,9 +28,12 @@ export const placeOf = ({ expected }: Session, name: OperationName): string =>
 export function reasonOf(reply: Reply): string {
   const { status } = reply;
   if (status === 0) return 'No response.';
-  if (status === 401 || status === 403) return `The token may not use it, or the path does not exist (${status}).`;
+  if (status === 401 || status === 403)
+    return `The token is not permitted to use it, or the path does not exist (${status}).`;
   if (isMissing(status)) return 'The ids of the list are gone.';
-  return envelopeOf(reply) ? 'The response holds nothing that belongs to it.' : `The service responds with ${status}.`;
+  return envelopeOf(reply)
+    ? 'The response contains nothing that belongs to it.'
+    : `The service responds with ${status}.`;
 }
 
 /** Notes where the payload of an operation is. */

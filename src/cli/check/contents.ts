@@ -75,7 +75,8 @@ export function noteStatuses({ findings, rows, probe, expected }: Session): void
       if (state === 'running')
         statuses[`${job} ${id}`] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
     }
-  const evidence = 'Rows have not changed for 7 days: it is probably final. Its meaning is a guess by its name.';
+  const evidence =
+    'Rows have not changed for 7 days: it is probably final. The check guesses its meaning from its name.';
   if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', evidence, { setting: { statuses } });
 }
 

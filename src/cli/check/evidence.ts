@@ -108,7 +108,7 @@ export function fits(kind: Kind, row: Row): boolean {
   return count([...OWN[kind], ...SHARED]) >= 2 && count(OWN[kind]) >= foreign;
 }
 
-/** Returns a refusal without paths, numbers and names: those of two routes that do not exist are equal. */
+/** Returns a refusal without paths, numbers and names: the refusals of two routes that do not exist are then equal. */
 export function fingerprint({ status, headers, body }: Reply): string {
   const message = `${(isObject(body) && (body.message ?? body.error ?? body.detail)) || typeof body}`
     .toLowerCase()

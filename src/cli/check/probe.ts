@@ -87,7 +87,7 @@ export class Probe {
     return { read: this.#sentAt.read.length, write: this.#sentAt.write.length };
   }
 
-  /** Time of the service's clock, as far as it is known; else that of this machine. */
+  /** Time of the service's clock, or the time of this machine if the service's time is unknown. */
   get now(): number {
     return this.#clock.now() + this.#ahead;
   }

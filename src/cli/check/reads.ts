@@ -28,7 +28,7 @@ async function findPath<T>(
   const { paths, findings, probe } = session;
   const id = `path:${name}`;
   const assumed = operations[name].path;
-  let reason = 'Nothing in the account shows it.';
+  let reason = 'No resource of the account shows it.';
   let difference: string | undefined;
   if (!paths.isCallable(name)) return void findings.unclear(id, HELD_BACK);
   for (const path of paths.of(name)) {
@@ -87,7 +87,7 @@ export async function checkReads(session: Session): Promise<void> {
     const path = paths.byAnalogy(name);
     if (path === undefined || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
     const isExpected = path === paths.inEffect(name).path;
-    findings.set(`path:${name}`, 'likely', 'Follows from the paths of other resources; it was not read.', {
+    findings.set(`path:${name}`, 'likely', 'Inferred from the paths of other resources. The check did not read it.', {
       ...(!isExpected && { setting: { operations: { [name]: { path } } } }),
     });
   }
@@ -107,7 +107,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
     const isDenied = statuses.every((status) => status === 401 || status === 403);
     if (isDenied) throw new Stop('The service refuses the token.', EXIT.authentication);
     const isSilent = statuses.every((status) => status === 0);
-    const other = 'Neither documented read responds as documented: the address is probably that of something else.';
+    const other = 'Neither documented read responds as documented: something else is probably at this address.';
     throw new Stop(isSilent ? 'The service cannot be reached at this address.' : other, EXIT.unexpected);
   }
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
@@ -134,7 +134,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   const past = await get(usagePath, { yearmonth: month.toISOString().slice(0, 7) });
   if (envelopeOf(past)) findings.set('usage.yearmonth', 'confirmed', 'A past month as YYYY-MM succeeds.');
   else if ([400, 404, 422].includes(past.status))
-    findings.set('usage.yearmonth', 'differs', 'A past month as YYYY-MM is refused.');
+    findings.set('usage.yearmonth', 'differs', 'The service refuses a past month in the form YYYY-MM.');
 }
 
 /** A list, by rows with the fields of their kind. */
@@ -151,7 +151,9 @@ async function checkList(session: Session, kind: Kind): Promise<readonly Row[]> 
     // Some services respond so to every path.
     const isUsual =
       rowsIn(envelopeOf(probe.unknown)) ?? rowsIn(envelopeOf(await send(path.replace(/[^/]+$/, madeUpName()))));
-    return isUsual ? undefined : { ...list, why: 'An empty list, and a made-up path beside it is refused.' };
+    return isUsual
+      ? undefined
+      : { ...list, why: 'The list is empty, and the service refuses a made-up path beside it.' };
   });
   if (!found) return [];
   if (evidence.isCamelCased(envelopeOf(found.reply)))

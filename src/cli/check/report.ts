@@ -62,7 +62,7 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
     `${confirmed.length} confirmed, ${likely.length} likely, ${open.length} not checked:`,
     ...[...Map.groupBy(open, ({ evidence }) => evidence)].map(([reason, { length }]) => `- ${length}: ${reason}`),
     `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
-    'The report has nothing of the account. A path that the service redirects to may name you: read it before sharing.',
+    'The report contains nothing from the account, except that a redirect target may contain your name: read it before you share it.',
   ];
 }
 

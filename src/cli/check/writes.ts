@@ -141,7 +141,7 @@ class ProjectFlow {
     const { status, body } = reply;
     await this.#adopt(reply);
     const isStated = readConflict(String(Object(body).message ?? '')) === 'other-body';
-    const reading = isStated ? ', which says so' : ', which could be that of a create in flight';
+    const reading = isStated ? ', which says so' : ', which could be about a create request in flight';
     const text = `The same key and body return the same resource. Another body gets ${status || 'no response'}`;
     const isConfirmed = status === 409 || status === 0 || status >= 500;
     findings.set(finding, isConfirmed ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);
@@ -155,9 +155,9 @@ class ProjectFlow {
     const quarters = Math.round((Date.parse(`${text?.replace(' ', 'T')}Z`) - at) / QUARTER_MS);
     const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
     if (probe.isClockForeign)
-      findings.unclear('time-zone', 'The timestamps are not those of the clock of the service.');
+      findings.unclear('time-zone', 'The timestamps do not come from the clock of the service.');
     else if (!(Math.abs(quarters) <= MAX_QUARTERS))
-      findings.unclear('time-zone', 'What was created has no `created_at` of the form `Y-m-d H:i:s`.');
+      findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
     else {
       const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
       const why = 'The offset of what the check just created. Daylight saving time cannot be detected.';
@@ -215,7 +215,7 @@ class ProjectFlow {
       const reply = await this.#send(name, { id });
       const { status } = reply;
       const isGone = (await this.#readUntil(id, (row) => row === undefined)) === undefined;
-      if (isGone) findings.set(`path:${name}`, 'confirmed', 'What was created is gone.');
+      if (isGone) findings.set(`path:${name}`, 'confirmed', 'The new resource is gone.');
       else if (isMissing(status) || (status >= 200 && status < 300))
         await noteFailure(this.#session, name, reply, ', and the project is still there');
       else findings.unclear(`path:${name}`, reasonOf(reply));

@@ -46,7 +46,7 @@ export function readJsonRpc(
   if ('problem' in read) return read;
   // Search responses only: a request sent by the service may have the same id.
   const match = findResponse(read.messages, id);
-  if (!match) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
+  if (!match) return { problem: `the body contains no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
   return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
 }

@@ -96,7 +96,7 @@ export class RetryHistory {
     return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
   }
 
-  /** Milliseconds for which a 409 is still waited for. */
+  /** Milliseconds that remain to wait after a 409. */
   get conflictTimeLeft(): number {
     return MAX_CONFLICT_WAIT_MS - this.conflictAge;
   }
@@ -113,7 +113,8 @@ export class RetryHistory {
 
   #onConflict(conflict: ConflictReading): void {
     if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
-    // A generated key has one body, and so has a key that an attempt of this call may have used: whatever the message says.
+    // A generated key, and a key that an attempt of this call may have used, are bound to one body, whatever the
+    // message says.
     this.conflict = this.#isCallersKey && !this.mayBeOwn ? conflict : 'in-doubt';
     if (this.conflict === 'other-body') this.outcome = 'refused';
     else this.#raise('unknown');

@@ -389,12 +389,15 @@ describe('aud run', () => {
     const { runRows, sandbox, creates, folder } = await startRows(TWO, { jobs: { duration: 0, outcome: 107 } });
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const lost = await runRows(['--max-retries', '0']);
-    expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('run this again within 23 hours, and it')]);
+    expect([lost.code, lost.err]).toEqual([
+      10,
+      expect.stringContaining('run this again within 23 hours, and the service'),
+    ]);
     sandbox.faults.add({ on: 'audiences.create', status: 409, retryAfter: 61, times: 1 });
     const held = await runRows(['--max-retries', '0']);
     expect([held.code, held.err]).toEqual([
       10,
-      expect.stringContaining('run this again within 23 hours, and it happens'),
+      expect.stringContaining('run this again within 23 hours, and the service'),
     ]);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);
