@@ -1,13 +1,14 @@
 import type { ServiceContract } from '../../spec/contract.ts';
 import { checkBaseUrl } from '../../util/base-url.ts';
+import type { ExitCode } from '../terminal/exit-codes.ts';
 import { checkPaging } from './check-paging.ts';
-import { checkRequestId, checkRows, checkStatuses } from './facts.ts';
+import type { Session } from './check-session.ts';
+import { noteRequestId, noteStatuses } from './contents.ts';
 import { type CheckLevel, type Finding, Findings } from './findings.ts';
 import { Paths } from './paths.ts';
 import { Probe, type ProbeOptions, Stop } from './probe.ts';
-import { checkReads, type Session } from './reads.ts';
+import { checkReads } from './reads.ts';
 import { mergeFindings } from './settings.ts';
-import { noteShapes } from './shapes.ts';
 import { type ConfirmDelete, checkWrites } from './writes.ts';
 
 /** Options of {@link checkService}. */
@@ -29,7 +30,7 @@ export interface CheckReport {
   readonly contract: ServiceContract;
   readonly requests: { readonly read: number; readonly write: number };
   /** Set if the check has ended early. */
-  readonly stopped?: { readonly reason: string; readonly exitCode: number };
+  readonly stopped?: { readonly reason: string; readonly exitCode: ExitCode };
 }
 
 /**
@@ -39,40 +40,25 @@ export interface CheckReport {
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
   const { level, expected = {}, onProgress, confirmDelete = async () => false } = options;
-  const baseUrl = checkBaseUrl(options.baseUrl, options.allowInsecure ?? false);
   const findings = new Findings(level);
-  const probe = new Probe({ ...options, baseUrl });
+  const probe = new Probe({ ...options, baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false) });
   const session: Session = {
-    probe,
-    findings,
-    expected,
-    paths: new Paths(expected),
-    payloads: [],
+    ...{ probe, findings, expected, paths: new Paths(expected) },
     rows: new Map(),
-    resources: new Map(),
-    onStep: (text) => onProgress?.({ type: 'step', text }),
-    onLeft: (name) => onProgress?.({ type: 'left', name }),
+    onProgress: (kind, text) => onProgress?.(kind, text),
   };
   let stopped: CheckReport['stopped'];
   try {
     await checkReads(session);
     await checkPaging(session);
-    checkRows(session);
-    checkStatuses(session);
+    noteStatuses(session);
     if (level === 'write') await checkWrites(session, confirmDelete);
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
     stopped = { reason: error.message, exitCode: error.exitCode };
     findings.stop(error.message);
   }
-  checkRequestId(session);
-  noteShapes(findings, session.payloads);
+  noteRequestId(session);
   const { contract } = mergeFindings(expected, findings.all, level, new Date(probe.now).toISOString().slice(0, 10));
-  return {
-    level,
-    findings: findings.all,
-    contract,
-    requests: probe.sent,
-    ...(stopped && { stopped }),
-  };
+  return { level, findings: findings.all, contract, requests: probe.sent, ...(stopped && { stopped }) };
 }

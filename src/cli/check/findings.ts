@@ -1,8 +1,5 @@
 import type { ServiceContract } from '../../spec/contract.ts';
-import { isOperationName, type OperationName, operations } from '../../spec/operations.ts';
-
-/** State of an assumption. */
-export type FindingState = 'confirmed' | 'differs' | 'likely' | 'not-checked';
+import { isOperationName, operations } from '../../spec/operations.ts';
 
 /** How much a check may do: only read, or also create and delete a project. */
 export type CheckLevel = 'read' | 'write';
@@ -11,13 +8,11 @@ export type CheckLevel = 'read' | 'write';
 export interface Finding {
   /** Such as `path:audiences.get`. */
   readonly id: string;
-  readonly state: FindingState;
+  readonly state: 'confirmed' | 'differs' | 'likely' | 'not-checked';
   /** Why, in the words of the check; holds nothing of the account. */
   readonly evidence: string;
   /** The service's own way, as the part of a contract that adapts the package. */
   readonly setting?: ServiceContract;
-  /** Members of overrides, to complete, that adapt the package where data cannot. */
-  readonly codes?: readonly { readonly operation: OperationName; readonly members: string }[];
   /** True if calls of the client fail because of it, and no setting adapts them. */
   readonly breaks?: true;
   /** Level that can check it, if this one cannot. */
@@ -25,73 +20,60 @@ export interface Finding {
 }
 
 /** Namespaces with lists, whose rows are the only ids that the check learns. */
-export type Kind = 'audiences' | 'activations' | 'cohorts' | 'projects' | 'schedules';
+export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'] as const;
+export type Kind = (typeof KINDS)[number];
 
-export const KINDS: readonly Kind[] = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'];
-
-/** Operations that a check with `--write` sends. */
-const WRITES = ['projects.create', 'projects.delete', 'uploads.reserve'] as const satisfies OperationName[];
-const OF_WRITES: readonly string[] = [
-  ...WRITES.map((name) => `path:${name}`),
-  ...['idempotency:projects.create', 'time-zone', 'uploads.reservation'],
-];
-
-/** Operations of the account's own token, so neither the credential exchange nor MCP. */
-export const JUDGED: readonly OperationName[] = Object.keys(operations)
-  .filter(isOperationName)
-  .filter((name) => operations[name].token === 'general');
-
-const isRead = (name: OperationName): boolean => operations[name].method === 'GET';
-
-const OF_READS: readonly string[] = [
-  'service',
-  ...JUDGED.filter(isRead).map((name) => `path:${name}`),
-  ...[...KINDS, 'webhooks'].map((namespace) => `shape:${namespace.replace(/s$/, '')}`),
-  ...['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'],
-  ...['errors.422', 'request-id-header'],
-];
-
+const UNSEEN = 'No resource of the account shows it.';
 const NEVER_SENT =
   'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
 
-/** Returns whether a check of a level can check an assumption. */
-export const isCheckedAt = (level: CheckLevel, id: string): boolean =>
-  OF_READS.includes(id) || id.startsWith('data:') || (level === 'write' && OF_WRITES.includes(id));
+/** All assumptions, with the reason why one may stay open. An empty reason stands for what only `--write` checks. */
+const ASSUMPTIONS: Readonly<Record<string, string>> = {
+  service: UNSEEN,
+  ...Object.fromEntries(
+    Object.keys(operations)
+      .filter(isOperationName)
+      // Neither the credential exchange nor MCP.
+      .filter((name) => operations[name].token === 'general')
+      .map((name) => [`path:${name}`, operations[name].method === 'GET' ? UNSEEN : NEVER_SENT]),
+  ),
+  ...Object.fromEntries([...KINDS, 'webhooks'].map((namespace) => [`shape:${namespace.slice(0, -1)}`, UNSEEN])),
+  ...{ paging: UNSEEN, 'page-size': 'Needs a list with more than 100 rows.', 'waits.via': UNSEEN, statuses: UNSEEN },
+  ...{ 'usage.yearmonth': UNSEEN, 'usage.build_budget': UNSEEN, 'request-id-header': UNSEEN, 'time-zone': '' },
+  ...{ 'path:projects.create': '', 'path:projects.delete': '', 'path:uploads.reserve': '' },
+  'idempotency:projects.create': '',
+};
 
 /** Collects what a check finds out: at first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
 
   constructor(level: CheckLevel) {
-    for (const id of OF_READS) this.set(id, 'not-checked', 'No resource of the account shows it.');
-    for (const id of OF_WRITES) {
-      if (level === 'write') this.set(id, 'not-checked', 'The project was not created.');
-      else this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });
-    }
-    for (const name of JUDGED) if (!this.#byId.has(`path:${name}`)) this.set(`path:${name}`, 'not-checked', NEVER_SENT);
+    for (const [id, reason] of Object.entries(ASSUMPTIONS))
+      if (reason === '' && level === 'read') this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });
+      else this.set(id, 'not-checked', reason || 'The project was not created.');
   }
 
   get all(): readonly Finding[] {
     return [...this.#byId.values()];
   }
 
-  stateOf(id: string): FindingState {
-    return this.#byId.get(id)?.state ?? 'not-checked';
+  stateOf(id: string): Finding['state'] | undefined {
+    return this.#byId.get(id)?.state;
   }
 
-  set(id: string, state: FindingState, evidence: string, more: Omit<Finding, 'id' | 'state' | 'evidence'> = {}): void {
+  set(id: string, state: Finding['state'], evidence: string, more: Partial<Finding> = {}): void {
     this.#byId.set(id, { id, state, evidence, ...more });
   }
 
-  /** Notes why an assumption could not be checked, unless more is known. */
-  unclear(id: string, evidence: string): void {
-    if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
+  /** Notes something, such as why an assumption could not be checked, unless more is known. */
+  unclear(id: string, evidence: string, state: Finding['state'] = 'not-checked'): void {
+    if (this.stateOf(id) === 'not-checked') this.set(id, state, evidence);
   }
 
   /** Notes that the check has ended early. */
   stop(reason: string): void {
-    for (const { id, state, needs, evidence } of this.all)
-      if (state === 'not-checked' && !needs && evidence !== NEVER_SENT)
-        this.set(id, state, `The check ended early: ${reason}`);
+    for (const { id, needs, evidence } of this.all)
+      if (!needs && evidence !== NEVER_SENT) this.unclear(id, `The check ended early: ${reason}`);
   }
 }

@@ -1,14 +1,11 @@
+import { readResponse } from '../../client/index.ts';
 import { RATE_LIMITS } from '../../spec/limits.ts';
 import type { Method } from '../../spec/operations.ts';
 import { sleep } from '../../util/abort.ts';
+import { parseJson } from '../../util/json.ts';
 import { parseRetryAfter } from '../../util/retry-after.ts';
-import { envelopeOf, fingerprint, type Id, type Reply, readBody } from './evidence.ts';
-
-/** Time source of a check; tests pass a virtual one. */
-export interface Clock {
-  now(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
+import { EXIT, type ExitCode } from '../terminal/exit-codes.ts';
+import { envelopeOf, fingerprint, type Id, type Reply } from './evidence.ts';
 
 /** A request of the check. */
 export interface ProbeRequest {
@@ -19,41 +16,29 @@ export interface ProbeRequest {
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Why it is sent, for the progress. */
-  readonly why: string;
 }
-
-/** Progress of a check. A request is shown without ids and values. */
-export type CheckEvent =
-  | { readonly type: 'step'; readonly text: string }
-  | ({ readonly type: 'request' } & Pick<ProbeRequest, 'method' | 'path' | 'why'>)
-  | { readonly type: 'pause'; readonly ms: number }
-  /** A project of the check may be left: its delete failed, or was not confirmed. */
-  | { readonly type: 'left'; readonly name: string };
 
 /** Ends the check; what it has learned so far is reported. */
 export class Stop extends Error {
-  readonly exitCode: number;
-  constructor(reason: string, exitCode: number) {
+  readonly exitCode: ExitCode;
+  constructor(reason: string, exitCode: ExitCode) {
     super(reason);
     this.exitCode = exitCode;
   }
 }
-
-/** Exit codes of a check that ends early. */
-export const STOPPED = { unexpected: 1, authentication: 7, limited: 9, cutShort: 12 } as const;
 
 /** Options of a {@link Probe}. */
 export interface ProbeOptions {
   readonly baseUrl: string;
   readonly token: string;
   readonly fetch?: typeof fetch | undefined;
-  /** @default the clock of this machine */
-  readonly clock?: Clock | undefined;
+  /** Time source; tests pass a virtual one. @default the clock of this machine */
+  readonly clock?: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> } | undefined;
   /** Milliseconds to wait for a response. @default 30_000 */
   readonly requestTimeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  onProgress?(event: CheckEvent): void;
+  /** Shows the progress: a step, a request without ids and values, a pause, or the name of what may be left. */
+  onProgress?(kind: 'step' | 'request' | 'pause' | 'left', text: string): void;
 }
 
 /** Requests of a check at most. */
@@ -62,32 +47,23 @@ const MAX_REQUESTS = { read: 110, write: 20 } as const;
 const HALF_LIMITS = { read: RATE_LIMITS.read.limit / 2, write: RATE_LIMITS.write.limit / 2 } as const;
 /** Interval of the limits, with a margin for requests that arrive closer together than they were sent. */
 const INTERVAL_MS = 61_500;
-/** Longest `Retry-After` to wait for. */
-const MAX_PAUSE_MS = 120_000;
-/** Pause after a 429 without a `Retry-After`. */
-const DEFAULT_PAUSE_MS = 60_000;
-/** 429s in the entire check after which it ends. */
-const MAX_THROTTLES = 5;
+/** Longest `Retry-After` to wait for, and the pause after a 429 without one. */
+const [MAX_PAUSE_MS, DEFAULT_PAUSE_MS] = [120_000, 60_000];
 /** Bytes of a body that are read at most, as the client does by default; of a larger one, nothing is judged. */
 const MAX_BODY_BYTES = 16 * 2 ** 20;
 /** Pause before a read without a usable response is repeated. */
 const REPEAT_PAUSE_MS = 2_000;
 /** Time to delete what was created after the check was interrupted. */
 const CLEANUP_MS = 5_000;
-/** Refusals after which a documented read is repeated. */
-const REFUSALS_BEFORE_TRIAL = 8;
-const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 410];
 /** Milliseconds by which the clock of a service may run ahead during a check. */
 const MAX_CLOCK_GAIN_MS = 10_000;
 
 /** Sends the requests of a check: at half of the rate limits, and within a hard limit. */
 export class Probe {
   readonly #options: ProbeOptions;
-  readonly #clock: Clock;
+  readonly #clock: NonNullable<ProbeOptions['clock']>;
   readonly #sentAt = { read: [] as number[], write: [] as number[] };
   #signal: AbortSignal | undefined;
-  #throttles = 0;
-  #refusals = 0;
   /** Milliseconds by which the clock of the service is ahead, by the last response and by the first one. */
   #ahead = 0;
   #firstAhead: number | undefined;
@@ -97,8 +73,8 @@ export class Probe {
   readonly successes: Headers[] = [];
   /** Response to a path that certainly does not exist. */
   unknown: Reply | undefined;
-  /** Documented read that shows whether the service still responds. */
-  trial: ProbeRequest | undefined;
+  /** Path of a documented read that shows whether the service still responds. */
+  trial: string | undefined;
 
   constructor(options: ProbeOptions) {
     this.#options = options;
@@ -125,27 +101,9 @@ export class Probe {
     if (this.#signal?.aborted) this.#signal = AbortSignal.timeout(CLEANUP_MS);
   }
 
-  /**
-   * Sends a request when the limits permit it, again after a 429, and a read again if it fails. A status of 0 means that
-   * there was no response.
-   *
-   * @throws {Stop} if a limit is reached, the service asks for a long pause, or it blocks the check.
-   */
-  async send(request: ProbeRequest): Promise<Reply> {
-    const reply = await this.#attempt(request);
-    if (request.method === 'GET' && (reply.status === 0 || reply.status >= 500)) {
-      await this.pause(REPEAT_PAUSE_MS);
-      return this.#attempt(request);
-    }
-    const { status, format } = reply;
-    // A firewall may respond with a page or a redirect.
-    const isElsewhere = (status >= 300 && status < 400) || (status === 200 && format === 'html');
-    if (!REFUSALS.includes(status) && !isElsewhere) return reply;
-    // After many refusals, or a refusal that differs from the refusals of unknown paths, the service may refuse
-    // everything.
-    const isDenied = (status === 401 || status === 403) && !this.isLikeUnknown(reply);
-    if (++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || isDenied) await this.assertResponsive();
-    return reply;
+  /** Returns whether a response looks like the response to a path that does not exist. */
+  isLikeUnknown(reply: Reply): boolean {
+    return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
   }
 
   /**
@@ -154,109 +112,81 @@ export class Probe {
    * @throws {Stop} if it is refused now.
    */
   async assertResponsive(): Promise<void> {
-    const trial = this.trial && (await this.#attempt(this.trial));
-    if (!trial || trial.status === 0 || trial.status >= 500 || envelopeOf(trial)) return;
+    const reply = this.trial && (await this.send({ method: 'GET', path: this.trial }));
+    if (!reply || reply.status === 0 || reply.status >= 500 || envelopeOf(reply)) return;
     const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
-    throw new Stop(reason, STOPPED.cutShort);
+    throw new Stop(reason, EXIT.cutShort);
   }
 
-  /** Returns whether a response looks like the response to a path that does not exist. */
-  isLikeUnknown(reply: Reply): boolean {
-    return this.unknown !== undefined && fingerprint(reply) === fingerprint(this.unknown);
-  }
-
-  async #attempt(request: ProbeRequest): Promise<Reply> {
-    for (;;) {
+  /**
+   * Sends a request when the limits permit it, again after a 429, and a read once more if it fails. A status of 0 means
+   * that there was no response.
+   *
+   * @throws {Stop} if a limit is reached, or the service asks for a long pause.
+   */
+  async send(request: ProbeRequest): Promise<Reply> {
+    for (let isRepeat = false; ; ) {
       await this.#permit(request);
       const reply = await this.#fetch(request);
-      if (reply.status !== 429) return reply;
-      const pause = parseRetryAfter(reply.headers, this.#clock.now()) ?? DEFAULT_PAUSE_MS;
-      if (pause > MAX_PAUSE_MS || ++this.#throttles > MAX_THROTTLES)
-        throw new Stop('The service limits the rate for longer than two minutes (429).', STOPPED.limited);
-      this.#options.onProgress?.({ type: 'pause', ms: pause });
-      await this.pause(pause);
+      const { status } = reply;
+      const isFailure = request.method === 'GET' && (status === 0 || status >= 500);
+      if (status !== 429 && (isRepeat || !isFailure)) return reply;
+      isRepeat ||= isFailure;
+      const asked = parseRetryAfter(reply.headers, this.#clock.now()) ?? DEFAULT_PAUSE_MS;
+      if (status === 429 && asked > MAX_PAUSE_MS)
+        throw new Stop('The service limits the rate for longer than two minutes (429).', EXIT.limited);
+      const ms = isFailure ? REPEAT_PAUSE_MS : asked;
+      if (!isFailure) this.#options.onProgress?.('pause', `The service limits the rate: pausing for ${ms / 1_000} s.`);
+      await this.pause(ms);
     }
   }
 
   /** Waits until the pace permits the request, and counts it. */
-  async #permit({ method, path, why }: ProbeRequest): Promise<void> {
+  async #permit({ method, path }: ProbeRequest): Promise<void> {
     const bucket = method === 'GET' ? 'read' : 'write';
     const times = this.#sentAt[bucket];
     const limit = MAX_REQUESTS[bucket];
-    if (times.length >= limit) throw new Stop(`The check has used its ${limit} ${bucket} requests.`, STOPPED.cutShort);
+    if (times.length >= limit) throw new Stop(`The check has used its ${limit} ${bucket} requests.`, EXIT.cutShort);
     this.#signal?.throwIfAborted();
-    const oldest = times.at(-HALF_LIMITS[bucket]);
-    const wait = oldest === undefined ? 0 : oldest + INTERVAL_MS - this.#clock.now();
+    const wait = (times.at(-HALF_LIMITS[bucket]) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - this.#clock.now();
     if (wait > 0) await this.pause(wait);
     times.push(this.#clock.now());
-    this.#options.onProgress?.({ type: 'request', method, path, why });
+    this.#options.onProgress?.('request', `  ${method} ${path}`);
   }
 
   async #fetch({ method, path, id, query = {}, body, headers: more }: ProbeRequest): Promise<Reply> {
     const { fetch = globalThis.fetch, requestTimeout = 30_000, baseUrl, token } = this.#options;
     const url = new URL(`${baseUrl}${path.replace('{id}', encodeURIComponent(String(id)))}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-    const signal = this.#signal;
-    const [ended, timer] = [new AbortController(), new AbortController()];
-    sleep(requestTimeout, ended.signal).then(
-      () => timer.abort(),
-      () => {},
-    );
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
     try {
-      const type = body === undefined ? {} : { 'content-type': 'application/json' };
       const response = await fetch(url.href, {
         method,
         headers: { accept: 'application/json', ...type, authorization: `Bearer ${token}`, ...more },
         redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal,
+        signal: AbortSignal.any([AbortSignal.timeout(requestTimeout), ...(this.#signal ? [this.#signal] : [])]),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      const { status, headers } = response;
-      const read = readBody(await readText(response));
-      this.#readClock(headers);
-      const reply = { status, headers, ...read, redirect: redirectOf(headers, url, baseUrl, id), at: this.now };
+      const { status, headers, text, isTruncated } = await readResponse(response, MAX_BODY_BYTES);
+      const date = Date.parse(headers.get('date') ?? '');
+      if (!Number.isNaN(date)) this.#ahead = date - this.#clock.now();
+      this.#firstAhead ??= this.#ahead;
+      this.isClockForeign ||= this.#ahead - this.#firstAhead > MAX_CLOCK_GAIN_MS || headers.has('x-sandbox-time');
+      const json = isTruncated ? undefined : parseJson(text);
+      const reply = { status, headers, body: json, redirect: redirectOf(headers, url, baseUrl, id), at: this.now };
       if (envelopeOf(reply)) this.successes.push(headers);
       return reply;
     } catch {
-      signal?.throwIfAborted();
-      return { status: 0, headers: new Headers(), ...readBody(''), at: this.now };
-    } finally {
-      ended.abort();
+      this.#signal?.throwIfAborted();
+      return { status: 0, headers: new Headers(), body: undefined, at: this.now };
     }
-  }
-
-  #readClock(headers: Headers): void {
-    const date = Date.parse(headers.get('date') ?? '');
-    if (!Number.isNaN(date)) this.#ahead = date - this.#clock.now();
-    this.#firstAhead ??= this.#ahead;
-    const isFast = this.#ahead - this.#firstAhead > MAX_CLOCK_GAIN_MS;
-    this.isClockForeign ||= isFast || headers.has('x-sandbox-time');
   }
 }
 
 /** Returns the path of a redirect below the base URL, with `{id}` for the id of the request. */
-function redirectOf(headers: Headers, from: URL, baseUrl: string, id: Id | undefined): string | undefined {
+function redirectOf(headers: Headers, from: URL, baseUrl: string, id: Id = ''): string | undefined {
   const location = headers.get('location');
-  if (location === null || !URL.canParse(location, from)) return undefined;
-  const { origin, pathname } = new URL(location, from);
-  if (!`${origin}${pathname}`.startsWith(`${baseUrl}/`)) return undefined;
-  const path = `${origin}${pathname}`.slice(baseUrl.length);
-  return path
-    .split('/')
-    .map((segment) => (segment === String(id) ? '{id}' : segment))
-    .join('/');
-}
-
-/** Reads a body, up to a size; of a larger one, the check judges nothing. */
-async function readText({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    // Leaving the loop cancels the body.
-    if (bytes > MAX_BODY_BYTES) return '(too large)';
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
+  const to = location && URL.canParse(location, from) ? new URL(location, from) : undefined;
+  const target = `${to?.origin}${to?.pathname}`;
+  return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length).replace(`/${id || ' '}`, '/{id}') : undefined;
 }

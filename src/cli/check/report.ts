@@ -1,97 +1,93 @@
-import { foundTexts } from './against.ts';
+import { operations } from '../../spec/operations.ts';
 import type { CheckReport } from './check.ts';
 import type { Finding } from './findings.ts';
-import { overridesPath, verdictOf } from './verdict.ts';
 
-/** Returns the findings, differences first. */
-export const rowsOf = ({ findings }: CheckReport): readonly Finding[] =>
-  (['differs', 'confirmed', 'likely', 'not-checked'] as const).flatMap((state) =>
-    findings.filter((finding) => finding.state === state),
-  );
+const SUBJECTS: Readonly<Record<string, string>> = {
+  list: 'Lists',
+  get: 'Reads',
+  create: 'Creates',
+  delete: 'Deletes',
+};
 
-/** Returns what adapts the package to a difference as one text: a setting of the contract, or code to complete. */
-function overrideOf({ setting = {}, codes = [] }: Finding): string {
-  const texts = [
-    ...Object.entries(setting).map(([key, value]) => `${key}: ${JSON.stringify(value, undefined, 1)}`),
-    ...codes.map(({ operation, members }) => `operations: { '${operation}': { ${members} } }`),
+/** Returns what a finding is about, as the subject of a sentence. */
+const subjectOf = ({ id }: Finding): string =>
+  id.replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb] ?? 'Reservations'} of ${namespace}`);
+
+/** Returns in one sentence or two what a report means for whoever uses the client. */
+export function verdictOf({ findings, stopped, contract }: CheckReport, file?: string): string {
+  if (stopped) return `The check ended early: ${stopped.reason}`;
+  const differing = findings.filter(({ state }) => state === 'differs');
+  const [first, ...others] = differing.filter(({ breaks }) => breaks);
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  if (first) return `${subjectOf(first)}${more} do not work here: ${first.evidence}`;
+  const needs = findings.filter((finding) => finding.needs).length;
+  const open = needs > 0 ? ` ${needs} assumptions need --write.` : '';
+  if (differing.length === 0) return `Nothing differs.${open}`;
+  const { $schema, checked, ...settings } = contract;
+  const means = [
+    ...(Object.keys(settings).length > 0 ? [file ? `\`--contract ${file}\`` : 'the settings that --out writes'] : []),
+    ...(overridesOf(findings) ? [`the code in ${overridesPath(file)}`] : []),
   ];
-  return texts.join(', ').replace(/\s+/g, ' ');
-}
-
-/** How a report is printed. */
-export interface ReportStyle {
-  /** Columns of a line. */
-  readonly width: number;
-  /** True if each assumption is printed, not only those that differ. */
-  readonly isAll?: boolean | undefined;
-  /** File with the settings. */
-  readonly file?: string | undefined;
-  emphasize(title: string): string;
+  const subject = needs > 0 ? 'The checked calls work' : 'The client works';
+  return `${subject} here${means.length > 0 ? ` with ${means.join(' and ')}` : ', and something differs'}.${open}`;
 }
 
 /** Returns the report as lines for people: what it means, what differs, what to do, and how much was checked. */
-export function linesOf(report: CheckReport, { width, isAll, file, emphasize }: ReportStyle): readonly string[] {
-  const rows = rowsOf(report);
-  const differing = rows.filter(({ state }) => state === 'differs');
-  const [assumed, actual] = [foundTexts({}), foundTexts(report.contract)];
-  const block = (finding: Finding): readonly string[] => {
-    const { id, setting, evidence } = finding;
-    // The evidence of a path has both requests.
-    const isChange = setting && assumed[id] !== undefined && !id.startsWith('path:');
-    const change = isChange ? `${assumed[id]} → ${actual[id]}` : '';
-    const texts = [change, evidence, overrideOf(finding)].filter((text) => text !== '');
-    return [`  ${emphasize(id)}`, ...texts.flatMap((text) => wrapped(text, width, '    '))];
+export function linesOf(report: CheckReport, file?: string, isAll = false): readonly string[] {
+  const { findings, stopped, requests } = report;
+  const of = (state: Finding['state']): readonly Finding[] => findings.filter((finding) => finding.state === state);
+  const [differing, confirmed, likely, open] = [of('differs'), of('confirmed'), of('likely'), of('not-checked')];
+  const lines: Readonly<Record<string, unknown>> = {
+    'run the check again.': stopped,
+    'ask the operator for the path, and add it to `operations` of the file.': differing.some(
+      ({ id, breaks }) => breaks && id.startsWith('path:'),
+    ),
+    'write the settings to a file, with --out service.json.': differing.length > 0 && !file,
+    [`pass \`operations\` of ${overridesPath(file)} to the client.`]: overridesOf(findings),
   };
   return [
-    ...wrapped(verdictOf(report, file), width).map(emphasize),
+    verdictOf(report, file),
     '',
-    ...(differing.length > 0 ? [`Assumed → found (${differing.length})`, ...differing.flatMap(block), ''] : []),
-    ...nextSteps(report, file).flatMap((text) => wrapped(`Next: ${text}`, width)),
-    '',
-    ...rows
-      .filter(({ state }) => isAll && state !== 'differs')
-      .flatMap(({ state, id, evidence }) => wrapped(`${state}  ${id}: ${evidence}`, width, '  ')),
-    ...countsOf(report).flatMap((text) => wrapped(text, width)),
-  ];
-}
-
-/** Returns what to do after a check. */
-function nextSteps({ findings, stopped, level }: CheckReport, file: string | undefined): readonly string[] {
-  const differing = findings.filter(({ state }) => state === 'differs');
-  const hasCode = differing.some(({ codes }) => codes !== undefined);
-  const isPathOpen = differing.some(({ id, breaks }) => breaks && id.startsWith('path:'));
-  const ask = 'ask the operator of the service how to send what does not work, and add it to `operations` of the file.';
-  return [
-    ...(stopped ? ['run the check again.'] : []),
-    ...(isPathOpen ? [ask] : []),
-    ...(differing.length > 0 && file === undefined ? ['write the settings to a file, with --out service.json.'] : []),
-    ...(hasCode
-      ? [`complete the code in ${overridesPath(file ?? 'service.json')}, and pass it as \`operations\`.`]
-      : []),
-    ...(level === 'read' ? ['--write checks what reading cannot show.'] : []),
-  ];
-}
-
-/** Returns how much was checked: open assumptions by their reasons. */
-function countsOf({ findings, requests }: CheckReport): readonly string[] {
-  const of = (state: Finding['state']): readonly Finding[] => findings.filter((finding) => finding.state === state);
-  const reasons = Map.groupBy(of('not-checked'), ({ evidence }) => evidence);
-  return [
-    `${of('confirmed').length} confirmed, ${of('likely').length} likely, ${of('not-checked').length} not checked:`,
-    ...[...reasons].map(([reason, { length }]) => `- ${length}: ${reason}`),
+    ...(differing.length > 0 ? [`Assumed → found (${differing.length})`] : []),
+    ...differing.flatMap(({ id, evidence, setting }) => [
+      `  ${id}: ${evidence}`,
+      ...(setting ? [`    ${JSON.stringify(setting)}`] : []),
+    ]),
+    ...(isAll ? [...confirmed, ...likely, ...open] : []).map(
+      ({ state, id, evidence }) => `${state}  ${id}: ${evidence}`,
+    ),
+    ...Object.keys(lines)
+      .filter((line) => lines[line])
+      .map((line) => `Next: ${line}`),
+    `${confirmed.length} confirmed, ${likely.length} likely, ${open.length} not checked:`,
+    ...[...Map.groupBy(open, ({ evidence }) => evidence)].map(([reason, { length }]) => `- ${length}: ${reason}`),
     `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
     'The report contains nothing from the account, except that a redirect target may contain your name: read it before you share it.',
   ];
 }
 
-/** Breaks a text into lines of a width, between words. */
-function wrapped(text: string, width: number, indent = ''): readonly string[] {
-  const lines = [indent];
-  for (const word of text.split(/ (?=\S)/)) {
-    const line = lines.at(-1) ?? '';
-    if (line.trim() === '') lines[lines.length - 1] = line + word;
-    else if (line.length + word.length < width) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(`${indent}${indent === '    ' ? '' : '  '}${word}`);
-  }
-  return lines;
+/** Returns the path of the file with the code, beside that with the settings: `service.overrides.ts`. */
+export const overridesPath = (file = 'service.json'): string => `${file.replace(/\.json$/, '')}.overrides.ts`;
+
+const START = `import type { OperationOverrides } from 'audience-activation';
+
+/** Renames fields such as \`createdAt\` to \`created_at\`. */
+function snakeCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCased);
+  if (typeof value !== 'object' || value === null) return value;
+  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => '_'.concat(letter.toLowerCase()));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [snake(name), snakeCased(inner)]));
+}
+
+/** Differences that a contract cannot express: \`new AudienceClient({ contract, operations })\`. */
+export const operations: OperationOverrides = {
+`;
+
+/** Returns the code that fields in camelCase need, as a module; \`undefined\` without them. */
+export function overridesOf(findings: readonly Finding[]): string | undefined {
+  const names = Object.keys(operations).filter((name) =>
+    /^(?!webhooks|reference|auth).*\.(?:list|get|create)$/.test(name),
+  );
+  const lines = names.map((name) => `  '${name}': { data: snakeCased },\n`);
+  return findings.some(({ id }) => id === 'fields') ? `${START}${lines.join('')}};\n` : undefined;
 }

@@ -1,100 +1,98 @@
-import type { ContractCheck, ServiceContract } from '../../spec/contract.ts';
+import type { ServiceContract } from '../../spec/contract.ts';
+import { operations } from '../../spec/operations.ts';
 import { isObject, valueAt } from '../../util/json.ts';
-import type { CheckLevel, Finding, FindingState } from './findings.ts';
+import { ASSUMED_PAGING } from './check-paging.ts';
+import type { CheckLevel, Finding } from './findings.ts';
 
 /** Address of the schema of a contract, for editors: the installed package's, as seen from the folder of a program. */
-const SCHEMA = './node_modules/audience-activation/dist/contract.schema.json';
+const $schema = './node_modules/audience-activation/dist/contract.schema.json';
 
-/** A contract that a check has completed, and what became of the settings that it had before. */
-export interface MergedContract {
-  readonly contract: ServiceContract;
-  /** One sentence for each setting that the check has replaced, or has not checked. */
-  readonly notes: readonly string[];
-}
+/** Findings about settings, by the last part of the setting's path. */
+const FINDINGS: Readonly<Record<string, string>> = {
+  ...{ method: 'path', path: 'path', data: 'data', retry: 'idempotency', maxSize: 'page-size' },
+  ...{ serverTimeZone: 'time-zone', requestIdHeader: 'request-id-header', via: 'waits.via' },
+};
+
+/** Settings that a contract leaves out. */
+const ASSUMED = {
+  ...{ operations, paging: { ...ASSUMED_PAGING, maxSize: 'as documented' }, waits: { via: 'list' } },
+  ...{ serverTimeZone: 'UTC', requestIdHeader: 'x-request-id' },
+};
 
 /**
  * Writes what a check has found into a contract. All other settings stay as they were: the file is the user's.
  *
  * @param day Day of the check, `YYYY-MM-DD`.
+ * @returns The contract, and a sentence for each setting that the check has replaced, or has not checked.
  */
 export function mergeFindings(
   base: ServiceContract,
   findings: readonly Finding[],
   level: CheckLevel,
   day: string,
-): MergedContract {
-  const { checked, ...settings } = structuredClone(base);
-  const contract: ServiceContract = { ...(settings.$schema === undefined && { $schema: SCHEMA }), ...settings };
-  for (const { setting = {} } of findings)
-    for (const [path, value] of leavesOf(setting)) if (!isGuess(path, contract)) set(contract, path, value);
-  const notes = leavesOf({ ...base, checked: undefined }).flatMap(([path, was]) => {
-    const finding = findings.find(({ id }) => id === findingOf(path));
+): { readonly contract: ServiceContract; readonly notes: readonly string[] } {
+  const { checked: earlier, ...settings } = structuredClone(base);
+  const contract: ServiceContract = { ...(settings.$schema === undefined && { $schema }), ...settings };
+  // The meaning of a status is a guess: that of the file is not.
+  for (const [path, value] of findings.flatMap(({ setting = {} }) => leavesOf(setting)))
+    if (path[0] !== 'statuses' || valueAt(contract, path) === undefined) set(contract, path, value);
+  const notes = leavesOf(base).flatMap(([path, was]) => {
+    const [first = '', name] = path;
+    const kind = FINDINGS[path.at(-1) ?? ''] ?? first;
+    const finding = findings.find(({ id }) => id === (first === 'operations' ? `${kind}:${name}` : kind));
     const is = valueAt(contract, path);
-    const name = `\`${path.join('.')}\``;
-    if (is !== was) return [`${name} was ${show(was)}, and is ${show(is)} now: ${finding?.evidence}`];
-    const isKnown = finding?.state === 'confirmed' || (finding?.state === 'differs' && finding.setting !== undefined);
-    return isKnown || path[0] === '$schema' ? [] : [`${name} ${show(was)} was kept: not checked.`];
+    const shown = `\`${path.join('.')}\` ${JSON.stringify(was)}`;
+    if (is !== was) return [`${shown} is ${JSON.stringify(is)} now: ${finding?.evidence}`];
+    const isKnown = finding?.state === 'confirmed' || finding?.setting !== undefined;
+    return isKnown ? [] : [`${shown} was kept: not checked.`];
   });
-  return { contract: { ...contract, checked: mergeChecked(checked, findings, level, day) }, notes };
+  const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
+    [
+      ...findings.filter(
+        (one) => (one.state === 'differs' && one.setting && one.id !== 'statuses' ? 'confirmed' : one.state) === state,
+      ),
+      // What only an earlier check could check.
+      ...findings.filter((one) => one.state === 'not-checked' && earlier?.[state].includes(one.id)),
+    ].map(({ id }) => id);
+  const highest = earlier && earlier.level !== 'read' ? earlier.level : level;
+  const checked = { at: day, level: highest, confirmed: idsOf('confirmed'), likely: idsOf('likely') };
+  return { contract: { ...contract, checked }, notes };
 }
 
-/** Returns whether a setting is the meaning of a status, which a check only guesses, and the file already has one. */
-const isGuess = ([first, ...rest]: readonly string[], { statuses }: ServiceContract): boolean =>
-  first === 'statuses' && valueAt(statuses, rest) !== undefined;
+/** Result of comparing a check with an earlier one. */
+export interface Comparison {
+  /** What is not as an earlier check has found it. */
+  readonly changes: readonly { readonly id: string; readonly was: unknown; readonly is: unknown }[];
+  /** Findings that an earlier check had, and that could not be checked this time. */
+  readonly unchecked: readonly string[];
+}
 
-const show = (value: unknown): string => JSON.stringify(value);
-
-/** Returns what is checked now, and what only an earlier check could check. */
-function mergeChecked(
-  earlier: ContractCheck | undefined,
-  findings: readonly Finding[],
-  level: CheckLevel,
-  at: string,
-): ContractCheck {
-  const open = new Set(findings.flatMap(({ id, state }) => (state === 'not-checked' ? [id] : [])));
-  const idsOf = (state: FindingState & ('confirmed' | 'likely')): string[] => [
-    ...findings.flatMap((finding) => (finding.state === state ? [finding.id] : [])),
-    ...(earlier?.[state] ?? []).filter((id) => open.has(id)),
-  ];
-  const isHigher = earlier !== undefined && earlier.level !== 'read' && level === 'read';
-  return { at, level: isHigher ? earlier.level : level, confirmed: idsOf('confirmed'), likely: idsOf('likely') };
+/** Compares a check with the contract that an earlier one has written. */
+export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract): Comparison {
+  const known = findings.filter(({ id }) => earlier.checked?.confirmed.includes(id));
+  const settings = leavesOf(contract).map(([path, is]) => {
+    const was = valueAt(earlier, path) ?? valueAt(ASSUMED, path) ?? (path.at(-1) === 'data' ? 'data' : 'not set');
+    return { id: path.join('.'), was, is };
+  });
+  const refused = known.filter(({ state, setting }) => state === 'differs' && !setting);
+  const changes = [...settings, ...refused.map(({ id, evidence }) => ({ id, was: 'confirmed', is: evidence }))];
+  const unchecked = known.filter(({ state, needs }) => state === 'not-checked' && !needs);
+  return { changes: changes.filter(({ was, is }) => was !== is), unchecked: unchecked.map(({ id }) => id) };
 }
 
 type Leaf = readonly [path: readonly string[], value: unknown];
 
 /** Returns the settings of a contract, with the path of each. */
-const leavesOf = (value: object, path: readonly string[] = []): Leaf[] =>
-  Object.entries(value).flatMap(([key, inner]): Leaf[] =>
-    isObject(inner) ? leavesOf(inner, [...path, key]) : inner === undefined ? [] : [[[...path, key], inner]],
+const leavesOf = ({ $schema: _, checked, ...settings }: ServiceContract): readonly Leaf[] => leavesIn(settings, []);
+const leavesIn = (value: object, path: readonly string[]): readonly Leaf[] =>
+  Object.entries(value).flatMap(([key, inner]): readonly Leaf[] =>
+    isObject(inner) ? leavesIn(inner, [...path, key]) : inner === undefined ? [] : [[[...path, key], inner]],
   );
 
 function set(target: object, [key = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) return void Reflect.set(target, key, value);
   const inner: unknown = Reflect.get(target, key);
-  if (rest.length === 0) Reflect.set(target, key, value);
-  else if (isObject(inner)) set(inner, rest, value);
-  else {
-    Reflect.set(target, key, {});
-    set(target, [key, ...rest], value);
-  }
-}
-
-/** Ids of findings by the setting they are about. */
-const FINDINGS: Readonly<Record<string, string>> = {
-  serverTimeZone: 'time-zone',
-  requestIdHeader: 'request-id-header',
-  waits: 'waits.via',
-  statuses: 'statuses',
-  paging: 'paging',
-};
-const OF_OPERATION: Readonly<Record<string, string>> = {
-  method: 'path',
-  path: 'path',
-  data: 'data',
-  retry: 'idempotency',
-};
-
-/** Returns the id of the finding about a setting. */
-function findingOf([first = '', name, field = '']: readonly string[]): string | undefined {
-  if (first === 'operations') return OF_OPERATION[field] && `${OF_OPERATION[field]}:${name}`;
-  return first === 'paging' && name === 'maxSize' ? 'page-size' : FINDINGS[first];
+  const next = isObject(inner) ? inner : {};
+  Reflect.set(target, key, next);
+  set(next, rest, value);
 }

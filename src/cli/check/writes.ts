@@ -1,294 +1,234 @@
 import { readConflict } from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
-import { isObject } from '../../util/json.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
-import {
-  envelopeOf,
-  type Id,
-  invalidFields,
-  isMissing,
-  isRow,
-  isSameId,
-  objectIn,
-  type Reply,
-  type Row,
-  resourceIn,
-  rowsIn,
-  valuesIn,
-  zoneName,
-  zoneOffset,
-} from './evidence.ts';
-import { HELD_BACK, placeOf, read, reasonOf, type Session } from './reads.ts';
+import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-session.ts';
+import * as evidence from './evidence.ts';
+import { envelopeOf, type Id, isMissing, isSameId, type Reply, type Row } from './evidence.ts';
 
 /** Name of a project of a check: when it was created, and random characters that only its own project has. */
 const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}$/;
 /** Age of a project of another check after which that check has certainly ended. */
 const LEFT_AFTER_MS = 3_600_000;
-/** Pauses between reads of something that was just written: a replica may lag. Ten seconds in all. */
-const LAG_PAUSES_MS: readonly number[] = [1_000, 2_000, 3_000, 4_000];
-
-/** Precision of a time zone, as clocks differ. */
-const HALF_A_QUARTER_MS = 7.5 * 60_000;
+/** Pauses before reads of something that was just written: a replica may lag. Ten seconds in all. */
+const LAG_PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 3_000, 4_000];
+const QUARTER_MS = 15 * 60_000;
+/** Quarters of an hour by which the time zone that is furthest from UTC is off. */
+const MAX_QUARTERS = 56;
 
 /** Decides whether projects of earlier checks are deleted, by their names. */
 export type ConfirmDelete = (names: readonly string[]) => Promise<boolean>;
 
-/** The writes of a check. */
+/** The writes of a check: one upload is reserved, and one project is created and deleted. */
 export async function checkWrites(session: Session, confirmDelete: ConfirmDelete): Promise<void> {
-  const { findings, paths, rows } = session;
-  await checkUpload(session);
-  const [list, get] = [paths.working('projects.list'), paths.working('projects.get')];
-  const names = ['projects.create', 'projects.delete'] as const;
+  const { findings, paths } = session;
+  const names = ['uploads.reserve', 'projects.create', 'projects.delete'] as const;
   const heldBack = names.filter((name) => !paths.isCallable(name));
   for (const name of heldBack) findings.unclear(`path:${name}`, HELD_BACK);
-  // What cannot be listed could not be told from another resource.
-  if (heldBack.length > 0 || list === undefined || (get === undefined && rows.get('projects')?.length))
-    return undefined;
-  return new ProjectFlow(session, list, get ?? paths.inEffect('projects.get').path).run(confirmDelete);
+  if (!heldBack.includes('uploads.reserve')) await checkUpload(session);
+  // What cannot be listed and read could not be told from another resource.
+  const canTell =
+    paths.working.has('projects.list') && (paths.working.has('projects.get') || !session.rows.get('projects')?.length);
+  if (canTell && heldBack.every((name) => name === 'uploads.reserve'))
+    await new ProjectFlow(session).run(confirmDelete);
+}
+
+/** Notes that a path in effect is refused, or that its response lacks something, so that the client fails. */
+async function noteFailure(session: Session, name: OperationName, { status }: Reply, lack = ''): Promise<void> {
+  const { method, path } = session.paths.inEffect(name);
+  if (isMissing(status)) await session.probe.assertResponsive();
+  const text = isMissing(status) ? `is refused (${status})` : `responds with ${status}${lack}`;
+  session.findings.set(`path:${name}`, 'differs', `\`${method} ${path}\` ${text}.`, { breaks: true });
+}
+
+/** An upload: only reserved, so that the service deletes it after a day. */
+async function checkUpload(session: Session): Promise<void> {
+  const { probe, findings, paths } = session;
+  const name = 'uploads.reserve';
+  const reply = await probe.send({ ...paths.inEffect(name), body: { kind: 'cohort', size: 4 } });
+  const fields = ['reference', 'url', 'expires_at'];
+  const isReservation = (value: Record<string, unknown>): value is Row =>
+    fields.every((field) => typeof value[field] === 'string');
+  const found = evidence.objectIn(envelopeOf(reply), isReservation, placeOf(session, name));
+  if (found) {
+    findings.set(`path:${name}`, 'confirmed', `The response has ${fields.join(', ')}.`);
+    notePlace(session, name, found.place);
+  } else if (isMissing(reply.status) || envelopeOf(reply))
+    await noteFailure(session, name, reply, `, and not with all of ${fields.join(', ')}`);
+  else findings.unclear(`path:${name}`, reasonOf(reply));
 }
 
 /** A project: create, the same key again, the key with another body, read, delete. */
 class ProjectFlow {
   readonly #session: Session;
-  readonly #list: string;
-  readonly #get: string;
   readonly #key = crypto.randomUUID();
   readonly #mark = crypto.randomUUID().replaceAll('-', '');
+  readonly #name: string;
   #before: readonly Row[] = [];
-  /** Name of the project of this check, while it may exist. */
-  #left: string | undefined;
   /** Projects that this check has certainly created. */
   readonly #own = new Map<string, Id>();
-  readonly #deleting = new Set<Id>();
+  #mayBeLeft = false;
 
-  constructor(session: Session, list: string, get: string) {
+  constructor(session: Session) {
     this.#session = session;
-    this.#list = list;
-    this.#get = get;
+    this.#name = `audience-check ${new Date(session.probe.now).toISOString().slice(0, 19)}Z ${this.#mark}`;
   }
 
   async run(confirmDelete: ConfirmDelete): Promise<void> {
-    const { probe, onStep, onLeft } = this.#session;
-    onStep('A project: create, repeat, read, delete');
-    this.#before = await this.#listed();
-    await this.#deleteLeft(confirmDelete);
-    const name = `audience-check ${new Date(probe.now).toISOString().slice(0, 19)}Z ${this.#mark}`;
+    const { probe, onProgress } = this.#session;
+    onProgress('step', 'A project: create, repeat, read, delete');
+    this.#before = await this.#list();
+    const age = ({ name }: Row): number => probe.now - Date.parse(NAME.exec(String(name))?.[1] ?? '');
+    const left = this.#before.filter((row) => age(row) > LEFT_AFTER_MS);
+    if (left.length > 0 && (await confirmDelete(left.map(({ name }) => String(name)))))
+      for (const { id } of left) await this.#send('projects.delete', { id });
     try {
-      await this.#check(name);
+      await this.#check();
       await this.#deleteOwn();
     } catch (error) {
       probe.endSoon();
       await this.#deleteOwn().catch(() => undefined);
       throw error;
     } finally {
-      if (this.#left !== undefined) onLeft(this.#left);
+      if (this.#mayBeLeft) onProgress('left', this.#name);
     }
   }
 
-  async #deleteOwn(): Promise<void> {
-    if (this.#left !== undefined && this.#own.size === 0) await this.#adopt();
-    if (this.#own.size === 0) return;
-    for (const [key, id] of this.#own) if (await this.#delete(id, true)) this.#own.delete(key);
-    if (this.#own.size === 0) this.#left = undefined;
+  #send(name: OperationName, more: object): Promise<Reply> {
+    const { paths, probe } = this.#session;
+    return probe.send({ ...paths.inEffect(name), ...more });
   }
 
-  async #check(name: string): Promise<void> {
+  #create(name = this.#name): Promise<Reply> {
+    return this.#send('projects.create', { body: { name }, headers: { 'idempotency-key': this.#key } });
+  }
+
+  async #check(): Promise<void> {
     const { findings } = this.#session;
-    const id = 'path:projects.create';
-    this.#left = name;
-    let reply = await this.#create({ name }, 'create a project');
+    const name = 'projects.create';
+    this.#mayBeLeft = true;
+    let reply = await this.#create();
     // The outcome is unknown: the same key once more.
-    if (reply.status === 0 || reply.status >= 500) reply = await this.#create({ name }, 'the same create again');
-    const { status } = reply;
-    if (status >= 300 && status < 500 && status !== 409) this.#left = undefined;
-    const fields = invalidFields(reply);
-    const request = `\`POST ${this.#session.paths.inEffect('projects.create').path}\``;
-    if (isMissing(status)) {
-      await this.#session.probe.assertResponsive();
-      return findings.set(id, 'differs', `${request} is refused (${status}).`, { breaks: true });
-    }
-    if (fields.length > 0) {
-      const members = `body: (body) => ({ ...Object(body), ${fields.map((field) => `'${field}': complete('${field}')`).join(', ')} })`;
-      const codes = [{ operation: 'projects.create', members }] as const;
-      return findings.set(id, 'differs', `A 422 names these fields of the body: ${fields.join(', ')}.`, { codes });
-    }
-    if (status < 200 || status > 299) return findings.unclear(id, reasonOf(reply));
+    if (reply.status === 0 || reply.status >= 500) reply = await this.#create();
+    const { status, body } = reply;
+    if (status >= 300 && status < 500 && status !== 409) this.#mayBeLeft = false;
+    const fields = Object.keys(Object(Object(body).errors)).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
+    if (status === 422 && fields.length > 0)
+      return noteFailure(this.#session, name, reply, `, which names these fields of the body: ${fields.join(', ')}`);
+    if (isMissing(status)) return noteFailure(this.#session, name, reply);
+    if (status < 200 || status > 299) return findings.unclear(`path:${name}`, reasonOf(reply));
     const project = await this.#adopt(reply);
-    const isRead = project && resourceIn(envelopeOf(reply), project.id, placeOf(this.#session, 'projects.create'));
-    if (!project) return findings.set(id, 'differs', LACKS_OWN, { breaks: true });
-    if (!isRead) findings.set(id, 'differs', `${request} responds (${status}) without the id.`, { breaks: true });
-    else {
-      findings.set(id, 'confirmed', 'A GET of the id in the response has the name that was sent.');
-      const { place } = isRead;
-      const setting = { operations: { 'projects.create': { data: place } } };
-      const text = `The payload is at \`${place}\` of the response.`;
-      if (place !== 'data') findings.set('data:projects.create', 'differs', text, { setting });
-    }
+    const found = project && evidence.resourceIn(envelopeOf(reply), project.id, placeOf(this.#session, name));
+    if (found) {
+      findings.set(`path:${name}`, 'confirmed', 'A GET of the id in the response has the name that was sent.');
+      notePlace(this.#session, name, found.place);
+    } else await noteFailure(this.#session, name, reply, ', without the id of a project with the name that was sent');
+    if (!project) return;
     this.#noteZone(project, reply);
-    await this.#checkKey(name, project);
-  }
-
-  #create(body: object, why: string): Promise<Reply> {
-    const { path, method } = this.#session.paths.inEffect('projects.create');
-    const headers = { 'idempotency-key': this.#key };
-    return this.#session.probe.send({ method, path, body, headers, why });
+    await this.#checkKey(project);
   }
 
   /** The same key with the same body returns the same project, with another body a 409 that the client understands. */
-  async #checkKey(name: string, { id: first }: Row): Promise<void> {
+  async #checkKey({ id }: Row): Promise<void> {
     const { findings } = this.#session;
-    const id = 'idempotency:projects.create';
-    const again = await this.#create({ name }, 'the same key and body again');
+    const finding = 'idempotency:projects.create';
+    const again = await this.#create();
     const project = await this.#adopt(again);
+    if (!project) return findings.unclear(finding, reasonOf(again));
     const setting = { operations: { 'projects.create': { retry: 'never' } } } as const;
-    if (!project) return findings.unclear(id, reasonOf(again));
-    const other = 'The same key and body create another resource.';
-    if (!isSameId(project.id, first)) return findings.set(id, 'differs', other, { setting });
-    const reply = await this.#create({ name: `${name} again` }, 'the same key with another body');
+    if (!isSameId(project.id, id))
+      return findings.set(finding, 'differs', 'The same key and body create another resource.', { setting });
+    const reply = await this.#create(`${this.#name} again`);
     const { status, body } = reply;
     await this.#adopt(reply);
-    const replays = 'The same key and body return the same resource. The key with another body gets';
-    const reading = readConflict(isObject(body) && typeof body.message === 'string' ? body.message : '');
-    if (status === 0 || status >= 500) return findings.set(id, 'confirmed', `${replays} no response.`);
-    if (status !== 409) return findings.set(id, 'differs', `${replays} ${status}, and not 409.`);
-    const isStated = reading === 'other-body' ? 'that says so' : 'that could be about a create request in flight';
-    return findings.set(id, 'confirmed', `${replays} a 409 ${isStated}.`);
+    const isStated = readConflict(String(Object(body).message ?? '')) === 'other-body';
+    const reading = isStated ? ', which says so' : ', which could be about a create request in flight';
+    const text = `The same key and body return the same resource. Another body gets ${status || 'no response'}`;
+    const isConfirmed = status === 409 || status === 0 || status >= 500;
+    findings.set(finding, isConfirmed ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);
   }
 
-  /** The time zone of timestamps: the time of something just created, minus the time of the response. */
+  /** The time zone: the time of something just created, minus the time of the response, to the quarter hour. */
   #noteZone({ created_at }: Row, { at }: Reply): void {
     const { findings, probe, expected } = this.#session;
-    const id = 'time-zone';
-    const zone = expected.serverTimeZone ?? 'UTC';
-    const minutes = zoneOffset(created_at, at);
-    const inEffect = parseTimestamp(String(created_at), zone)?.getTime() ?? Number.NaN;
-    const evidence =
-      'The offset, from a resource that the check just created. Daylight saving time cannot be detected.';
-    if (probe.isClockForeign) findings.unclear(id, 'The timestamps do not come from the clock of the service.');
-    else if (minutes === undefined)
-      findings.unclear(id, 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
-    else if (Math.abs(inEffect - at) > HALF_A_QUARTER_MS)
-      findings.set(id, minutes === 0 ? 'confirmed' : 'differs', evidence, {
-        setting: { serverTimeZone: zoneName(minutes) },
-      });
-    else if (zone === 'UTC') findings.set(id, 'confirmed', 'A new resource has its time in UTC.');
-    else findings.set(id, 'differs', evidence, { setting: { serverTimeZone: zone } });
-  }
-
-  /** Returns what was certainly created, by the ids of a response or of the list, and keeps its id. */
-  async #adopt(reply?: Reply): Promise<Row | undefined> {
-    const ofReply = reply?.status === 409 ? [] : idsIn(reply);
-    const project = await this.#firstOwn(ofReply);
-    if (project || reply?.status === 409) return project;
-    const listed = (await this.#listed()).filter((row) => JSON.stringify(row).includes(this.#mark));
-    return this.#firstOwn(listed.map(({ id }) => id));
-  }
-
-  /** Returns the first resource that was not there before, and that has the random characters that were sent. */
-  async #firstOwn(ids: readonly Id[]): Promise<Row | undefined> {
-    for (const id of ids) {
-      if (this.#before.some((row) => isSameId(row.id, id))) continue;
-      const isOwn = (row: Row | undefined): boolean => JSON.stringify(row ?? '').includes(this.#mark);
-      const project = await this.#readUntil(id, isOwn);
-      if (!project || !isOwn(project)) continue;
-      this.#own.set(String(id), id);
-      return project;
+    const { serverTimeZone: zone = 'UTC' } = expected;
+    const text = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.exec(`${created_at}`)?.[0];
+    const quarters = Math.round((Date.parse(`${text?.replace(' ', 'T')}Z`) - at) / QUARTER_MS);
+    const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
+    if (probe.isClockForeign)
+      findings.unclear('time-zone', 'The timestamps do not come from the clock of the service.');
+    else if (!(Math.abs(quarters) <= MAX_QUARTERS))
+      findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
+    else {
+      const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
+      const why = 'The offset of what the check just created. Daylight saving time cannot be detected.';
+      const more = serverTimeZone === zone && zone === 'UTC' ? {} : { setting: { serverTimeZone } };
+      findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', why, more);
     }
+  }
+
+  /**
+   * Returns what was certainly created, and keeps its id: it was not there before, and has the random characters that
+   * were sent. It is searched by the ids of a response, then in the list.
+   */
+  async #adopt(reply?: Reply): Promise<Row | undefined> {
+    if (reply?.status === 409) return undefined;
+    const isOwn = (row: Row | undefined): boolean => JSON.stringify(row ?? '').includes(this.#mark);
+    const shown = evidence.valuesIn(envelopeOf(reply)).flatMap(({ value }) => [value].flat().filter(evidence.isRow));
+    for (const rows of [async () => shown, async () => (await this.#list()).filter(isOwn)])
+      for (const { id } of await rows()) {
+        if (this.#before.some((row) => isSameId(row.id, id))) continue;
+        const project = await this.#readUntil(id, isOwn);
+        if (!isOwn(project)) continue;
+        this.#own.set(String(id), id);
+        return project;
+      }
     return undefined;
   }
 
   /** Reads a project until it is as expected, for ten seconds at most, and returns what was read last. */
   async #readUntil(id: Id, isExpected: (row: Row | undefined) => boolean): Promise<Row | undefined> {
-    const { probe } = this.#session;
+    const { probe, paths } = this.#session;
+    const path = paths.working.get('projects.get') ?? paths.inEffect('projects.get').path;
     let project: Row | undefined;
-    for (const pause of [0, ...LAG_PAUSES_MS]) {
-      if (pause > 0) await probe.pause(pause);
-      const reply = await read(this.#session, this.#get, 'the project that was created', { id });
-      project = resourceIn(envelopeOf(reply), id, placeOf(this.#session, 'projects.get'))?.value;
+    for (const ms of LAG_PAUSES_MS) {
+      if (ms > 0) await probe.pause(ms);
+      const reply = await probe.send({ method: 'GET', path, id });
+      project = evidence.resourceIn(envelopeOf(reply), id, placeOf(this.#session, 'projects.get'))?.value;
       if (isExpected(project) || (reply.status >= 400 && !isMissing(reply.status))) break;
     }
     return project;
   }
 
-  async #listed(): Promise<readonly Row[]> {
-    const { size = 'per_page', maxSize = 100 } = this.#session.expected.paging ?? {};
-    const reply = await read(this.#session, this.#list, 'the list of projects', { query: { [size]: maxSize } });
-    return rowsIn(envelopeOf(reply), placeOf(this.#session, 'projects.list'))?.value ?? [];
+  async #list(): Promise<readonly Row[]> {
+    const { probe, paths, expected } = this.#session;
+    const { size = 'per_page', maxSize = 100 } = expected.paging ?? {};
+    const path = paths.working.get('projects.list') ?? '';
+    const reply = await probe.send({ method: 'GET', path, query: { [size]: maxSize } });
+    return evidence.rowsIn(envelopeOf(reply), placeOf(this.#session, 'projects.list'))?.value ?? [];
   }
 
-  /** Offers to delete the projects that earlier checks have left. */
-  async #deleteLeft(confirmDelete: ConfirmDelete): Promise<void> {
-    const left = this.#before.filter(({ name }) => {
-      const at = Date.parse(NAME.exec(String(name))?.[1] ?? '');
-      return this.#session.probe.now - at > LEFT_AFTER_MS;
-    });
-    if (left.length === 0 || !(await confirmDelete(left.map(({ name }) => String(name))))) return;
-    for (const { id } of left) await this.#delete(id, false);
-  }
-
-  /** Deletes a project. Returns whether it is gone. */
-  async #delete(id: Id, isNoted: boolean): Promise<boolean> {
-    const { probe, findings, paths } = this.#session;
-    const { method, path } = paths.inEffect('projects.delete');
-    // Its delete was interrupted.
-    if (this.#deleting.has(id)) return this.#isGone(id);
-    this.#deleting.add(id);
-    const reply = await probe.send({ method, path, id, why: 'delete a project of a check' });
-    const { status } = reply;
-    const isRefused = status >= 300 && status < 500;
-    const isGone = !isRefused && (await this.#isGone(id));
-    const finding = 'path:projects.delete';
-    if (isGone && isNoted) findings.set(finding, 'confirmed', 'The new resource is gone.');
-    else if (isNoted && (isMissing(status) || (status >= 200 && status < 300)))
-      findings.set(finding, 'differs', `\`${method} ${path}\` does not delete the project (${status}).`, {
-        breaks: true,
-      });
-    else if (isNoted) findings.unclear(finding, reasonOf(reply));
-    return isGone;
-  }
-
-  async #isGone(id: Id): Promise<boolean> {
-    if ((await this.#readUntil(id, (row) => row === undefined)) === undefined) return true;
-    return !(await this.#listed()).some((row) => isSameId(row.id, id));
+  async #deleteOwn(): Promise<void> {
+    const { findings } = this.#session;
+    const name = 'projects.delete';
+    if (this.#mayBeLeft && this.#own.size === 0) await this.#adopt();
+    for (const [key, id] of this.#own) {
+      const reply = await this.#send(name, { id });
+      const { status } = reply;
+      const isGone = (await this.#readUntil(id, (row) => row === undefined)) === undefined;
+      if (isGone) findings.set(`path:${name}`, 'confirmed', 'The new resource is gone.');
+      else if (isMissing(status) || (status >= 200 && status < 300))
+        await noteFailure(this.#session, name, reply, ', and the project is still there');
+      else findings.unclear(`path:${name}`, reasonOf(reply));
+      if (isGone) this.#own.delete(key);
+      this.#mayBeLeft = this.#own.size > 0;
+    }
   }
 }
 
-const LACKS_OWN = 'The response to the create has no id of a resource with the name that was sent.';
-
-/** Returns the ids in the response to a create, outer ones first, and the last segment of its `Location`. */
-function idsIn(reply: Reply | undefined): readonly Id[] {
-  const { status = 0, headers } = reply ?? {};
-  if (status < 200 || status > 299) return [];
-  const rows = valuesIn(envelopeOf(reply)).flatMap(({ value }) => [value].flat().filter(isRow));
-  const segment = /\/([\w-]+)\/?(?:[?#]|$)/.exec(headers?.get('location') ?? '')?.[1];
-  return [...rows.map(({ id }) => id), ...(segment === undefined ? [] : [segment])];
-}
-
-/** An upload: only reserved, so that the service deletes it after a day. */
-async function checkUpload(session: Session): Promise<void> {
-  const { probe, findings, paths, onStep } = session;
-  const name = 'uploads.reserve' satisfies OperationName;
-  const [id, path] = ['uploads.reservation', `path:${name}`];
-  if (!paths.isCallable(name)) return findings.unclear(path, HELD_BACK);
-  onStep('A reservation of an upload');
-  const request = paths.inEffect(name);
-  const body = { kind: 'cohort', size: 4 };
-  const reply = await probe.send({ method: request.method, path: request.path, body, why: 'reserve an upload' });
-  const isLink = (value: unknown): boolean => typeof value === 'string' && /^https?:\/\//.test(value);
-  const reservation = objectIn(envelopeOf(reply), (value) => Object.values(value).some(isLink), placeOf(session, name));
-  const shown = `\`${request.method} ${request.path}\``;
-  findings.unclear(id, 'Nothing was reserved.');
-  if (isMissing(reply.status)) {
-    await probe.assertResponsive();
-    return findings.set(path, 'differs', `${shown} is refused (${reply.status}).`, { breaks: true });
-  }
-  if (!reservation && !envelopeOf(reply)) return findings.unclear(path, reasonOf(reply));
-  if (!reservation) return findings.set(path, 'differs', `${shown} returns no presigned URL.`, { breaks: true });
-  findings.set(path, 'confirmed', 'The response has a presigned URL.');
-  const fields = ['reference', 'url', 'expires_at'];
-  const missing = fields.filter((field) => typeof reservation.value[field] !== 'string');
-  const members = `data: () => ({ ${fields.map((field) => `${field}: complete('${field}')`).join(', ')} })`;
-  const codes = [{ operation: name, members }] as const;
-  if (missing.length === 0) return findings.set(id, 'confirmed', '`reference`, `url` and `expires_at`.');
-  return findings.set(id, 'differs', `These fields are missing: ${missing.join(', ')}.`, { codes });
+/** Returns the name of a time zone with a fixed offset. `Etc` has the signs of POSIX: west of Greenwich is positive. */
+function zoneName(minutes: number): string {
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  if (minutes === 0) return 'UTC';
+  if (rest === 0) return `Etc/GMT${minutes > 0 ? '-' : '+'}${hours}`;
+  return `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${rest}`;
 }

@@ -26,7 +26,7 @@ test('Ctrl-C while a delete is in flight waits until the project is gone, and sa
   expect(await interruptAt(({ path }) => path.endsWith('/delete'))).toEqual({
     code: 130,
     err: expect.not.stringContaining('left'),
-    deletes: 1,
+    deletes: 2,
     projects: [],
   });
 });

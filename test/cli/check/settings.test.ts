@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/cli/check/findings.ts';
-import { mergeFindings } from '../../../src/cli/check/index.ts';
+import { mergeFindings } from '../../../src/cli/check/settings.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
 import { type OperationName, operations } from '../../../src/spec/operations.ts';
 
@@ -43,7 +43,7 @@ describe('mergeFindings', () => {
     const { contract, notes } = merge(base, [{ id: 'path:cohorts.list', state: 'differs', evidence, setting }]);
     expect(contract.operations).toEqual({ 'cohorts.list': { path: '/api/v2/cohorts', data: 'data.rows' } });
     expect(notes).toEqual([
-      `\`operations.cohorts.list.path\` was "/old", and is "/api/v2/cohorts" now: ${evidence}`,
+      `\`operations.cohorts.list.path\` "/old" is "/api/v2/cohorts" now: ${evidence}`,
       '`operations.cohorts.list.data` "data.rows" was kept: not checked.',
     ]);
   });

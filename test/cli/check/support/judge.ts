@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CheckReport, Finding, FindingState } from '../../../../src/cli/check/index.ts';
-import { verdictOf } from '../../../../src/cli/check/index.ts';
+import type { CheckReport } from '../../../../src/cli/check/check.ts';
+import type { Finding } from '../../../../src/cli/check/findings.ts';
+import { verdictOf } from '../../../../src/cli/check/report.ts';
 import type { ServiceContract } from '../../../../src/spec/contract.ts';
 import { operations } from '../../../../src/spec/operations.ts';
 import type { JsonObject } from '../../../../src/spec/wire-values.ts';
@@ -11,16 +12,20 @@ import { CANARY, LISTED, ORIGIN, type Service, type ServiceDefinition } from './
  * Expected state of a finding. A list has the states that are right. Where a state implies a value, such as the path of an
  * operation, it must be the request of the service; `unfound` differs without a value, or is not checked.
  */
-export type Expectation = FindingState | 'unfound' | readonly FindingState[];
+export type Expectation = Finding['state'] | 'unfound' | readonly Finding['state'][];
 type Expectations = Readonly<Record<string, Expectation>>;
 
-/** A service, and what a check of it must report. */
-export interface Variant {
-  readonly name: string;
+/** A service, and what a check of it must report, where it differs from the report about a service that is as assumed. */
+export interface Variant extends ServiceDefinition {
   /** True if the check may write. @default false */
   readonly writes?: boolean;
-  readonly service?: ServiceDefinition;
-  /** Where findings differ from the findings at a service that is as assumed. */
+  /** Ids of findings that differ although the contract does not say so. */
+  readonly differs?: readonly string[];
+  /** Ids of findings that differ without a setting, or are not checked. */
+  readonly unfound?: readonly string[];
+  readonly unchecked?: readonly string[];
+  /** Ids of findings that are not checked, or likely. */
+  readonly open?: readonly string[];
   readonly expected?: Expectations;
   /** Exit code of a check that ends early. What it has not reached, it has not checked. */
   readonly stopped?: number;
@@ -33,7 +38,7 @@ export interface Variant {
 }
 
 /** Published by the service or by analogy, or not known at all. */
-export const OPEN: readonly FindingState[] = ['likely', 'not-checked'];
+export const OPEN: readonly Finding['state'][] = ['likely', 'not-checked'];
 
 /** Returns the same expectation for several findings. */
 export const expectAll = (expectation: Expectation, ...ids: readonly string[]): Expectations =>
@@ -42,21 +47,23 @@ export const expectAll = (expectation: Expectation, ...ids: readonly string[]): 
 const ofEach = (what: string, verb: string): string[] => LISTED.map((kind) => `${what}:${kind}.${verb}`);
 export const LISTS = ofEach('path', 'list');
 export const GETS = [...ofEach('path', 'get'), 'path:lookalikes.get'];
-export const LIST_PLACES = ofEach('data', 'list');
-export const GET_PLACES = ofEach('data', 'get');
 export const SHAPES = LISTED.map((kind) => `shape:${kind.replace(/s$/, '')}`);
 export const OF_PROJECT = ['path:projects.create', 'path:projects.delete', 'time-zone', 'idempotency:projects.create'];
-const OF_UPLOAD = ['path:uploads.reserve', 'uploads.reservation'];
 
 const READ: Expectations = {
-  ...expectAll('not-checked', ...Object.keys(operations).map((name) => `path:${name}`), ...OF_PROJECT, ...OF_UPLOAD),
+  ...expectAll(
+    'not-checked',
+    ...Object.keys(operations).map((name) => `path:${name}`),
+    ...OF_PROJECT,
+    'path:uploads.reserve',
+  ),
   ...expectAll('confirmed', 'service', ...LISTS, ...GETS, 'path:webhooks.list', 'path:usage.get', ...SHAPES),
   ...expectAll('confirmed', 'shape:webhook', 'paging', 'page-size', 'waits.via', 'usage.yearmonth'),
-  ...expectAll('confirmed', 'usage.build_budget', 'errors.422', 'request-id-header'),
+  ...expectAll('confirmed', 'usage.build_budget', 'request-id-header'),
   'path:estimates.get': OPEN,
   statuses: OPEN,
 };
-const WRITE: Expectations = { ...READ, ...expectAll('confirmed', ...OF_PROJECT, ...OF_UPLOAD) };
+const WRITE: Expectations = { ...READ, ...expectAll('confirmed', ...OF_PROJECT, 'path:uploads.reserve') };
 
 /** Returns everything that is wrong with a check: its report, its requests, and what it has left. */
 export function problemsOf(
@@ -65,8 +72,19 @@ export function problemsOf(
   service: Service,
   before: Service['lists'],
 ): string[] {
-  const { service: { contract: truth = {} } = {}, stopped, mayStop, works = true, leaves = 0 } = variant;
-  const expected = { ...(variant.writes ? WRITE : READ), ...variant.expected };
+  const { contract: truth = {}, stopped, mayStop, works = true, leaves = 0 } = variant;
+  const assumed = variant.writes ? WRITE : READ;
+  const expected: Expectations = {
+    ...expectAll('differs', ...(variant.differs ?? [])),
+    ...expectAll('unfound', ...(variant.unfound ?? [])),
+    ...expectAll('not-checked', ...(variant.unchecked ?? [])),
+    ...expectAll(OPEN, ...(variant.open ?? [])),
+    ...variant.expected,
+  };
+  // What the contract of the service says differs, where a check can find it.
+  const expectationOf = (id: string): Expectation | undefined =>
+    expected[id] ??
+    (truthOf(id, truth) && (assumed[id] ?? 'confirmed') === 'confirmed' ? ('differs' as const) : assumed[id]);
   const exitCode = report.stopped?.exitCode;
   const { contract } = report;
   const verdict = verdictOf(report, 'service.json');
@@ -80,7 +98,7 @@ export function problemsOf(
       ? []
       : [`It ended with ${exitCode}, not ${stopped}.`]),
     ...report.findings.flatMap((finding) => {
-      const expectation = expected[finding.id];
+      const expectation = expectationOf(finding.id);
       if (expectation === undefined) return [`${finding.id} is ${finding.state}, and nobody expects it.`];
       return judge(finding, isStopped ? orOpen(expectation) : expectation, truthOf(finding.id, truth));
     }),
@@ -103,7 +121,7 @@ export function problemsOf(
 
 /** A check that has ended early may not have reached the assumption. */
 const orOpen = (expectation: Expectation): Expectation =>
-  expectation === 'unfound' ? expectation : ([...[expectation].flat(), 'not-checked'] as readonly FindingState[]); // of one or several
+  expectation === 'unfound' ? expectation : ([...[expectation].flat(), 'not-checked'] as readonly Finding['state'][]); // of one or several
 
 function judge(
   { id, state, evidence, setting }: Finding,

@@ -319,47 +319,26 @@ function filledLists(): Record<string, JsonObject[]> {
   const make = (count: number, fields: (index: number) => object): JsonObject[] =>
     Array.from({ length: count }, (_, index) => ({ id: --id, name: `CANARY ${id}`, ...fields(index) }));
   const shared = { project: null, created_at: OLD, updated_at: OLD };
-  const owner = { created_by: { name: 'canary.owner', email: 'canary@canary-mail.example' } };
   const completed = { id: 104, name: 'Completed' };
-  const audience = (index: number) => ({
-    status: index < 2 ? { id: 100, name: 'Queued' } : index % 10 === 0 ? { id: 107, name: 'Needs Info' } : completed,
-    is_cohort: false,
-    is_lookalike: index > 5 && index < 11,
-    results_count: 5_000,
-    is_activation_allowed: true,
-    eligibility: {
-      allowed: true,
-      reasons: [],
-      notices: [],
-      metrics: { unique_eids: 1, unique_scids: null, eid_scid_ratio: null, is_affinity: false },
-    },
-    source_audience: null,
-    operator: null,
-    dataset: [{ analysis_type: 'WebDomain', start_date: '2026-10-01', end_date: '2026-10-20' }],
-    ...owner,
-    ...shared,
-    ...(index < 6 && { created_at: text(START - DAY), updated_at: text(START - DAY) }),
-  });
+  const needsInfo = { id: 107, name: 'Needs Info' };
   return {
-    audiences: make(131, audience),
+    audiences: make(131, (index) => ({
+      status: index < 2 ? { id: 100, name: 'Queued' } : index % 10 === 0 ? needsInfo : completed,
+      is_lookalike: index > 5 && index < 11,
+      results_count: 5_000,
+      ...shared,
+      ...(index < 6 && { created_at: text(START - DAY), updated_at: text(START - DAY) }),
+    })),
     activations: make(4, (index) => ({
       name: undefined,
       description: 'CANARY activation',
-      status: index === 1 ? { id: 107, name: 'Needs Info' } : completed,
-      audience: { id: 190, name: 'CANARY 190' },
+      status: index === 1 ? needsInfo : completed,
       partner: { name: 'CANARY', description: 'CANARY' },
-      pricing_model: { identifier: 'EID' },
-      datastreams: [],
-      filters: { freq_limit: false, freq_min: null, freq_max: null },
-      filter_hash: null,
-      ...owner,
       ...shared,
     })),
     cohorts: make(3, (index) => ({
       status: index === 0 ? { id: 5, name: 'Not Available' } : { id: 4, name: 'Completed' },
-      total_eids: 3,
       source: 'upload',
-      source_audience: null,
       ...shared,
     })),
     projects: make(4, () => ({ description: 'CANARY', created_at: OLD })),

@@ -1,0 +1,45 @@
+import type { ServiceContract } from '../../spec/contract.ts';
+import type { OperationName } from '../../spec/operations.ts';
+import { envelopeOf, isMissing, type Reply, type Row } from './evidence.ts';
+import type { Findings, Kind } from './findings.ts';
+import type { Paths } from './paths.ts';
+import type { Probe, ProbeOptions } from './probe.ts';
+
+/** State that the steps of a check share. */
+export interface Session {
+  readonly probe: Probe;
+  readonly findings: Findings;
+  readonly paths: Paths;
+  /** The contract in effect, whose ways are tried first. */
+  readonly expected: ServiceContract;
+  /** Rows of the lists that work. */
+  readonly rows: Map<Kind, readonly Row[]>;
+  readonly onProgress: NonNullable<ProbeOptions['onProgress']>;
+}
+
+/** Why an operation is not sent at the path of a contract. */
+export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
+
+/** Returns where the client reads the payload of an operation. */
+export const placeOf = ({ expected }: Session, name: OperationName): string =>
+  expected.operations?.[name]?.data ?? 'data';
+
+/** Returns why a response shows nothing about a path. */
+export function reasonOf(reply: Reply): string {
+  const { status } = reply;
+  if (status === 0) return 'No response.';
+  if (status === 401 || status === 403)
+    return `The token is not permitted to use it, or the path does not exist (${status}).`;
+  if (isMissing(status)) return 'The ids of the list are gone.';
+  return envelopeOf(reply)
+    ? 'The response contains nothing that belongs to it.'
+    : `The service responds with ${status}.`;
+}
+
+/** Notes where the payload of an operation is. */
+export function notePlace(session: Session, name: OperationName, place: string): void {
+  if (place === 'data' && placeOf(session, name) === 'data') return;
+  const setting: ServiceContract = { operations: { [name]: { data: place } } };
+  const state = place === 'data' ? 'confirmed' : 'differs';
+  session.findings.set(`data:${name}`, state, `The payload is at \`${place}\` of the response.`, { setting });
+}

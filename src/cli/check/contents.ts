@@ -1,0 +1,101 @@
+import * as client from '../../client/index.ts';
+import { type JobKind, type JobState, jobState } from '../../spec/job-status.ts';
+import { isObject } from '../../util/json.ts';
+import type { Session } from './check-session.ts';
+import type { Row } from './evidence.ts';
+import type { Findings, Kind } from './findings.ts';
+
+/** Schemas by which the client reads resources, by namespace. */
+const SCHEMAS: Readonly<Record<Kind | 'webhooks', client.ResourceSchema<unknown>>> = {
+  audiences: client.audienceResource,
+  activations: client.activationResource,
+  cohorts: client.cohortResource,
+  projects: client.projectResource,
+  schedules: client.scheduleResource,
+  webhooks: client.webhookEndpointResource,
+};
+
+/** Notes whether the client's own decoders accept a payload. */
+export function noteShape(findings: Findings, namespace: Kind | 'webhooks', verb: 'list' | 'get', data: unknown): void {
+  const id = `shape:${namespace.slice(0, -1)}`;
+  const context = {
+    validation: 'lenient',
+    fail: (problem: string) => new TypeError(problem.replace('`data` is not as documented: ', '')),
+    warn: () => undefined,
+  } as unknown as client.DecodeContext; // all of it that the decoders use
+  try {
+    (verb === 'list' ? client.decodeList : client.decodeOne)(SCHEMAS[namespace])(data, context);
+    const state = verb === 'get' || namespace === 'webhooks' ? 'confirmed' : 'likely';
+    if (findings.stateOf(id) !== 'differs') findings.set(id, state, 'The client can read the responses.');
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const text = `The client refuses responses of ${namespace}.${verb}: ${error.message}.`;
+    findings.set(id, 'differs', text, { breaks: true });
+  }
+}
+
+const JOBS: Readonly<Partial<Record<Kind, JobKind>>> = {
+  audiences: 'audience',
+  activations: 'activation',
+  cohorts: 'cohort',
+};
+
+/** Time without a change after which a status is probably final. The zone of its timestamp does not matter. */
+const UNCHANGED_MS = 7 * 86_400_000;
+
+/** Names of statuses, by what they probably mean. */
+const MEANINGS: readonly (readonly [RegExp, JobState])[] = [
+  [/cancel|abort|stopped/i, 'cancelled'],
+  [/fail|error|reject|invalid|expired|not available|denied/i, 'failed'],
+  [/complet|finish|success|deliver|ready|done/i, 'completed'],
+  [/info|review|attention|hold|needs|action/i, 'needs-info'],
+];
+
+const hasStatus = (row: Row): boolean => isObject(row.status) && typeof row.status.id === 'number';
+
+/** Notes whether the rows of a list have the status that a single resource has: waits need it. */
+export function noteWaits(findings: Findings, kind: Kind, row: Row, resource: Row): void {
+  if (!hasStatus(resource) || !JOBS[kind]) return;
+  const setting = { waits: { via: 'get' } } as const;
+  const evidence = `Rows of ${kind} have no status, single ones have.`;
+  if (hasStatus(row)) findings.unclear('waits.via', 'Rows have the status of single resources.', 'confirmed');
+  else findings.set('waits.via', 'differs', evidence, { setting });
+}
+
+/** Notes which statuses are final, because their resources have not changed for 7 days. */
+export function noteStatuses({ findings, rows, probe, expected }: Session): void {
+  const statuses: Record<string, JobState> = {};
+  for (const [kind, list] of rows)
+    for (const row of list) {
+      const job = JOBS[kind];
+      const { id, name } = Object(row.status);
+      const isOld = probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS;
+      if (!job || !isOld || !hasStatus(row)) continue;
+      const state = jobState(row.is_lookalike === true ? 'lookalike' : job, { status: { id } }, expected.statuses);
+      if (state === 'running')
+        statuses[`${job} ${id}`] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
+    }
+  const evidence =
+    'Rows have not changed for 7 days: it is probably final. The check guesses its meaning from its name.';
+  if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', evidence, { setting: { statuses } });
+}
+
+/** Names of headers with a request id. */
+const ID_HEADER =
+  /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
+
+/** The header with the request id: it has another value in each response. */
+export function noteRequestId({ probe: { successes }, findings, expected }: Session): void {
+  const isUnique = (name: string): boolean => {
+    const values = new Set(successes.map((headers) => headers.get(name)));
+    return successes.length > 1 && values.size === successes.length && !values.has(null);
+  };
+  const inEffect = (expected.requestIdHeader ?? 'x-request-id').toLowerCase();
+  const likely = [...(successes[0]?.keys() ?? [])].filter((name) => ID_HEADER.test(name));
+  const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
+  if (requestIdHeader === undefined) return;
+  const isAssumed = requestIdHeader === 'x-request-id';
+  findings.set('request-id-header', isAssumed ? 'confirmed' : 'differs', 'Each response has another value in it.', {
+    ...(!(isAssumed && requestIdHeader === inEffect) && { setting: { requestIdHeader } }),
+  });
+}
