@@ -229,7 +229,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     const folder = folderOf(key);
     const saved = await mutex(`download ${activation.id % DOWNLOADS}`, async () => {
       await removeParts(folder);
-      return downloadTo(client, activation, folder, { signal });
+      // Read the activation again: its links may have expired while the row waited for its turn.
+      return downloadTo(client, activation.id, folder, { signal });
     });
     if (saved.length === 0) return change(view, { state: 'unfinished', reason: NO_FILES });
     const files = saved.map(({ path }) => path);
