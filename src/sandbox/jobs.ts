@@ -38,7 +38,7 @@ export type JobOutcome =
 
 /** Rules for jobs. Durations are milliseconds of the sandbox's clock. */
 export interface JobOptions {
-  /** Duration of a job. @default 600_000 */
+  /** Duration of a job. @default 600_000 ms (10 minutes) */
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
   /** Outcome of a job; one set by `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
@@ -280,7 +280,7 @@ export class Jobs {
     return entry?.kind === kind ? entry.reason : undefined;
   }
 
-  /** Stops a lookalike at 400; one that is publishing completes. Returns whether it was running. */
+  /** Stops a lookalike at 400. A lookalike that is publishing completes. Returns whether it was running. */
   cancel(id: number): boolean {
     const job = this.#running.get(id);
     if (job?.resource.status.id === PUBLISHING) job.outcome = { status: COMPLETED };
@@ -310,7 +310,7 @@ export class Jobs {
     return this.isCompleted(kind, status) ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE;
   }
 
-  /** Returns whether a status is that of a job that has succeeded. */
+  /** Returns whether a status means that a job has succeeded. */
   isCompleted(kind: JobKind, status: number): boolean {
     const named = this.#named(kind, status);
     if (named) return named === 'completed';
@@ -326,14 +326,14 @@ export class Jobs {
   /** Returns an outcome as an object, after checking that jobs of the kind can end at its status. */
   #readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
     if (!Object.hasOwn(PHASES, kind))
-      throw new Error(`The kind of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
+      throw new Error(`\`kind\` of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
     const result = typeof outcome === 'number' ? { status: outcome } : outcome;
     const { status, duration } = result;
     if (duration !== undefined) checkDuration(duration);
     const named = this.#named(kind, status);
     if (named ? named !== 'running' : isFinal(kind, status)) return result;
     throw new Error(
-      `The final status of a job must be 104, 107 or 4xx (of a cohort also 4 or 5), or one of the contract, not ${status}.`,
+      `\`status\`, the final one of a job, must be 104, 107 or 4xx (of a cohort also 4 or 5), or one of the contract, not ${status}.`,
     );
   }
 
@@ -360,7 +360,7 @@ export class Jobs {
 
 function checkDuration(ms: number): number {
   if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
-  throw new Error(`The duration of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
+  throw new Error(`\`duration\` of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
 }
 
 /** Returns whether a status ends jobs of a kind (specification, "States and transitions"). */

@@ -72,15 +72,11 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ fields: { kind, id, status }, service }) =>
       `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
   }),
-  action('POST /jobs/finish-several', ['jobs', 'kind', 'status'], {
+  action('POST /jobs/finish-several', ['kind', 'status'], {
     call({ sandbox }, fields, service) {
       const status = number(fields, 'status');
-      const { jobs, kind } = fields;
-      if (jobs !== undefined && !Array.isArray(jobs))
-        throw new FieldError('`jobs` must be an array, such as ["audience 5"].', 'jobs');
-      const chosen = sandbox.jobs.running.filter(
-        (job) => (kind === undefined || job.kind === kind) && (jobs?.includes(`${job.kind} ${job.id}`) ?? true),
-      );
+      const { kind } = fields;
+      const chosen = sandbox.jobs.running.filter((job) => kind === undefined || job.kind === kind);
       if (chosen.length === 0) throw new NotFoundError('None of these jobs is running.');
       return chosen.map((job) =>
         callOf(sandbox.jobs.finish, job.kind, job.id, service.jobs.endStatus(job.kind, status)),
@@ -153,7 +149,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /reset', [], {
     call: ({ sandbox, state }) => callOf(sandbox.restore, state),
     run: ({ console }) => console.history.clear(),
-    notice: () => 'The sandbox is as it was when the recording began.',
+    notice: () => 'The sandbox has the state from the beginning of the recording.',
   }),
   action('POST /state', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),
@@ -167,7 +163,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /recording/restart', [], {
     run: ({ console }) => console.recorder.restart(),
-    notice: () => 'The recording begins again, with the present state.',
+    notice: () => 'The recording starts again from the current state.',
   }),
   action('POST /requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),

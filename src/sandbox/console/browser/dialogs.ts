@@ -58,16 +58,17 @@ export function ask(question: string, consequence: string, answer: string): Prom
   });
 }
 
-/** Opens a dialog of the page for a row: its hidden fields and its title are those of the button. */
+/** Opens a dialog of the page for a row: it has the hidden fields and the title of the button. */
 function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLElement): void {
   const dialog = find<HTMLDialogElement>(`#${CSS.escape(id)}`);
   if (!dialog) return;
   const place = find('[data-name]', dialog);
   if (place && about !== undefined) place.textContent = about;
-  for (const [name, value] of Object.entries(JSON.parse(values))) {
-    const field = find<HTMLInputElement | HTMLSelectElement>(`[name="${CSS.escape(name)}"]`, dialog);
-    if (field) field.value = String(value);
-  }
+  for (const [name, value] of Object.entries(JSON.parse(values)))
+    for (const field of dialog.querySelectorAll<HTMLInputElement>(`[name="${CSS.escape(name)}"]`)) {
+      if (field.type === 'checkbox') field.checked = [value].flat().includes(field.value);
+      else field.value = String(value);
+    }
   dialog.showModal();
 }
 
