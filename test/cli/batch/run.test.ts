@@ -353,7 +353,7 @@ describe('aud run', () => {
 
   it('saves a file whose link was refused with a new link', async () => {
     const { runRows, sandbox, folder } = await startRows(TWO);
-    sandbox.faults.add({ on: 'GET /results/*', status: 403, times: 2 });
+    sandbox.faults.add({ on: 'GET /results/*', status: 403, times: 1 });
     const { code, err } = await runRows(['--download', join(folder, 'results')]);
     expect(code, err).toBe(0);
   });
