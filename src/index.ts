@@ -67,6 +67,8 @@ export type {
   Created,
   CreateOutcome,
   Details as ErrorDetails,
+  DownloadedFile,
+  FailedDownload,
   FieldErrors,
   JobErrorDetails,
   JobResources,
@@ -74,7 +76,7 @@ export type {
   Upload,
   WebhookRefusal,
 } from './errors/error-details.ts';
-export { FileError } from './errors/file-errors.ts';
+export { DownloadError, FileError } from './errors/file-errors.ts';
 export {
   type AnyJobError,
   type AnyWaitTimeoutError,

@@ -67,6 +67,8 @@ export const ERROR_CODES = {
   'disk-full': 'The disk is full.',
   /** `FileError`; `path` names the file or its lock. */
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
+  /** `DownloadError`; `saved` and `failed` name the results. */
+  'download-incomplete': 'Some results of an activation were saved, and others could not be downloaded.',
   /** `JournalError`: use the token of the account that wrote the journal, or another file. */
   'account-changed': 'A journal was written with another account; nothing was sent.',
   /** `JournalError`: use another key for another body, another file, or another kind of resource. */

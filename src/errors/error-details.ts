@@ -57,6 +57,24 @@ export interface UploadDetails {
   readonly upload?: Upload;
 }
 
+/** A downloaded result. */
+export interface DownloadedFile {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** Path of the file, in the directory that was passed. */
+  readonly path: string;
+  /** Size in bytes. */
+  readonly size: number;
+}
+
+/** A result that was not saved. */
+export interface FailedDownload {
+  /** Name of the datastream. */
+  readonly name: string;
+  /** Why it was not saved. */
+  readonly reason: string;
+}
+
 /** Details that every error may carry. */
 export interface Details extends CreateDetails, UploadDetails {
   /** The underlying error, without secrets. */
@@ -157,6 +175,14 @@ type FileFields = {
   /** Path of the file or its lock, if there is one. */
   readonly path?: string;
 };
+type DownloadFields = {
+  /** `activations.download`. */
+  readonly operation: string;
+  /** The saved files. */
+  readonly saved: readonly DownloadedFile[];
+  /** The results that were not saved, each with its reason. */
+  readonly failed: readonly FailedDownload[];
+};
 type JournalFields = {
   /** Path of the journal. */
   readonly path: string;
@@ -231,6 +257,7 @@ export interface ErrorFields {
   readonly 'size-mismatch': FileFields;
   readonly 'disk-full': FileFields;
   readonly 'file-unwritable': FileFields;
+  readonly 'download-incomplete': DownloadFields;
   readonly 'account-changed': JournalFields;
   readonly 'body-changed': JournalFields;
   readonly 'outcome-expired': JournalFields;

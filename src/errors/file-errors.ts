@@ -1,5 +1,5 @@
 import { AudienceError } from './audience-error.ts';
-import type { Details } from './error-details.ts';
+import type { Details, DownloadedFile, FailedDownload } from './error-details.ts';
 
 /** Data of an upload or a download, or a token file, could not be read or written on this machine. */
 export class FileError extends AudienceError {
@@ -10,5 +10,21 @@ export class FileError extends AudienceError {
   declare readonly path?: string;
   constructor(message: string, details: Details & { readonly code: FileError['code']; readonly path?: string }) {
     super(message, details);
+  }
+}
+
+/** Some results of an activation were not saved. The `cause` is the error of the first one that failed. */
+export class DownloadError extends AudienceError {
+  static override readonly className: string = 'DownloadError';
+  declare static readonly isInstance: (value: unknown) => value is DownloadError;
+  declare readonly code: 'download-incomplete';
+  /** `activations.download`. */
+  declare readonly operation: string;
+  /** The saved files. */
+  declare readonly saved: readonly DownloadedFile[];
+  /** The results that were not saved, each with its reason. */
+  declare readonly failed: readonly FailedDownload[];
+  constructor(message: string, details: Details & Pick<DownloadError, 'saved' | 'failed'>) {
+    super(message, Object.assign({ code: 'download-incomplete', operation: 'activations.download' } as const, details));
   }
 }

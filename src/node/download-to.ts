@@ -1,28 +1,23 @@
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AudienceError } from '../errors/audience-error.ts';
+import type { DownloadedFile, FailedDownload } from '../errors/error-details.ts';
+import { DownloadError, FileError } from '../errors/file-errors.ts';
 import type { Activations, DownloadOptions } from '../index.ts';
 import type { Activation } from '../spec/activation.ts';
 import type { IdLike } from '../spec/job-status.ts';
 import { replaceFile, writing } from './file-system.ts';
-
-/** A downloaded result. */
-export interface DownloadedFile {
-  /** Name of the datastream. */
-  readonly name: string;
-  /** Path of the file, in the directory that was passed. */
-  readonly path: string;
-  /** Size in bytes. */
-  readonly size: number;
-}
 
 /** Options of {@link downloadTo}. */
 export type DownloadToOptions = DownloadOptions;
 
 /**
  * Downloads the results of a completed activation into a directory, which is created if necessary. Each file is written
- * under a temporary name, flushed to the disk, and renamed. It replaces a file of the same name.
+ * under a temporary name, flushed to the disk, and renamed. It replaces a file of the same name. A result that cannot be
+ * downloaded does not stop the others.
  *
- * @throws {FileError} `disk-full` or `file-unwritable`; also the errors of `activations.download` and of its streams.
+ * @throws {DownloadError} if some of several results cannot be downloaded, once the others are saved;
+ * {@link FileError} `disk-full` or `file-unwritable`; also the errors of `activations.download`, and of the stream of an only result.
  *
  * @example
  * const files = await downloadTo(client, 42, './results', { onProgress: console.log });
@@ -33,16 +28,33 @@ export async function downloadTo(
   directory: string,
   options: DownloadToOptions = {},
 ): Promise<DownloadedFile[]> {
-  const files: DownloadedFile[] = [];
-  for await (const download of client.activations.download(activation, options)) {
+  const saved: DownloadedFile[] = [];
+  const failed: FailedDownload[] = [];
+  const errors: unknown[] = [];
+  for await (const { name, fileName, open } of client.activations.download(activation, options)) {
     await writing(directory, () => mkdir(directory, { recursive: true }));
-    const path = join(directory, download.fileName);
-    const save = () => replaceFile(path, 'part', async (file) => copy(await download.open(), file));
-    const size = await writing(path, save, options.signal);
-    files.push({ name: download.name, path, size });
+    const path = join(directory, fileName);
+    const save = () => replaceFile(path, 'part', async (file) => copy(await open(), file));
+    try {
+      saved.push({ name, path, size: await writing(path, save, options.signal) });
+    } catch (error) {
+      // The disk, an abort and the end of the client concern all results.
+      if (!AudienceError.isInstance(error) || FileError.isInstance(error) || error.code === 'client-closed')
+        throw error;
+      failed.push({ name, reason: error.message });
+      errors.push(error);
+    }
   }
-  return files;
+  if (failed.length === 0) return saved;
+  const total = saved.length + failed.length;
+  if (total === 1) throw errors[0];
+  const reasons = failed.map(({ name, reason }) => `"${name}": ${reason}`).join(' ');
+  const message = `${saved.length} of ${total} results were saved. ${reasons.slice(0, MAX_REASONS_LENGTH)}`;
+  throw new DownloadError(message, { saved, failed, cause: errors[0], advice: 'Download the results again.' });
 }
+
+/** Maximum length of the names and reasons in the message of an error, in characters. */
+const MAX_REASONS_LENGTH = 2_000;
 
 /** Bytes to collect before writing: smaller writes would be slower, larger ones would need more memory. */
 const BATCH_SIZE = 2 ** 18;

@@ -4,8 +4,9 @@
  * @module audience-activation/node
  */
 
+export type { DownloadedFile } from '../errors/error-details.ts';
 export { JournalError } from '../errors/journal-errors.ts';
-export { type DownloadedFile, type DownloadToOptions, downloadTo } from './download-to.ts';
+export { type DownloadToOptions, downloadTo } from './download-to.ts';
 export type { Journal, JournalCreateOptions, JournalImportOptions, JournalNamespace } from './journal.ts';
 export type { ImportInput } from './journal-import.ts';
 export type { ImportedFile, JournalEntry } from './journal-lines.ts';

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { AudienceClient, DownloadProgress } from '../../src/index.ts';
+import type { Activation, AudienceClient, DownloadProgress } from '../../src/index.ts';
 import { downloadTo } from '../../src/node/index.ts';
 import { openFilesBelow, temporaryDirectory } from '../support/directory.ts';
 import { eventually } from '../support/eventually.ts';
@@ -221,6 +221,31 @@ describe('results downloaded to a directory', () => {
     expect(await readdir(directory)).toEqual([]);
     expect(await openFilesBelow(directory)).toEqual([]);
     await eventually(() => expect(storage.busy()).toBe(0));
+  });
+
+  it('saves the other results when one has no link or fails, and names both', async () => {
+    const { client, directory } = await startResults(complete, ['google', 'meta', 'tiktok', 'x']);
+    const activation = await client.activations.get(7);
+    const [google, meta, tiktok, x] = activation.datastreams;
+    const datastreams = [google, { ...meta, results: null }, tiktok, { ...x, results: { uri: 'http://127.0.0.1:1/' } }];
+    const error = await failureOf(
+      downloadTo(client.withOptions({ maxRetries: 0 }), { ...activation, datastreams } as Activation, directory),
+    );
+    expect(error).toMatchObject({
+      name: 'DownloadError',
+      code: 'download-incomplete',
+      message: expect.stringContaining('2 of 4 results were saved. "meta": '),
+      saved: [
+        { name: 'google', size: SIZE },
+        { name: 'tiktok', size: SIZE },
+      ],
+      failed: [
+        { name: 'meta', reason: expect.stringContaining('missing') },
+        { name: 'x', reason: expect.stringContaining('could not reach storage') },
+      ],
+      cause: { code: 'response-invalid' },
+    });
+    expect((await readdir(directory)).sort()).toEqual(['google.csv.gz', 'tiktok.csv.gz']);
   });
 
   it('a download to a disk that fills up rejects with `disk-full`', async () => {

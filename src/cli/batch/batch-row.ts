@@ -150,7 +150,8 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   const folder = folderOf(key);
   const saved = await turns.downloads(`${activation.id % DOWNLOADS}`, async () => {
     await removeParts(folder);
-    return downloadTo(client, activation, folder, { signal });
+    // Read the activation again: its links may have expired while the row waited for its turn.
+    return downloadTo(client, activation.id, folder, { signal });
   });
   if (saved.length === 0) return change({ state: 'unfinished', reason: NO_FILES });
   const files = saved.map(({ path }) => path);

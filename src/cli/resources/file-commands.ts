@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { ConflictError, type UploadProgress } from '../../index.ts';
+import { ConflictError, DownloadError, type DownloadedFile, type UploadProgress } from '../../index.ts';
 import { downloadTo, openFile } from '../../node/index.ts';
 import { parseId } from '../input/ids.ts';
 import { NAME } from '../terminal/command-name.ts';
@@ -77,11 +77,17 @@ export async function download(
   const activation = parseId(id, 'activation');
   const client = await context.connect();
   const progress = await createTransferProgress(output);
+  const list = (files: readonly DownloadedFile[]) => output.list(files, ['path', 'size'], { isDone: true });
   const files = await downloadTo(client, activation, folder, {
     signal,
     onProgress: ({ name, loaded, total }) => progress.update(name, loaded, total),
-  }).finally(progress.close);
-  await output.list(files, ['path', 'size'], { isDone: true });
+  })
+    .finally(progress.close)
+    .catch(async (error: unknown) => {
+      if (DownloadError.isInstance(error)) await list(error.saved);
+      throw error;
+    });
+  await list(files);
   if (files.length === 0) output.note(`Activation ${id} has no results.`);
   return EXIT.done;
 }

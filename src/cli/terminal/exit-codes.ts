@@ -58,6 +58,7 @@ const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
   'size-mismatch': EXIT.unexpected,
   'disk-full': EXIT.unexpected,
   'file-unwritable': EXIT.unexpected,
+  'download-incomplete': EXIT.unexpected,
   'account-changed': EXIT.authentication,
   'body-changed': EXIT.refused,
   'outcome-expired': EXIT.outcomeUnknown,

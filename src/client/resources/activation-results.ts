@@ -14,7 +14,7 @@ import type { TransferOptions } from '../storage/transfer.ts';
 export interface ActivationResult {
   /** Name of the datastream. */
   readonly name: string;
-  /** Link to the file. It may contain a signature, so treat it as a secret. */
+  /** Link to the file; empty if the service names none. It may contain a signature, so treat it as a secret. */
   readonly uri: string;
 }
 
@@ -51,7 +51,7 @@ export interface Download {
  * Returns the results of an activation at 104.
  *
  * @throws {ResultsNotReadyError} while its job runs; {@link JobError} if the job has ended without completing;
- * {@link ResponseError} if the name or the URI of a result is missing.
+ * {@link ResponseError} if the name of a result is missing.
  */
 export function resultsOf(
   activation: Activation,
@@ -74,14 +74,12 @@ export function resultsOf(
   return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream));
 }
 
-/** Returns name and URI of a result. Both are required, also with lenient validation. */
+/** Returns name and URI of a result. A stream without a file does not hide the files of the others. */
 function resultOf(id: number, field: string, stream: unknown): ActivationResult {
   if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
   const { name, results } = stream;
   if (typeof name !== 'string') throw unreadable(id, `${field}.name`, name, 'a string');
-  if (!isObject(results)) throw unreadable(id, `${field}.results`, results, 'an object');
-  if (typeof results.uri !== 'string') throw unreadable(id, `${field}.results.uri`, results.uri, 'a string');
-  return { name, uri: results.uri };
+  return { name, uri: isObject(results) && typeof results.uri === 'string' ? results.uri : '' };
 }
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
@@ -90,21 +88,31 @@ function unreadable(id: number, field: string, value: unknown, expected: string)
   return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '', advice });
 }
 
-/** Returns the results as downloads. */
+/** Returns the results as downloads. `read` reads the results again, for links that have expired. */
 export function downloadsOf(
   results: readonly ActivationResult[],
+  read: (signal: AbortSignal) => Promise<ActivationResult[]>,
   transport: Transport,
   { onProgress, ...options }: DownloadOptions,
 ): Download[] {
   const used = new Map<string, number>();
-  return results.map(({ name, uri }) => ({
+  let latest = results;
+  const linkOf = (name: string, at: number): URL => {
+    const result = latest[at]?.name === name ? latest[at] : latest.find((other) => other.name === name);
+    return httpUrl(name, result?.uri ?? '');
+  };
+  return results.map(({ name, uri }, at) => ({
     name,
     fileName: uniqueName(fileNameOf(name, uri), used),
     open: (signal = options.signal) =>
       fromCallSite(async () => {
         const report = onProgress && ((loaded: number, total?: number) => onProgress({ name, loaded, total }));
-        const url = httpUrl(name, uri);
-        return openDownload({ transport, url, options: { ...options, signal }, onProgress: report });
+        const renew = async (whileReading: AbortSignal): Promise<URL> => {
+          latest = await read(whileReading);
+          return linkOf(name, at);
+        };
+        const url = linkOf(name, at);
+        return openDownload({ transport, url, renew, options: { ...options, signal }, onProgress: report });
       }, signal),
   }));
 }
@@ -115,7 +123,7 @@ const MAX_SHOWN_NAME_LENGTH = 200;
 function httpUrl(name: string, uri: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url && /^https?:$/.test(url.protocol)) return url;
-  const actual = url ? `a ${url.protocol} link` : 'not a link';
+  const actual = url ? `a ${url.protocol} link` : uri === '' ? 'missing' : 'not a link';
   const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}.`;
   const advice = 'See the response of activations.get.';
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '', advice });

@@ -45,7 +45,7 @@ export class Activations extends ListedJobNamespace<
    * request.
    *
    * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` if it ended without completing;
-   * `ResponseError` if the name or the URI of a result is missing.
+   * `ResponseError` if the name of a result is missing.
    */
   results(target: Activation | IdLike, options?: RequestOptions): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
@@ -57,8 +57,8 @@ export class Activations extends ListedJobNamespace<
   }
 
   /**
-   * Yields the result files of a completed activation; the download of each starts with its `open()`. No token is sent
-   * to storage. In Node, `downloadTo` of `audience-activation/node` writes the files to a directory.
+   * Yields the result files of a completed activation; the download of each starts with its `open()`. If storage refuses a
+   * link, because it has expired, the client reads the activation once more and uses the new link. No token is sent to storage. In Node, `downloadTo` of `audience-activation/node` writes the files to a directory.
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) {
@@ -77,8 +77,10 @@ export class Activations extends ListedJobNamespace<
     const { signal, maxRetries, maxRetryWait, token } = options ?? {};
     try {
       checkTransferOptions('activations.download', options);
-      const results = await this.results(target, { signal, maxRetries, maxRetryWait, token });
-      yield* downloadsOf(results, this.#transport, options);
+      const request = { maxRetries, maxRetryWait, token };
+      const results = await this.results(target, { ...request, signal });
+      const read = (whileReading: AbortSignal) => this.results(idOf(target), { ...request, signal: whileReading });
+      yield* downloadsOf(results, read, this.#transport, options);
     } catch (error) {
       throw isReason(error, [signal]) ? error : atCallSite(error, site);
     }

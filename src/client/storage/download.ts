@@ -11,6 +11,8 @@ import type { ByteReader } from './upload-source.ts';
 export interface DownloadPlan {
   readonly transport: Transport;
   readonly url: URL;
+  /** Reads the link again. A link may expire before its file has been read. */
+  readonly renew: (signal: AbortSignal) => Promise<URL>;
   readonly options: TransferOptions;
   /** `total` is `undefined` while the length is unknown. */
   readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
@@ -58,6 +60,13 @@ function versionOf(headers: Headers): string | null {
  */
 const fewestBytes = (length: number): number => (length - 1_024) * 0.8;
 
+/** Returns whether storage has refused a link, for example because the link has expired. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AttemptFailure &&
+  error.failure.kind === 'status' &&
+  error.failure.status < 500 &&
+  ![408, 429].includes(error.failure.status);
+
 /** The reader of a response without a body. */
 const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cancel: () => Promise.resolve() };
 
@@ -70,6 +79,8 @@ class Download {
   #total: number | undefined;
   /** Fewest bytes of the complete file, where `#total` is unknown. */
   #fewest = 0;
+  /** Value of `#loaded` when the link was last renewed. */
+  #renewedAt = -1;
   /** `ETag` or `Last-Modified` of the file; `undefined` if the download cannot be resumed. */
   #version: string | undefined;
 
@@ -138,15 +149,30 @@ class Download {
     }
   }
 
-  /** Requests the rest of the file. */
-  async #connect(): Promise<void> {
+  /** Requests the rest of the file. If storage refuses the link, requests it once more with a new link. */
+  #connect(): Promise<void> {
+    return this.#request().catch(async (error: unknown) => {
+      const transfer = this.#transfer;
+      if (!isRefusal(error) || this.#renewedAt === this.#loaded) throw error;
+      this.#renewedAt = this.#loaded;
+      transfer.rest();
+      const { signal } = transfer.scope;
+      const url = await this.#plan.renew(signal).catch(() => undefined);
+      signal.throwIfAborted();
+      if (!url) throw error;
+      transfer.url = url;
+      return this.#request();
+    });
+  }
+
+  async #request(): Promise<void> {
     const transfer = this.#transfer;
     const { fetch } = transfer;
     const { fetchOptions } = transfer.settings;
     const range = this.#loaded > 0 && { range: `bytes=${this.#loaded}-` };
     const init = { ...fetchOptions, credentials: 'omit', headers: { ...range }, redirect: 'manual' } as const;
     const response = await transfer.exchange(
-      (signal) => abortable(fetch(this.#plan.url.href, { ...init, signal }), signal),
+      (signal) => abortable(fetch(transfer.url.href, { ...init, signal }), signal),
       ({ status, headers }) =>
         this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
     );

@@ -83,6 +83,8 @@ export class Transfer {
   attempt: AbortScope | undefined;
   /** Retries so far. A download resets them whenever data arrive. */
   retries = 0;
+  /** Address of the next request. */
+  url: URL;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
   readonly #callId = nextCallId();
@@ -102,6 +104,7 @@ export class Transfer {
     this.settings = transport.settings;
     this.scope = new AbortScope({ owner: transport.state, parents: [options.signal] });
     this.#plan = plan;
+    this.url = plan.url;
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
     this.#observer = this.settings.hooks.length > 0 ? new CallObserver(this.settings, () => this.event) : undefined;
     this.#ended.promise.catch(() => {});
@@ -109,8 +112,8 @@ export class Transfer {
 
   /** The latest request, as hooks and errors show it: without its query. */
   get event(): RequestEvent {
-    const { operation, method, url } = this.#plan;
-    const { origin: baseUrl, pathname: path } = url;
+    const { operation, method } = this.#plan;
+    const { origin: baseUrl, pathname: path } = this.url;
     return { callId: this.#callId, operation, method, baseUrl, path, isPoll: false, attempt: this.#attempts };
   }
 
@@ -214,7 +217,7 @@ export class Transfer {
   }
 
   #redactor(): Redactor {
-    return queryRedactor(this.settings.redactor, this.#plan.url);
+    return queryRedactor(this.settings.redactor, this.url);
   }
 
   /** Returns the wait before the next attempt, or `undefined` to give up. */

@@ -351,6 +351,13 @@ describe('aud run', () => {
     expect((await runRows(flags)).code).toBe(0);
   });
 
+  it('saves a file whose link was refused with a new link', async () => {
+    const { runRows, sandbox, folder } = await startRows(TWO);
+    sandbox.faults.add({ on: 'GET /results/*', status: 403, times: 1 });
+    const { code, err } = await runRows(['--download', join(folder, 'results')]);
+    expect(code, err).toBe(0);
+  });
+
   it('tries the folder of --download before anything is built', async () => {
     const { runRows, creates, folder } = await startRows(TWO);
     await writeFile(join(folder, 'taken'), '');

@@ -314,6 +314,16 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       },
     },
   },
+  'download-incomplete': {
+    'streams without a file': {
+      args: ['activations', 'download', '1'],
+      service: activationWith([
+        { name: 'meta', results: null },
+        { name: 'google', results: { uri: '' } },
+      ]),
+      text: '0 of 2 results were saved. "meta": The URI of result "meta" must be an http(s) link to be downloaded; it is missing.',
+    },
+  },
   'account-changed': 'journal.test.ts: a journal of another account',
   'body-changed': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',
   'outcome-expired': 'run.process.test.ts: a row that has changed, an unknown outcome, and a file that is no journal',

@@ -25,10 +25,6 @@ describe('a completed activation whose results differ from what is documented', 
     [null, '`datastreams` is null, expected an array'],
     [{ devices: stream }, '`datastreams` is an object, expected an array'],
     [[null], '`datastreams.0` is null, expected an object'],
-    [[stream, { ...stream, results: null }], '`datastreams.1.results` is null, expected an object'],
-    [[{ ...stream, results: undefined }], '`datastreams.0.results` is missing, expected an object'],
-    [[{ ...stream, results: {} }], '`datastreams.0.results.uri` is missing, expected a string'],
-    [[{ ...stream, results: { uri: 7 } }], '`datastreams.0.results.uri` is a number, expected a string'],
     [[{ ...stream, name: undefined }], '`datastreams.0.name` is missing, expected a string'],
   ];
   it.each(odd)('fails with a ResponseError that names the field: %j', async (datastreams, problem) => {
@@ -44,6 +40,24 @@ describe('a completed activation whose results differ from what is documented', 
     const read = await activations.get(7);
     expect(await failureOf(activations.results(read))).toMatchObject(expected);
   });
+
+  it.each([[null], [undefined], [{}], [{ uri: null }], [{ uri: 7 }], [{ uri: '' }]])(
+    'a stream whose results are %j has an empty URI, and does not hide the other results',
+    async (results) => {
+      const server = await startServer([
+        { data: [{ ...wireActivation(''), datastreams: [{ ...stream, name: 'meta', results }, stream] }] },
+      ]);
+      const { activations } = clientOf(server);
+      expect(await activations.results(7)).toEqual([
+        { name: 'meta', uri: '' },
+        { name: 'devices', uri: stream.results.uri },
+      ]);
+      const [meta] = await all(activations.download(7));
+      expect(await failureOf(meta?.open() ?? Promise.resolve())).toMatchObject({
+        message: expect.stringContaining('"meta" must be an http(s) link to be downloaded; it is missing'),
+      });
+    },
+  );
 
   it('a completed activation without data streams has no results', async () => {
     const server = await startServer([{ data: [{ ...wireActivation(''), datastreams: [] }] }]);

@@ -218,6 +218,39 @@ describe('a download', () => {
     }),
   );
 
+  /** A client whose links expire, at the given reads of the activation, to storage that responds by a script. */
+  async function startExpiring(steps: readonly Step[], links: readonly string[]) {
+    const storage = await startServer(steps);
+    const reads = links.map((link) => ({ data: [wireActivation(`${storage.url}${link}?X-Signature=${SIGNATURE}`)] }));
+    const api = await startServer(reads);
+    return { storage, api, client: clientOf(api) };
+  }
+
+  it.each([400, 403, 404, 410])('a link that storage refuses with %i is read again once', async (status) => {
+    const { client, storage, api } = await startExpiring([{ status }, FILE], ['/old.csv', '/new.csv']);
+    const { open } = await firstOf(client.activations.download(7));
+    expect(await bytesOf(await open())).toHaveLength(SIZE);
+    expect((await storage.seen()).map(({ url }) => url.split('?')[0])).toEqual(['/old.csv', '/new.csv']);
+    expect(await api.seen()).toHaveLength(2);
+  });
+
+  it('a new link that storage refuses, too, is the end', async () => {
+    const { client, storage, api } = await startExpiring([{ status: 403 }], ['/1.csv', '/2.csv', '/3.csv']);
+    const { open } = await firstOf(client.activations.download(7));
+    expect(await failureOf(open())).toMatchObject({ name: 'PermissionError' });
+    expect([(await storage.seen()).length, (await api.seen()).length]).toEqual([2, 2]);
+  });
+
+  it.runIf(!inBrowser)('a cut download whose link has expired resumes with a new link', () =>
+    quickly(async () => {
+      const cut: Step = { ...FILE, fault: 'cut-body' };
+      const { client, storage } = await startExpiring([cut, { status: 403 }, FILE], ['/old.csv', '/new.csv']);
+      const { open } = await firstOf(client.activations.download(7));
+      expect(isContent(await bytesOf(await open()))).toBe(true);
+      expect((await storage.seen()).at(-1)).toMatchObject({ headers: { range: `bytes=${SIZE / 2}-` } });
+    }),
+  );
+
   it.each([
     [
       { status: 403, text: `<Error><Message>Request has expired</Message><Q>${SIGNATURE}</Q></Error>` },
