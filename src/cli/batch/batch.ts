@@ -282,7 +282,7 @@ export const activationKey = (key: string): string => `${key} activation`;
 function stateOf(error: unknown): RowState {
   const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown' || outcome === 'done') return 'unknown';
-  // A file that storage does not have is no failed job.
+  // If storage does not have the file, that is not a failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
   const isRefused = code === 'body-changed' || (outcome !== undefined && isRowRefused(error));

@@ -73,9 +73,9 @@ const FAILURES: readonly unknown[] = [
 export const isRowRefused = (error: unknown): boolean => [...RESPONSES, ...REFUSALS].includes(Object(error).code);
 
 /**
- * Returns a queue that sends one create after another, so that a process that is killed leaves at most one in doubt. A
- * create that fails is put aside, and the next one is sent. After three failures without a success, the queue waits for
- * the end of the outage, and then sends these creates once more.
+ * Returns a queue that sends one create after another, so that a process that is killed leaves at most one in doubt.
+ * The queue puts a failed create aside, and sends the next create. After three failures without a success, it waits for
+ * the end of the outage, and then sends the failed creates once more.
  */
 export function createQueue(options: QueueOptions): AddCreate {
   const { signal, budgetWait, outageWait } = options;
@@ -118,7 +118,7 @@ export function createQueue(options: QueueOptions): AddCreate {
         () => false,
       );
       if (!isOver) continue;
-      // Whether creates succeed, too, only a create shows.
+      // Only a create request shows whether creates succeed again.
       if (items.length === 0) release(true);
       return;
     }
@@ -152,7 +152,7 @@ export function createQueue(options: QueueOptions): AddCreate {
       while (items.length > 0 || (isOutage() && failed.some(([item]) => !item.isRepeated))) {
         if (isOutage()) await awaitService();
         signal.throwIfAborted();
-        // Only now: an activation may have come to the queue in the meantime.
+        // Choose the next create only now, because an activation may have joined the queue meanwhile.
         const item = items.sort(byRank).shift();
         if (item) await send(item);
       }
@@ -168,7 +168,7 @@ export function createQueue(options: QueueOptions): AddCreate {
       items.push({ rank, send: sendItem, resolve, reject });
       if (isRunning) return;
       isRunning = true;
-      // A later turn: rows that are added together are sorted first.
+      // Start in a later turn, so that rows that are added together are sorted first.
       void Promise.resolve()
         .then(run)
         .finally(() => {

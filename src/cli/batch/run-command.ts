@@ -103,7 +103,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const isTemporary = endsWithCommand && flags.journal === undefined;
   const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'aud-run-')) : undefined;
   const path = temporary === undefined ? journalFile : join(temporary, 'journal');
-  // What an earlier run has created is not held against the windows of today.
+  // Resources of an earlier run are not checked against today's date windows.
   const isKept = existsSync(path);
   const kept = isKept ? await readJournal(path) : undefined;
   const created = rows.filter(
@@ -290,7 +290,7 @@ async function conclude(
   if (signal.aborted) {
     const late = EXIT.waitTimedOut;
     const ended = reportError(interruption(signal, { late, closed: late, resume }), output);
-    // A signal ends the process, so that the loop of a shell does not go on.
+    // The process ends by the signal itself, so that a loop in a shell ends, too.
     return ended === late ? code : ended;
   }
   if (resume) output.log('info', `Continue with: ${resume}`);
@@ -311,7 +311,7 @@ function codeOf({ state, error }: RowView, { failOnBlocked }: RunFlags): ExitCod
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // The audience was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
-  // The next run reads the activation again, with other links.
+  // The next run reads the activation again, and gets other links.
   if (Object(error).operation === 'activations.download') return EXIT.unexpected;
   if (error !== undefined) return exitCodeOf(error);
   return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;

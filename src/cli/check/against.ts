@@ -33,11 +33,11 @@ export function compare({ findings, contract, level }: CheckReport, earlier: Ser
     if (state === 'not-checked' || state === 'likely') {
       if (wasFound && isCheckedAt(level, id)) unchecked.push(id);
     } else if (state === 'differs' && !setting) {
-      // What has never worked may still be refused.
+      // An operation that never worked may still be refused.
       if (wasFound) changes.push({ id, was, is: id.startsWith('path:') ? 'refused' : evidence });
     } else if (before[id] !== now[id]) changes.push({ id, was, is: now[id] ?? evidence });
   }
-  // Rows with a status may be gone: only further ones are a change.
+  // Rows with a status may be gone, so only additional rows are a change.
   const fresh = Object.keys(contract.statuses ?? {}).filter((key) => earlier.statuses?.[key] === undefined);
   if (fresh.length > 0) changes.push({ id: 'statuses', was: 'not final', is: fresh.join(', ') });
   return { changes, unchecked };

@@ -44,7 +44,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   try {
     report = await runCheck(context, flags, account, expected);
   } finally {
-    // Before anything is printed, because the reader of the output may be gone.
+    // Write the file before printing, because the reader of the output may be gone.
     notes = (await out?.write(report?.stopped ? undefined : report, expected ?? {})) ?? [];
   }
   const comparison = earlier && compare(report, earlier);
@@ -58,7 +58,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const { changes, unchecked } = comparison ?? { changes: [], unchecked: [] };
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of unchecked) output.log('warning', `${id} was confirmed earlier, and could not be checked.`);
-  // What the file adapts is no news; what the client cannot do always is.
+  // A difference that the file adapts is not reported. An operation that does not work always is.
   const isNews = ({ state, breaks }: Finding): boolean => state === 'differs' && (!comparison || breaks === true);
   if (changes.length > 0 || report.findings.some(isNews)) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;

@@ -78,7 +78,7 @@ export async function checkPaging(session: Session): Promise<void> {
   else findings.set('paging', 'differs', evidence, { setting: { paging } });
   if (maxSize !== undefined) return findings.set('page-size', 'differs', FIXED, { setting: { paging } });
   const page = await checkPageSize(session, readPage, paging);
-  // Further rows are older ones.
+  // The following rows are older.
   if (page.length > rows.length) session.rows.set(kind, page);
 }
 
@@ -112,7 +112,7 @@ async function findPaging(
     if (start.rows[0]?.id !== first.rows[0]?.id) continue;
     const { rows } = await readPage(queryAfter(way, first, 1), `the next page by ${way.param}`);
     const [row] = rows;
-    // Which row it is depends on what other programs create meanwhile.
+    // The row depends on what other programs create meanwhile.
     const isNext = row && row.id !== first.rows[0]?.id && listed.some(({ id }) => id === row.id);
     if (isNext && rows.length === 1) return way;
   }

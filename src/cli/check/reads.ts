@@ -118,7 +118,7 @@ function refusalText({ status }: Reply): string {
 function refusalOf({ probe }: Session, reply: Reply, path: string): 'missing' | 'denied' | undefined {
   const { status } = reply;
   const isLikeUnknown = probe.isLikeUnknown(reply);
-  // The 404 of a resource says nothing of the path.
+  // The 404 of a resource says nothing about the path.
   if (status === 404 && path.includes('{id}') && !isLikeUnknown) return undefined;
   if (isMissing(status) || (status >= 300 && status < 400)) return 'missing';
   if (status > 0 && status < 500 && isLikeUnknown) return 'denied';

@@ -36,7 +36,7 @@ export function linesOf(report: CheckReport, { width, isAll, file, emphasize }: 
   const [assumed, actual] = [foundTexts({}), foundTexts(report.contract)];
   const block = (finding: Finding): readonly string[] => {
     const { id, setting, evidence } = finding;
-    // The evidence of a path has both requests.
+    // The evidence of a path contains both requests.
     const isChange = setting && assumed[id] !== undefined && !id.startsWith('path:');
     const change = isChange ? `${assumed[id]} → ${actual[id]}` : '';
     const texts = [change, evidence, overrideOf(finding)].filter((text) => text !== '');

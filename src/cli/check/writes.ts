@@ -41,7 +41,7 @@ export async function checkWrites(session: Session, confirmDelete: ConfirmDelete
   const names = ['projects.create', 'projects.delete'] as const;
   const heldBack = names.filter((name) => !paths.isCallable(name));
   for (const name of heldBack) findings.unclear(`path:${name}`, HELD_BACK);
-  // What cannot be listed could not be told from another resource.
+  // Without a list, the new resource could not be distinguished from another resource.
   if (heldBack.length > 0 || list === undefined || (get === undefined && rows.get('projects')?.length))
     return undefined;
   return new ProjectFlow(session, list, get ?? paths.inEffect('projects.get').path).run(confirmDelete);
@@ -230,7 +230,7 @@ class ProjectFlow {
   async #delete(id: Id, isNoted: boolean): Promise<boolean> {
     const { probe, findings, paths } = this.#session;
     const { method, path } = paths.inEffect('projects.delete');
-    // Its delete was interrupted.
+    // The delete of the project was interrupted.
     if (this.#deleting.has(id)) return this.#isGone(id);
     this.#deleting.add(id);
     const reply = await probe.send({ method, path, id, why: 'delete a project of a check' });

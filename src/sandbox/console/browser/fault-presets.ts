@@ -36,7 +36,7 @@ export function addFaultPresets(): void {
     if (radio instanceof HTMLInputElement) choose(form, radio.value);
     else describe(form);
   });
-  // After the fields have their first values again.
+  // Runs after the form has reset its fields.
   form.addEventListener('reset', () => setTimeout(() => choose(form, PRESETS[0]?.[0] ?? '')));
   choose(form, PRESETS[0]?.[0] ?? '');
 }

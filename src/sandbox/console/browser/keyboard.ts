@@ -12,7 +12,7 @@ function openSearch(event: KeyboardEvent): void {
 function stepRows(event: KeyboardEvent): void {
   const { activeElement } = document;
   const row = activeElement?.closest('tr');
-  // Only with the focus in a list: single keys elsewhere are the reader's own.
+  // Single keys work only while a list has the focus.
   if (!row || activeElement?.matches('input, select')) return;
   const rows = [...(row.closest('table')?.querySelectorAll('tr:has(.row)') ?? [])];
   const next = rows[rows.indexOf(row) + (event.key === 'ArrowDown' ? 1 : -1)];

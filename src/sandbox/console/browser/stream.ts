@@ -40,7 +40,7 @@ function listen(): void {
   if (document.hidden || isEnded()) return;
   const opened = new EventSource('/events');
   events = opened;
-  // What has changed between the page and its stream.
+  // Load the changes between the page and its stream.
   opened.addEventListener('open', () => void update());
   opened.addEventListener('change', () => void update());
   opened.addEventListener('error', () => void recover());

@@ -129,7 +129,7 @@ const dialogs = (account: Html | ''): readonly Html[] => [
         'Organization',
         'company',
         { placeholder: 'Example Company' },
-        'A name that does not exist yet creates one',
+        'A new name creates an organization',
       ),
     ],
   }),
