@@ -30,7 +30,7 @@ import { DEFAULTS, PAGE_NUMBERS, type Settings } from './http/request-options.ts
 import { customFetch, type Fetch, type FetchOptions, OWN_FETCH_OPTIONS, platformFetch } from './http/send.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 import type { Hooks } from './polling/wait-events.ts';
-import type { RateLimiter } from './rate-limit/rate-limiter.ts';
+import type { RateLimiter } from './rate-limit/permits.ts';
 import { mergeRateLimits } from './rate-limit/rate-limits.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
