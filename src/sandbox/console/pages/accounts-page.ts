@@ -125,12 +125,7 @@ const dialogs = (account: Html | ''): readonly Html[] => [
     fields: [
       input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
       input('Password', 'password', { required: true, autocomplete: 'off' }),
-      input(
-        'Organization',
-        'company',
-        { placeholder: 'Example Company' },
-        'A new name creates an organization',
-      ),
+      input('Organization', 'company', { placeholder: 'Example Company' }, 'A new name creates an organization'),
     ],
   }),
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {
