@@ -326,14 +326,14 @@ export class Jobs {
   /** Returns an outcome as an object, after checking that jobs of the kind can end at its status. */
   #readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
     if (!Object.hasOwn(PHASES, kind))
-      throw new Error(`The kind of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
+      throw new Error(`\`kind\` of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
     const result = typeof outcome === 'number' ? { status: outcome } : outcome;
     const { status, duration } = result;
     if (duration !== undefined) checkDuration(duration);
     const named = this.#named(kind, status);
     if (named ? named !== 'running' : isFinal(kind, status)) return result;
     throw new Error(
-      `The final status of a job must be 104, 107 or 4xx (of a cohort also 4 or 5), or one of the contract, not ${status}.`,
+      `\`status\`, the final one of a job, must be 104, 107 or 4xx (of a cohort also 4 or 5), or one of the contract, not ${status}.`,
     );
   }
 
@@ -360,7 +360,7 @@ export class Jobs {
 
 function checkDuration(ms: number): number {
   if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
-  throw new Error(`The duration of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
+  throw new Error(`\`duration\` of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
 }
 
 /** Returns whether a status ends jobs of a kind (specification, "States and transitions"). */

@@ -25,9 +25,9 @@ describe('options of a sandbox', () => {
     const { account, sandbox } = startSandbox();
     const [oauth, audiences]: string[] = ['oauth', 'audiences'];
     // @ts-expect-error -- not a kind
-    expect(() => account.token(oauth)).toThrow('The kind of a token must be one of login, api, mcp, not "oauth".');
+    expect(() => account.token(oauth)).toThrow('`kind` of a token must be one of login, api, mcp, not "oauth".');
     // @ts-expect-error -- not a kind
-    expect(() => sandbox.jobs.next(audiences, 104)).toThrow('The kind of a job must be one of audience');
+    expect(() => sandbox.jobs.next(audiences, 104)).toThrow('`kind` of a job must be one of audience');
   });
 
   it('an error thrown by a callback does not fail the request', async () => {

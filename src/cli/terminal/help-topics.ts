@@ -119,7 +119,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'an outage',
-        'After three failures without a success, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
+        'After three failures without a success, or fewer if a read fails, too, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
       ['the build budget', 'If the budget is used up, the command waits for it, for at most `--budget-wait`.'],
     ],
@@ -163,6 +163,10 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       [
         '--json',
         'One line for each change, with its time (`at`), the columns, `files` and `error`. The last line of a key is its result.',
+      ],
+      [
+        '--status',
+        'done: the files of the row are saved. waiting for …: its last job, which may have ended since. in doubt: its create request may have taken effect. not begun: nothing was sent.',
       ],
       ['--report', 'The final table, with the files of each row, as CSV or JSON according to the extension.'],
       [

@@ -219,7 +219,7 @@ const TOKEN_KINDS: readonly TokenKind[] = ['login', 'api', 'mcp'];
 
 function checkKind(kind: TokenKind): void {
   if (!TOKEN_KINDS.includes(kind))
-    throw new Error(`The kind of a token must be one of ${TOKEN_KINDS.join(', ')}, not "${kind}".`);
+    throw new Error(`\`kind\` of a token must be one of ${TOKEN_KINDS.join(', ')}, not "${kind}".`);
 }
 
 function tokenAdmin(

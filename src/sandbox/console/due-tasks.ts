@@ -1,6 +1,7 @@
 import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
+import type { Owner } from './shown-accounts.ts';
 
 /** The effect of a task, in words. */
 interface Description {
@@ -8,6 +9,7 @@ interface Description {
   /** Its resource or event, and the words for several that do the same, such as "jobs end at 104 Completed". */
   readonly subject: string;
   readonly event: string;
+  readonly owner: Owner | undefined;
   /** Page of what it is about, if it has one. */
   readonly href?: string;
 }
@@ -29,22 +31,27 @@ export const nextTask = (service: Service): DueTask | undefined => dueTasks(serv
 function describe({ jobs, state }: Service, task: Task): Description | undefined {
   if (task.type === 'delivery') {
     const { event, attempt } = task;
-    const { name, id } = event.endpoint;
+    const { name, id, creator } = event.endpoint;
+    const owner = creator.company;
     const description = `Attempt ${attempt} to deliver ${event.type} to ${name} (webhook endpoint ${id})`;
     const href = `/deliveries?event=${event.id}&to=${id}#detail`;
-    return { description, subject: event.id, event: `deliveries to ${name} are attempted again`, href };
+    return { description, subject: event.id, event: `deliveries to ${name} are attempted again`, owner, href };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;
     const subject = `schedule ${schedule.id}`;
     if (!account.schedules.has(schedule.id)) return undefined;
     const href = `/resources/${schedule.id}`;
-    return { description: `Schedule ${schedule.id} builds again`, subject, event: 'schedules build again', href };
+    const description = `Schedule ${schedule.id} builds again`;
+    return { description, subject, event: 'schedules build again', owner: account, href };
   }
   if (task.type === 'upload-cleanup') {
     const { reference } = task;
-    if (!state.uploads.has(reference)) return undefined;
-    return { description: `Upload ${reference} is deleted`, subject: reference, event: 'uploads are deleted' };
+    const upload = state.uploads.get(reference);
+    if (!upload) return undefined;
+    const description = `Upload ${reference} is deleted`;
+    const owner = [...state.accounts.values()].find(({ id }) => id === upload.accountId);
+    return { description, subject: reference, event: 'uploads are deleted', owner };
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
@@ -52,5 +59,6 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
   const [one, several] = task.type === 'job-end' ? ['ends at', 'end at'] : ['reaches', 'reach'];
   const subject = `${job.kind} ${task.id}`;
   const description = `The job of ${subject} ${one} ${id} ${name}`;
-  return { description, subject, event: `jobs ${several} ${id} ${name}`, href: `/resources/${task.id}` };
+  const href = `/resources/${task.id}`;
+  return { description, subject, event: `jobs ${several} ${id} ${name}`, owner: job.account, href };
 }

@@ -6,7 +6,7 @@ import { withoutOverrides } from './words.ts';
 interface Sending {
   readonly fields?: Content;
   /** Fields with a fixed value. */
-  readonly values?: Readonly<Record<string, string | number>>;
+  readonly values?: Readonly<Record<string, string | number | readonly string[]>>;
   /** Classes of the button. */
   readonly style?: string;
 }
@@ -27,7 +27,7 @@ export function actionForm(action: string, submit: string, form: ActionForm = {}
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const attributes = {
-    class: isInline ? '' : `form ${layout}`.trim(),
+    class: isInline ? '' : layout === 'row' ? 'acts' : 'form',
     method: 'post',
     'data-action': action,
     'data-confirm': question,
@@ -42,6 +42,21 @@ ${hiddenFields(values)}${fields}${last}</form>`;
 /** Returns the button that advances the clock. */
 export const advanceBy = (ms: number, submit: string, style = '', label?: string): Html =>
   actionForm('POST /api/clock/advance', submit, { values: { ms: Math.max(0, Math.ceil(ms)) }, style, label });
+
+const ADVANCES = [
+  ['+1 min', 60_000],
+  ['+10 min', 600_000],
+  ['+1 h', 3_600_000],
+  ['+1 d', 86_400_000],
+] as const;
+
+/** Returns the buttons that advance the clock by round durations. */
+export const advances = (): Html => {
+  const buttons = ADVANCES.map(
+    ([text, ms]) => html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`,
+  );
+  return html`<form class="acts" method="post" data-action="POST /api/clock/advance">${buttons}</form>`;
+};
 
 const hiddenFields = (values: Sending['values'] = {}): Html[] =>
   Object.entries(values).map(
@@ -82,7 +97,7 @@ export function opener(dialog: string, text: string, { label, style, about, valu
 /** Returns the form with which the browser logs in as an account, for the consent page of OAuth. */
 export const logInAs = (email: string): Html =>
   html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
-<button class="small" aria-label="Log in as ${email}">Log in as</button></form>`;
+<button aria-label="Log in as ${email}">Log in as</button></form>`;
 
 /** Returns an input with its label. */
 export function input(label: string, name: string, attributes: Attributes = {}, hint = ''): Html {

@@ -1,8 +1,10 @@
 import type { JobChange } from '../jobs.ts';
 import type { Service } from '../service.ts';
-import type { Endpoint } from '../state.ts';
+import type { Endpoint, LogEntry } from '../state.ts';
 import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
+import { findResource } from './objects.ts';
+import type { Owner } from './shown-accounts.ts';
 import { count, counted } from './words.ts';
 
 /** A status that a job had, and who has changed it. */
@@ -19,6 +21,7 @@ export interface HappenedAt {
   readonly what: 'jobs' | 'deliveries' | 'disabled';
   /** Kind and id of the job, or name of the endpoint. */
   readonly subject: string;
+  readonly owner: Owner | undefined;
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
 }
 
@@ -29,11 +32,14 @@ export interface Advance {
   readonly events: HappenedAt[];
 }
 
+/** What ticks off one of the first steps. */
+type Milestone = 'ended' | 'delivered' | 'replayed' | 'limited';
+
 /** Most jobs whose changes are kept. */
 const MAX_JOBS = 10_000;
 
 /** Most events that are kept while the clock runs. */
-const MAX_EVENTS = 20_000;
+const MAX_EVENTS = 100_000;
 
 /** The statuses of jobs, and what an action does, while a console is open. */
 export class History {
@@ -42,6 +48,8 @@ export class History {
   #isInConsole = false;
   /** The actions that are being done. */
   readonly #current = new Set<Advance>();
+  /** What has been seen at least once, also after the log has dropped it. */
+  readonly seen = new Set<Milestone>();
   /** The latest advance, by an action of the console. */
   latest: Advance | undefined;
   /** What has happened since then, while the clock runs; the latest part. */
@@ -50,9 +58,12 @@ export class History {
   constructor(service: Service) {
     this.#service = service;
     this.#since = this.#begin();
+    this.#look();
     service.observers.add({
+      onRequest: ({ entry }) => this.#lookAt(entry),
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => {
+        this.seen.add('delivered');
         if (delivery) for (const { events } of this.#records()) addDelivery(events, event.endpoint, delivery);
       },
     });
@@ -63,6 +74,23 @@ export class History {
     this.#jobs.clear();
     this.latest = undefined;
     this.#since = this.#begin();
+    this.seen.clear();
+    this.#look();
+  }
+
+  /** Looks for milestones in a state. */
+  #look(): void {
+    const { state, jobs, webhooks } = this.#service;
+    for (const entry of state.log) this.#lookAt(entry);
+    if (webhooks.attempts.length > 0) this.seen.add('delivered');
+    for (const { audiences, activations, cohorts, estimates } of state.accounts.values())
+      for (const id of [audiences, activations, cohorts, estimates].flatMap((all) => [...all.keys()]))
+        if (!jobs.saved.running.has(id)) this.seen.add('ended');
+  }
+
+  #lookAt({ replayed, status }: LogEntry): void {
+    if (replayed) this.seen.add('replayed');
+    if (status === 429) this.seen.add('limited');
   }
 
   #begin(): Advance {
@@ -128,18 +156,21 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
+    this.seen.add('ended');
+    const owner = findResource(this.#service, id)?.account;
     for (const { events } of this.#records())
-      events.push({ at, what: 'jobs', subject: `${kind} ${id}`, result: outcome });
+      events.push({ at, what: 'jobs', subject: `${kind} ${id}`, owner, result: outcome });
   }
 }
 
 function addDelivery(events: HappenedAt[], endpoint: Endpoint, delivery: Delivery): void {
   const { at, attempt } = delivery;
-  const subject = endpoint.name;
+  const { name: subject, creator } = endpoint;
+  const owner = creator.company;
   const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
-  events.push({ at, what: 'deliveries', subject, result: isDelivered({ delivery }) ? 'succeeded' : failed });
+  events.push({ at, what: 'deliveries', subject, owner, result: isDelivered({ delivery }) ? 'succeeded' : failed });
   const isNoted = events.some((event) => event.what === 'disabled' && event.subject === subject);
-  if (isDisabled(endpoint) && !isNoted) events.push({ at, what: 'disabled', subject, result: 'disabled' });
+  if (isDisabled(endpoint) && !isNoted) events.push({ at, what: 'disabled', subject, owner, result: 'disabled' });
 }
 
 /** Returns how many jobs ended, how many deliveries were attempted, and which endpoints were disabled. */

@@ -15,7 +15,7 @@ export const foreign = (text: string, empty = 'no name'): Html =>
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
   const clock = new Date(time).toISOString().slice(11, 11 + digits);
-  return isToday ? clock : `${dateText(time)}, ${clock.slice(0, 8)}`;
+  return isToday ? clock : `${dateText(time, now)}, ${clock.slice(0, 8)}`;
 }
 
 /** Returns a time as an element, with the exact one as its title. */
@@ -28,7 +28,7 @@ export function timeElement(time: number | string, now: number, digits = 8): Htm
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
 
 /** Returns a word with a shape and a colour that support it. */
-export const badge = (tone: Tone, text: Content): Html => html`<span class="badge ${tone}">${text}</span>`;
+export const badge = (tone: Tone, text: Content): Html => html`<span class="${`badge ${tone}`.trim()}">${text}</span>`;
 
 /** Returns the status of a job: completed, waiting for information, failed, or running. */
 export function jobBadge({ id, name }: { readonly id: number; readonly name: string }): Html {
@@ -42,17 +42,20 @@ export function httpBadge(status: number | undefined): Html {
   return badge(status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'ok', status);
 }
 
-/** Returns a list of names and values: in columns, or as lines. */
-export function facts(entries: readonly (readonly [name: Content, value: Content])[], style: '' | 'list' = ''): Html {
-  const shown = entries.filter(([, value]) => value !== '');
-  return html`<dl class="facts ${style}">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
-}
+/** Returns a list of names and values; a value that is empty is left out. */
+export const facts = (entries: readonly (readonly [name: Content, value: Content])[]): Html =>
+  html`<dl class="facts">${entries.map(([name, value]) => (value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
 
 /** Returns a bar that shows how much of a limit is used. */
 export function meter(label: string, used: number, limit: number, unit = ''): Html {
   const max = Math.max(1, limit);
-  const bar = attributesOf({ class: used >= limit && 'full', value: Math.min(used, max), max, 'aria-label': label });
-  return html`<progress${bar}></progress>${count(used)} of ${count(limit)}${unit}`;
+  const bar = attributesOf({
+    class: used >= limit ? 'warn' : 'busy',
+    value: Math.min(used, max),
+    max,
+    'aria-label': label,
+  });
+  return html`<progress${bar}></progress> ${count(used)} of ${count(limit)}${unit}`;
 }
 
 /** Returns a part of a page that the script keeps up to date. */
@@ -73,7 +76,7 @@ export const note = (
   title: Content,
   { details = [], actions = [], role }: { details?: readonly Content[]; actions?: readonly Html[]; role?: string } = {},
 ): Html =>
-  html`<div class="note ${tone}"${attributesOf({ role })}><p class="${tone}">${title}</p>
+  html`<div class="note ${tone}"${attributesOf({ role })}><b class="${tone}">${title}</b>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
 /** Returns the text of an empty list: what is missing, why, and what to do. */
@@ -88,25 +91,27 @@ export const head = (title: Content, state: Content = '', actions: Content = '')
 export const linkButton = (href: string, text: string, style = ''): Html =>
   html`<a class="button ${style}" href="${href}">${text}</a>`;
 
-/** Something that happened: when, in which colour, and what is said in place of the time since the one before. */
+/** Something that happened: when, and what is said in place of the time since the one before. */
 export interface Happening {
   readonly at: number;
-  readonly tone: Tone;
   readonly content: Content;
   readonly gap?: string;
 }
 
 /** Returns what happened, one after the other, with the time in between. */
-export const timeline = (happenings: readonly Happening[]): Html =>
-  html`<ol class="steps">${happenings.map(({ at, tone, content, gap }, index) => {
+export const timeline = (happenings: readonly Happening[], now: number): Html =>
+  html`<ol class="story">${happenings.map(({ at, content, gap }, index) => {
     const earlier = happenings[index - 1];
     const between = earlier ? (gap ?? gapText(at - earlier.at)) : '';
-    const before = between === '' ? '' : html`<li class="gap">${between}</li>`;
-    return html`${before}<li${attributesOf({ class: tone && `is-${tone}` })}>${content}</li>`;
+    return html`<li><div>${timeElement(at, now)} <small>${between}</small></div><div>${content}</div></li>`;
   })}</ol>`;
 
 function gapText(exact: number): string {
   const ms = Math.round(exact);
-  if (ms === 0) return 'same time';
-  return `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
+  return ms === 0 ? '' : `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
 }
+
+/** Returns a button that opens a menu. */
+export const menu = (id: string, label: string, items: readonly Html[]): Html =>
+  html`<button type="button" class="small" popovertarget="${id}" aria-label="${label}">Actions</button>
+<div id="${id}" class="pop" popover><ul>${items.map((item) => html`<li>${item}</li>`)}</ul></div>`;

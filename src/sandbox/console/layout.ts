@@ -6,6 +6,7 @@ import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
 import { nextTask } from './due-tasks.ts';
+import { actionForm, advances } from './forms.ts';
 import { attributesOf, type Content, type Html, head } from './html.ts';
 import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
@@ -38,7 +39,7 @@ export function render(
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
-    html`${start}<body${attributesOf({ class: !isOperator && 'plain' })}><a class="skip" href="#main">Skip to the content</a>${frame}
+    html`${start}<body><a class="skip" href="#main">Skip to the content</a>${frame}
 <main id="main" tabindex="-1"${attributesOf({ 'data-source': source })}>${shown}</main></body></html>`,
     status,
   );
@@ -79,17 +80,18 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
   const shown =
     chosen === '' ? html`All<span class="far">&nbsp;accounts</span>` : html`${name}<span class="far">${domain}</span>`;
   return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Account filter: </span><span>${shown}</span></button>
-<div id="accounts-menu" class="pop" popover><h2>Show</h2><ul class="links">${link('', 'All accounts')}
+<div id="accounts-menu" class="pop" popover><h2>Show</h2><ul>${link('', 'All accounts')}
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
 }
 
-/** Returns the menu of the clock; the script adds the buttons that advance it, which need the script anyway. */
+/** Returns the menu of the clock. */
 function clockMenu({ service }: ConsoleContext): Html {
   const next = nextTask(service);
   const now = service.clock.now();
   const due = next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next.time - now)}.`;
   return html`<div id="clock-menu" class="pop" popover>
 <p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(service.clock.mode)}. ${due}</p>
+<h3>Advance</h3>${advances()}<p></p>${actionForm('POST /api/clock/next', 'To the next event', { style: 'small' })}
 <p><a href="/clock">All that is due</a></p></div>`;
 }
 
@@ -136,12 +138,8 @@ function accountQuery(query: URLSearchParams): URLSearchParams {
 
 function group(links: readonly Link[], { service }: ConsoleContext, path: string, query: URLSearchParams): Html {
   // The first page is the one of requests, once there are some.
-  const current =
-    path === '/'
-      ? service.state.requestCount === 0
-        ? '/start'
-        : '/requests'
-      : path.replace(/^\/endpoints/, '/deliveries');
+  const first = service.state.requestCount === 0 ? '/start' : '/requests';
+  const current = path === '/' ? first : path;
   const items = links.map(([target, text, beside = 0]) => {
     const isCurrent = `${current}/`.startsWith(`${target}/`);
     const badge = typeof beside !== 'number' ? beside : beside > 0 ? html`<span>${count(beside)}</span>` : '';
@@ -156,11 +154,11 @@ function deliveryAlarm(console: ConsoleContext, query: URLSearchParams): Html | 
   const { webhooks, clock } = console.service;
   const companies = shownCompanies(console, query);
   const off = companies.flatMap(({ endpoints }) => endpoints.filter(isDisabled)).length;
-  if (off > 0) return html`<span class="alarm">${count(off)} off</span>`;
+  if (off > 0) return html`<span class="bad">${count(off)} off</span>`;
   const attempts = webhooks.attempts.filter(({ event }) => companies.includes(event.endpoint.creator.company));
   const deliveries = groupDeliveries(attempts, clock.now());
   const failing = deliveries.filter(({ state }) => state === 'waiting' || state === 'exhausted').length;
-  return failing > 0 ? html`<span class="alarm">${count(failing)} failing</span>` : deliveries.length;
+  return failing > 0 ? html`<span class="bad">${count(failing)} failing</span>` : deliveries.length;
 }
 
 /** Returns how many rate buckets and build budgets are used up. */

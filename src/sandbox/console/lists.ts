@@ -1,70 +1,48 @@
 import { html } from 'hono/html';
 import { type Choices, selection } from './forms.ts';
 import { attributesOf, type Content, emptyState, type Html, linkButton } from './html.ts';
-import { count, dateText } from './words.ts';
+import { count } from './words.ts';
 
 /** Rows of a page of a list. */
 const PAGE_SIZE = 50;
 
 /**
- * A column: its label, the class of its width, what its cells show, and their classes. `lo` hides it where there is little space. Where a
- * row is a block, on phones, `main` and `side2` set the place of a cell, and `named` puts the label in front of it.
+ * A column: its label, the class of its width, what its cells show, and their classes. Where a row is a block, on small screens, `main` and
+ * `state` set the place of a cell, and `full` gives it a line.
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
 /** Options of a table. */
 interface TableOptions<T> {
-  readonly isChosen?: (entry: T) => boolean;
-  /** Puts the date in front of the rows of another day than this one. */
-  readonly days?: readonly [now: number, timeOf: (entry: T) => number];
+  /** Returns what is shown below a row that is open. */
+  readonly more?: (entry: T) => Content | undefined;
 }
 
-/** Returns the two lines of a cell of the class `two`: what it is, and details or a reason. */
-export const twoLines = (first: Content, second: Content): Html =>
-  html`<div class="l1">${first}</div>${second === '' ? '' : html`<div class="l2 soft">${second}</div>`}`;
-
-/** Returns a table, or what is shown if it has no entries. Its roles are explicit, because on phones its rows are blocks. */
+/** Returns a table, or what is shown if it has no entries. Its roles are explicit, because on small screens its rows are blocks. */
 export function table<T>(
   caption: string,
   entries: readonly T[],
   empty: Content,
   columns: readonly Column<T>[],
-  options: TableOptions<T> = {},
+  { more = () => undefined }: TableOptions<T> = {},
 ): Html {
   if (entries.length === 0) return html`${empty}`;
+  const rows = entries.map((entry) => {
+    const below = more(entry);
+    const row = html`<tr role="row"${attributesOf({ class: below !== undefined && 'on' })}>${columns.map((column) => cell(column, entry))}</tr>\n`;
+    if (below === undefined) return row;
+    return html`${row}<tr role="row" class="more" id="detail"><td role="cell" colspan="${columns.length}">${below}</td></tr>`;
+  });
   return html`<table role="table"><caption class="sr">${caption}</caption>
 <colgroup>${columns.map(([, width]) => html`<col${attributesOf({ class: width })}>`)}</colgroup>
-<thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead>
-<tbody role="rowgroup">${rowsOf(columns, entries, options)}</tbody></table>`;
+<thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead><tbody role="rowgroup">${rows}</tbody></table>`;
 }
 
-const hidden = (width: string): string => (width.endsWith('lo') ? 'lo' : '');
+const headCell = <T>([label]: Column<T>): Html =>
+  html`<th role="columnheader" scope="col">${label === 'Actions' ? html`<span class="sr">${label}</span>` : label}</th>`;
 
-const headCell = <T>([label, width]: Column<T>): Html => {
-  const text = label === 'Actions' ? html`<span class="sr">${label}</span>` : label;
-  return html`<th role="columnheader" scope="col"${attributesOf({ class: hidden(width) })}>${text}</th>`;
-};
-
-function rowsOf<T>(columns: readonly Column<T>[], entries: readonly T[], options: TableOptions<T>): Html[] {
-  const { isChosen, days: [now, timeOf] = [0, () => 0] } = options;
-  let day = dayOf(now);
-  return entries.map((entry) => {
-    const time = timeOf(entry);
-    const date = html`<tr role="row" class="day"><td role="cell" colspan="${columns.length}">${dateText(time)}</td></tr>`;
-    const before = dayOf(time) === day ? '' : date;
-    day = dayOf(time);
-    const chosen = attributesOf({ class: isChosen?.(entry) && 'on' });
-    return html`${before}<tr role="row"${chosen}>${columns.map((column) => cell(column, entry))}</tr>\n`;
-  });
-}
-
-const dayOf = (time: number): number => Math.floor(time / 86_400_000);
-
-function cell<T>([label, width, content, style = '']: Column<T>, entry: T): Html {
-  const isNamed = style === 'named';
-  const classes = `${isNamed ? '' : style} ${hidden(width)}`.trim();
-  return html`<td role="cell"${attributesOf({ class: classes, 'data-label': isNamed && label })}>${content(entry)}</td>`;
-}
+const cell = <T>([, , content, style]: Column<T>, entry: T): Html =>
+  html`<td role="cell"${attributesOf({ class: style })}>${content(entry)}</td>`;
 
 /** A list that is filtered, and shown a page at a time. */
 interface List<T> extends TableOptions<T> {
@@ -89,8 +67,8 @@ interface List<T> extends TableOptions<T> {
   readonly isAfter?: (entry: T, key: string) => boolean;
   /** Texts of the links to the pages around. */
   readonly links?: readonly [newer: string, older: string, oldest: string];
-  /** Number of rows, for a list that Pause stops. */
-  readonly live?: number;
+  /** `true` for a list that Pause stops. */
+  readonly canPause?: boolean;
   /** Parameters that other parts of the page set. */
   readonly kept?: readonly string[];
   readonly selections?: readonly (readonly [label: string, name: string, choices: Choices])[];
@@ -98,13 +76,13 @@ interface List<T> extends TableOptions<T> {
 
 /** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
-  const { id, things = id, total, live, caption, columns } = list;
+  const { id, things = id, total, canPause, caption, columns } = list;
   const [entries, pager] = pageOf(list);
   const empty = total === 0 ? list.empty : noMatch(list, things, total);
   const rows = table(caption, entries, empty, columns, list);
   return [
     filterForm(list, things),
-    html`<section id="${id}" data-live${attributesOf({ 'data-total': live })}>${rows}${pager}</section>`,
+    html`<section id="${id}" data-live="${canPause ? 'list' : ''}">${rows}${pager}</section>`,
   ];
 }
 
@@ -129,7 +107,7 @@ function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | '
   const lastPage = length - (length % PAGE_SIZE || PAGE_SIZE);
   const older = start + PAGE_SIZE < length ? [link(start + PAGE_SIZE, links[1]), link(lastPage, links[2])] : '';
   const position = html`<span class="num">${count(start + 1)}–${count(start + rows.length)} of ${count(length)}</span>`;
-  const pager = html`<nav class="pager" aria-label="Pages">${position}<span class="acts">${newer}${older}</span></nav>`;
+  const pager = html`<nav class="line soft" aria-label="Pages">${position}<span class="acts">${newer}${older}</span></nav>`;
   return [rows, length === 0 ? '' : pager];
 }
 

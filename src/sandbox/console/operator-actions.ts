@@ -72,15 +72,11 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ fields: { kind, id, status }, service }) =>
       `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
   }),
-  action('POST /jobs/finish-several', ['jobs', 'kind', 'status'], {
+  action('POST /jobs/finish-several', ['kind', 'status'], {
     call({ sandbox }, fields, service) {
       const status = number(fields, 'status');
-      const { jobs, kind } = fields;
-      if (jobs !== undefined && !Array.isArray(jobs))
-        throw new FieldError('`jobs` must be an array, such as ["audience 5"].', 'jobs');
-      const chosen = sandbox.jobs.running.filter(
-        (job) => (kind === undefined || job.kind === kind) && (jobs?.includes(`${job.kind} ${job.id}`) ?? true),
-      );
+      const { kind } = fields;
+      const chosen = sandbox.jobs.running.filter((job) => kind === undefined || job.kind === kind);
       if (chosen.length === 0) throw new NotFoundError('None of these jobs is running.');
       return chosen.map((job) =>
         callOf(sandbox.jobs.finish, job.kind, job.id, service.jobs.endStatus(job.kind, status)),

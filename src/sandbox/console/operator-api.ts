@@ -20,7 +20,7 @@ import { withoutOverrides } from './words.ts';
 export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const { state, clock, webhooks, jobs } = service;
-  const app = withErrors();
+  const app = new Hono<Env>();
   addActions(app, console);
   app.get('/state', ({ json }) => {
     clock.runDue();
@@ -45,44 +45,48 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   return app;
 }
 
-/** Returns the field that an error is about: errors of the sandbox's methods begin with the name of the option. */
-function fieldOf(error: Error): string | undefined {
-  const field = error instanceof FieldError || error instanceof FaultRuleError ? error.field : undefined;
-  return field ?? /^`(?:(?:clock|limits)\.)?(\w+)/.exec(error.message)?.[1];
+/**
+ * Returns the field that an error is about. Errors of the sandbox's methods begin with the name of the option; otherwise it is the first
+ * field of the action, which names what the action is about.
+ */
+function fieldOf(error: Error, names: Action['fields']): string | undefined {
+  if ((error instanceof FieldError || error instanceof FaultRuleError) && error.field !== undefined) return error.field;
+  const option = /^`(?:(?:clock|limits)\.)?(\w+)/.exec(error.message)?.[1];
+  return names === undefined || (option !== undefined && names.includes(option)) ? option : names[0];
 }
 
-function withErrors(): Hono<Env> {
-  const app = new Hono<Env>();
-  app.onError((error, { json }) => {
-    return json(
-      { message: redactText(error.message), field: fieldOf(error) },
-      error instanceof NotFoundError ? 404 : 400,
-    );
-  });
-  return app;
-}
+const refuse = (error: Error, names?: Action['fields']): Response =>
+  Response.json(
+    { message: redactText(error.message), field: fieldOf(error, names) },
+    { status: error instanceof NotFoundError ? 404 : 400 },
+  );
 
 /** Returns the account that a request names, by default the first one. */
 function accountOf({ sandbox }: ConsoleContext, email: unknown): SandboxAccount | undefined {
   if (email === undefined) return sandbox.accounts.list()[0];
   if (typeof email !== 'string') throw new FieldError('`account` must be the email of an account.', 'account');
-  return sandbox.accounts.get(email);
+  if (sandbox.accounts.list().some((one) => one.email === email)) return sandbox.accounts.get(email);
+  throw new FieldError(`The account ${email} does not exist.`, 'account');
 }
 
 function addActions(app: Hono<Env>, console: ConsoleContext): void {
   for (const action of [...OPERATOR_ACTIONS, ...ACCOUNT_ACTIONS]) {
     app.on(action.method, action.path, async (context) => {
-      const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
-      const sent = isEmpty ? {} : await readFields(context);
-      const { account: email, ...fields } = sent;
-      checkNames(action, fields);
-      const account = accountOf(console, email);
-      const { outcome, typescript } = await perform(console, action, account, fields);
-      return context.json({
-        ...(action.respond?.(outcome) ?? outcome.fields),
-        notice: withoutOverrides(action.notice(outcome)),
-        ...(typescript !== '' && { typescript }),
-      });
+      try {
+        const isEmpty = action.method === 'DELETE' && (await readBytes(context)).length === 0;
+        const { account: email, ...fields } = isEmpty ? {} : await readFields(context);
+        checkNames(action, fields);
+        const account = accountOf(console, email);
+        const { outcome, typescript } = await perform(console, action, account, fields);
+        return context.json({
+          ...(action.respond?.(outcome) ?? outcome.fields),
+          notice: withoutOverrides(action.notice(outcome)),
+          ...(typescript !== '' && { typescript }),
+        });
+      } catch (error) {
+        if (error instanceof Error) return refuse(error, action.fields);
+        throw error;
+      }
     });
   }
 }
@@ -92,7 +96,7 @@ function checkNames({ fields: names }: Action, fields: JsonObject): void {
   const unknown = names && Object.keys(fields).find((name) => !names.includes(name));
   if (unknown === undefined || !names) return;
   const hint = names.length > 0 ? `use ${names.join(', ')}` : 'it takes none';
-  throw new FieldError(`\`${unknown}\` is not a field of this action: ${hint}.`);
+  throw new FieldError(`\`${unknown}\` is not a field of this action: ${hint}.`, unknown);
 }
 
 async function readFields(context: Context): Promise<JsonObject> {

@@ -13,7 +13,6 @@ import { findResource } from './objects.ts';
 import { accountsPage } from './pages/accounts-page.ts';
 import { clockPage } from './pages/clock-page.ts';
 import { deliveriesPage } from './pages/deliveries-page.ts';
-import { endpointPage } from './pages/endpoint-page.ts';
 import { faultsPage } from './pages/faults-page.ts';
 import { jobsPage } from './pages/jobs-page.ts';
 import { limitsPage } from './pages/limits-page.ts';
@@ -39,7 +38,6 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/requests': (query) => requestsPage(console, query),
     '/requests/:id': (_, id) => requestPage(console, id),
     '/deliveries': (query) => deliveriesPage(console, query),
-    '/endpoints/:id': (_, id) => endpointPage(console, Number(id)),
     '/jobs': (query) => jobsPage(console, query),
     '/resources': (query) => resourcesPage(console, query),
     '/resources/:id': (query, id) => objectPage(console, Number(id), query),
@@ -47,7 +45,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     '/faults': () => faultsPage(console),
     '/limits': (query) => limitsPage(console, query),
     '/accounts': (query) => accountsPage(console, query),
-    '/session': (query) => sessionPage(console, query),
+    '/session': () => sessionPage(console),
   };
   app.use(async (context, next) => {
     const cookie = operators.open(context);

@@ -6,7 +6,6 @@ import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
 import type { SandboxLimits } from '../service-limits.ts';
 import type { LogEntry, SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
-import { shownCall } from './shown-call.ts';
 
 /** A request as it is kept. */
 export interface KeptRequest extends HandledRequest {
@@ -17,7 +16,7 @@ export interface KeptRequest extends HandledRequest {
 /** A request, or a call of the sandbox's own methods: when it began and, for a request, when it ended. */
 export type Step =
   | { readonly started: Moment; readonly ended: Moment; readonly request: KeptRequest }
-  | { readonly started: Moment; readonly call: string; readonly shown: string };
+  | { readonly started: Moment; readonly call: string };
 
 /** The steps since a state. */
 export interface Recording {
@@ -116,9 +115,8 @@ export class Recorder {
       method,
       args.map((arg) => (arg === state ? expression('state') : arg)),
     );
-    const shown = shownCall(method, args);
     // The times of the steps reflect the speed of the clock.
-    if (method !== 'sandbox.setClock') this.#add({ started, call, shown }, call.length);
+    if (method !== 'sandbox.setClock') this.#add({ started, call }, call.length);
   }
 
   #addDelivery({ event, delivery }: DeliveryAttempt): void {

@@ -1,24 +1,18 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
-import { operationOf } from './client-snippets.ts';
-import { LOST } from './fault-words.ts';
 import { advanceBy } from './forms.ts';
-import { type Content, type Html, linkButton, note, type Tone, timeElement } from './html.ts';
+import { type Content, type Html, linkButton, note, timeElement } from './html.ts';
 import { parsed } from './snippet-values.ts';
+import { operationOf } from './snippets.ts';
 import { capital, durationText, sentence } from './words.ts';
 
 /** Returns how a request ended: refused by the service, or failed, or not. */
-export const outcomeOf = ({ status, fault = '' }: LogEntry): keyof typeof TONES =>
+export const outcomeOf = ({ status, fault = '' }: LogEntry): 'accepted' | 'refused' | 'failed' =>
   status === 0 || status >= 500 || isHalf(fault) ? 'failed' : status >= 400 ? 'refused' : 'accepted';
 
 /** Returns whether a fault sends half of a response. */
 const isHalf = (fault: string): boolean => /half|cut body/.test(fault);
-
-const TONES = { accepted: 'good', refused: 'warn', failed: 'bad' } as const;
-
-/** Returns the meaning of how a request ended. */
-export const toneOf = (entry: LogEntry): Tone => TONES[outcomeOf(entry)];
 
 /** Errors of the client by status. */
 const ERRORS: Readonly<Record<number, string>> = {
@@ -30,6 +24,9 @@ const ERRORS: Readonly<Record<number, string>> = {
   422: 'ValidationError',
   429: 'RateLimitError',
 };
+
+/** The reaction of the client to an incomplete response. */
+const LOST = "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
 
 /** Returns the reason in one line, for lists. */
 export function reasonLine(entry: LogEntry): Content {

@@ -5,12 +5,12 @@ import type { KeptRequest } from './recorder.ts';
 import { redactText } from './redact-request.ts';
 import { chosenAccount } from './shown-accounts.ts';
 import { decode, parsed } from './snippet-values.ts';
-import { count } from './words.ts';
+import { count, counted } from './words.ts';
 
 /** Keeps what a request says for as long as it is in the log, also when its details are not kept any more. */
 function remembered<T>(find: (console: ConsoleContext, entry: LogEntry, recorded: Partial<KeptRequest>) => T) {
   const values = new WeakMap<LogEntry, T>();
-  return (console: ConsoleContext, entry: LogEntry): T => {
+  const remember = (console: ConsoleContext, entry: LogEntry): T => {
     const kept = values.get(entry);
     if (kept !== undefined) return kept;
     const recorded = console.recorder.find(entry);
@@ -18,6 +18,7 @@ function remembered<T>(find: (console: ConsoleContext, entry: LogEntry, recorded
     if (recorded && value !== undefined) values.set(entry, value);
     return value;
   };
+  return Object.assign(remember, { has: (entry: LogEntry) => values.has(entry) });
 }
 
 /** Returns the id of the resource that a request has created; `undefined` if it has created none. */
@@ -57,9 +58,22 @@ export function rememberRequest(console: ConsoleContext, entry: LogEntry): void 
   for (const find of [createdBy, namedBy, nameIn, keyOf]) find(console, entry);
 }
 
-/** Returns how many requests of the log a search cannot look into, because their bodies are not kept. */
-export const unsearchedCount = ({ service, recorder }: ConsoleContext): number =>
-  service.state.log.filter((entry) => recorder.find(entry)?.isBodyDropped ?? true).length;
+const isWithoutBody = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
+
+/** Returns what a search cannot look into: the requests without their bodies, and of these the ones of which nothing was kept. */
+export function unsearchedText({ service, recorder }: ConsoleContext): string {
+  const without = service.state.log.filter((entry) => isWithoutBody(recorder.find(entry)));
+  const unknown = without.filter((entry) => !keyOf.has(entry)).length;
+  const parts = [
+    [without.length - unknown, 'The bodies of', 'path, key, name, created id and reason'],
+    [unknown, 'The details of', 'path and reason'],
+  ] as const;
+  return parts
+    .flatMap(([number, what, by]) =>
+      number === 0 ? [] : [`${what} ${counted(number, 'request')} are not kept: found by ${by} only.`],
+    )
+    .join(' ');
+}
 
 /** Returns how many requests are kept, if the log has dropped some; otherwise an empty string. */
 export const keptText = ({ log, requestCount }: State): string =>

@@ -22,6 +22,15 @@ export function shownCompanies(console: ConsoleContext, query: URLSearchParams):
   return chosen ? [chosen.company] : [...console.service.state.companies.values()];
 }
 
+/** Owner of what a page shows: an account, or, of webhook endpoints, an organization. */
+export type Owner = AccountRecord | Company;
+
+/** Returns whether a page shows what an owner has. */
+export function isShown(console: ConsoleContext, query: URLSearchParams): (owner: Owner | undefined) => boolean {
+  const chosen = chosenAccount(console, query);
+  return (owner) => !chosen || owner === chosen || owner === chosen.company;
+}
+
 /** Returns the field of a form that names the account to act for. It asks only if there is a choice. */
 export function accountField(console: ConsoleContext, query: URLSearchParams): Html | '' {
   const [first, ...more] = shownAccounts(console, query);

@@ -17,7 +17,6 @@ export const variable = (name: string): string =>
 export type SnippetBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly value: unknown; readonly text: string | undefined }
-  | { readonly kind: 'form'; readonly pairs: readonly (readonly [name: string, value: string])[] }
   | { readonly kind: 'multipart'; readonly parts: readonly FormPart[] }
   | { readonly kind: 'bytes'; readonly base64: string };
 
@@ -50,9 +49,7 @@ export async function readSnippetBody({ body, headers }: HandledRequest): Promis
     };
   } catch {
     const isForm = type.startsWith('application/x-www-form-urlencoded');
-    if (!isForm) return { kind: 'text', text: redactText(text) };
-    const pairs = [...new URLSearchParams(text)].map(([name, value]) => [name, hideValue(name, value)] as const);
-    return { kind: 'form', pairs };
+    return { kind: 'text', text: isForm ? hideInQuery(text) : redactText(text) };
   }
 }
 
@@ -101,12 +98,16 @@ export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
 /** Returns an address with variables in place of the credentials in its query. */
 export function hideInUrl(url: string): string {
   const { origin, pathname, search } = new URL(url);
-  const pairs = search.slice(1).split('&');
-  const shown = pairs.map((pair) => {
+  return `${origin}${redactText(pathname)}${search === '' ? '' : `?${hideInQuery(search.slice(1))}`}`;
+}
+
+/** Returns a query or a form with variables in place of its credentials. */
+function hideInQuery(query: string): string {
+  const pairs = query.split('&').map((pair) => {
     const name = pair.split('=', 1)[0] ?? '';
     return isSecret(name) && pair.includes('=') ? `${name}=${variable(name)}` : redactText(pair);
   });
-  return `${origin}${redactText(pathname)}${search === '' ? '' : `?${shown.join('&')}`}`;
+  return pairs.join('&');
 }
 
 /** Returns the value of a header; the token of a bearer is the variable that the client and the command read, too. */

@@ -80,7 +80,7 @@ const line = (style: string, x: number): Html =>
 function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (time: number) => number): Html | '' {
   const [start, end] = [Math.max(0, x(from)), Math.min(100, x(to))];
   if (start > 100 || end < 0) return '';
-  const style = `is-${tone} ${isPlanned ? 'later' : 'span'}`;
+  const style = `${tone} ${isPlanned ? 'later' : 'span'}`;
   const width = percent(Math.max(0.3, end - start));
   return html`<rect class="${style}" x="${percent(start)}" y="7" width="${width}" height="14" rx="2"><title>${title}</title></rect>`;
 }
@@ -115,7 +115,7 @@ function clusterElement({ x, marks }: Cluster): Html {
   const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
   const number =
     marks.length > 1 ? html`<text x="${percent(x)}" y="8" text-anchor="middle">${count(marks.length)}</text>` : '';
-  const style = `is-${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
+  const style = `${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
   const at = percent(x);
   if (worst.tone === 'bad')
     return html`<rect class="${style}" x="${at}" y="9" width="10" height="10" rx="1" transform="translate(-5)">${title}</rect>${number}`;

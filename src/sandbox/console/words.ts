@@ -1,12 +1,21 @@
 /** Returns text without the characters that change the direction of what follows; for places that cannot isolate a part. */
 export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
 
+/** Returns code in which the characters that change the direction are written as JSON and TypeScript escape them. */
+export const withEscapes = (code: string): string =>
+  code.replaceAll(
+    /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Returns a date as people write it, UTC. */
-export function dateText(time: number): string {
+/** Returns a date as people write it, UTC; of the same year as `now`, without the year. */
+export function dateText(time: number, now?: number): string {
   const date = new Date(time);
-  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  const year = date.getUTCFullYear();
+  const isSame = now !== undefined && new Date(now).getUTCFullYear() === year;
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}${isSame ? '' : ` ${year}`}`;
 }
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [

@@ -170,12 +170,12 @@ describe('an action by its endpoint', () => {
     });
   });
 
-  it('finishes several jobs, of a kind, chosen ones, or all, each as its kind can end', async () => {
+  it('finishes all jobs, or those of a kind, each as its kind can end', async () => {
     const { act, api, createAudience, sandbox } = await startConsole();
-    const ids = [await createAudience(), await createAudience(), await createAudience()];
+    const ids = [await createAudience(), await createAudience()];
     const cohort = (await (await api('POST', '/api/v2/cohorts/create', { name: 'x' })).json()).data[0].id;
-    const chosen = { jobs: [`audience ${ids[0]}`, `audience ${ids[1]}`], status: 107 };
-    expect((await act('POST /api/jobs/finish-several', chosen)).data).toMatchObject({
+    const ofKind = { kind: 'audience', status: 107 };
+    expect((await act('POST /api/jobs/finish-several', ofKind)).data).toMatchObject({
       finished: 2,
       notice: '2 jobs finished as 107 Additional Info.',
       typescript: `sandbox.jobs.finish('audience', ${ids[0]}, 107);\nsandbox.jobs.finish('audience', ${ids[1]}, 107);`,
@@ -232,7 +232,7 @@ describe('an action by its endpoint', () => {
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
     expect(later.data.notice).toContain('Down is switched off; nothing is due.');
     const text = (await page('/clock')).replaceAll(/<[^>]*>/g, '');
-    expect(text).toContain('from 00:10:10 to 2 Jan 1970, 00:10:10 (+1 d)');
+    expect(text).toContain('from 00:10:10 to 2 Jan, 00:10:10 (+1 d)');
     expect(text).toContain('Switched off');
     expect(text).toMatch(/20 deliveries attempted.*20 exhausted/s);
   });
@@ -272,7 +272,7 @@ describe('an action by its endpoint', () => {
     sandbox.accounts.create({ email: 'gone@example.com', password: 'x' });
     expect((await act('POST /api/state', state)).data.notice).toMatch(/^The state is replaced: 1 accounts?\./);
     expect(sandbox.accounts.list()).toHaveLength(1);
-    expect(await page('/session')).toContain('Nothing has happened yet');
+    expect(await page('/session')).toContain('0 requests and calls');
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
     const damaged = JSON.parse(JSON.stringify(state), (key, value) => (key === 'log' ? undefined : value));
     const refused = await act('POST /api/state', damaged);
@@ -280,7 +280,7 @@ describe('an action by its endpoint', () => {
     expect(sandbox.accounts.list()).toHaveLength(1);
     await createAudience();
     expect((await act('POST /api/recording/restart')).data.notice).toContain('The recording starts again');
-    expect(await page('/session')).toContain('Nothing has happened yet');
+    expect(await page('/session')).toContain('0 requests and calls');
   });
 
   it('loads a state that is longer than any body of the API may be', async () => {
@@ -317,7 +317,7 @@ describe('an action by its endpoint', () => {
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const text = await page('/deliveries');
-    expect(text).toContain('Disabled after 20 failures');
+    expect(text).toContain('Switched off');
     expect(text).not.toContain('>Paused</span>');
   });
 
@@ -332,12 +332,11 @@ describe('an action by its endpoint', () => {
     await sandbox.advance(0);
     const { eventId: event } = sandbox.webhooks.deliveries[0] ?? {};
     const pages = async () => {
-      const paths = [`/deliveries?event=${event}&to=${id}`, `/endpoints/${id}`, `/resources/${audience}`];
+      const paths = [`/deliveries?event=${event}&to=${id}`, `/resources/${audience}`];
       return (await Promise.all(paths.map(page))).map((text) => text.replaceAll(/<[^>]*>/g, ''));
     };
-    expect((await pages()).map((text) => text.match(/Failed once|has failed: 500|attempt 1 of 6/)?.[0])).toEqual([
+    expect((await pages()).map((text) => text.match(/Failed once|attempt 1 of 6/)?.[0])).toEqual([
       'Failed once',
-      'has failed: 500',
       'attempt 1 of 6',
     ]);
     const redelivered = await act('POST /api/webhooks/redeliver', { event });
@@ -350,7 +349,7 @@ describe('an action by its endpoint', () => {
     await sandbox.advance(9 * 3_600_000);
     expect(sandbox.webhooks.deliveries).toMatchObject([{ status: 500 }, { status: 204, manual: true }]);
     expect(sandbox.webhooks.deliveries[0]).not.toHaveProperty('retryAt');
-    for (const text of after) expect(text).not.toMatch(/Failed once|has failed|attempt 1 of 6/);
+    for (const text of after) expect(text).not.toMatch(/Failed once|attempt 1 of 6/);
   });
 
   it('an attempt that is in flight when its event is redelivered is not repeated, and counts as no failure', async () => {
@@ -464,7 +463,7 @@ describe('an action by its endpoint', () => {
     ['POST /api/limits', { reed: 5 }, '`limits.reed` is not a limit'],
     ['POST /api/limits', { read: 5 }, '`limits.read` must be { limit, interval }'],
     ['POST /api/accounts', { email: 'x', password: 'y' }, '`email` must be an email address'],
-    ['POST /api/tokens', { kind: 'other' }, 'The kind of a token must be one of login, api, mcp'],
+    ['POST /api/tokens', { kind: 'other' }, '`kind` of a token must be one of login, api, mcp'],
     ['POST /api/tokens', { account: null, kind: 'api' }, '`account` must be the email of an account.'],
     ['POST /api/accounts', { email: 'a@b', password: 'x', deliveryCredentials: 'yes' }, 'must be true or false'],
     ['POST /api/tokens', { account: 'no@example.com', kind: 'api' }, 'The account no@example.com does not exist.'],
@@ -484,6 +483,25 @@ describe('an action by its endpoint', () => {
     ['POST /api/faults', { retryAfter: 5, cut: 'after' }, 'retryAfter'],
     ['POST /api/clock/advance', { ms: 'x' }, 'ms'],
     ['POST /api/faults', {}, undefined],
+    ['POST /api/jobs/next', { kind: 'x', status: 104 }, 'kind'],
+    ['POST /api/jobs/next', { kind: 'audience', status: 7 }, 'status'],
+    ['POST /api/jobs/next', { kind: 'audience', status: 104, duration: -1 }, 'duration'],
+    ['POST /api/clock/mode', { mode: 'fast' }, 'mode'],
+    ['POST /api/limits', { claimWindow: 1e300 }, 'claimWindow'],
+    ['POST /api/accounts', { email: credentials.email, password: 'y' }, 'email'],
+    ['POST /api/companies', { name: 'Example Company' }, 'name'],
+    ['POST /api/budget', { company: 'Other', buildsPerHour: 1 }, 'company'],
+    ['POST /api/budget', { company: 'Example Company', buildsPerDay: -1 }, 'buildsPerDay'],
+    ['POST /api/password', { password: '' }, 'password'],
+    ['POST /api/tokens', { account: 'no@example.com', kind: 'api' }, 'account'],
+    ['POST /api/tokens', { kind: 'other' }, 'kind'],
+    ['POST /api/tokens/revoke', { id: 99 }, 'id'],
+    ['POST /api/connections/revoke', { id: 99 }, 'id'],
+    ['POST /api/webhooks', { url: 'https://example.com', events: ['x'] }, 'events'],
+    ['POST /api/webhooks/rotate', { id: 99 }, 'id'],
+    ['POST /api/webhooks/redeliver', { event: 'evt_x' }, 'event'],
+    ['POST /api/faults/remove', { id: 99 }, 'id'],
+    ['POST /api/requests/resend', { id: 'req_9' }, 'id'],
     ['POST /api/accounts', { email: 'x', password: 'y' }, 'email'],
     ['POST /api/webhooks', { url: 'x' }, 'url'],
     ['POST /api/limits', { reed: 5 }, 'reed'],

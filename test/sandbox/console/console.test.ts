@@ -90,9 +90,9 @@ describe('the pages', () => {
     await api('POST', '/api/v2/projects/create', { name: 'Spring' }, { 'idempotency-key': 'my-key' });
     await api('GET', '/api/v2/usage');
     const idsOf = async (query: string) =>
-      [
-        ...(await page(`/requests?q=${encodeURIComponent(query)}`)).matchAll(/class="row" href="\/requests\/(\w+)"/g),
-      ].map(([, id]) => id);
+      [...(await page(`/requests?q=${encodeURIComponent(query)}`)).matchAll(/<a href="\/requests\/(req_\w+)"/g)].map(
+        ([, id]) => id,
+      );
     for (const [query, ids] of [
       ['spring', ['req_1']],
       ['name', []],
@@ -113,7 +113,7 @@ describe('the pages', () => {
     sandbox.webhooks.create({ url: 'https://example.com/up', name: 'Up' });
     sandbox.webhooks.create({ url: 'https://example.com/down', name: 'Down' });
     const id = await createAudience('Families');
-    expect(textOf(await page('/requests'))).toContain(`created audience ${id} “Families”, now 100 Queued`);
+    expect(textOf(await page('/requests'))).toContain(`created Families audience ${id}, now 100 Queued`);
     expect(await page('/requests')).toContain(`href="/resources/${id}"`);
     await sandbox.advance(61_000);
     for (let count = 0; count < 38; count++) await api('GET', `/api/v2/audiences/${id}`);
@@ -130,7 +130,7 @@ describe('the pages', () => {
       '1 min later',
       '102 Building',
       '38 polls',
-      'ended by you, in the console',
+      'ended by the operator',
       '107 Additional Info',
       'audience.failed to Up',
       'audience.failed to Down',
@@ -147,7 +147,7 @@ describe('the pages', () => {
     expect(await page('/requests/req_1')).toContain(`href="/resources/${id}"`);
     const { eventId, endpointId } = sandbox.webhooks.deliveries[0] ?? {};
     expect(await page(`/deliveries?event=${eventId}&to=${endpointId}`)).toContain(
-      `href="/resources/${id}">audience ${id}`,
+      `href="/resources/${id}" title="Families"`,
     );
     expect(await page('/jobs')).toContain(`href="/resources/${id}"`);
     expect((await request(`/find?q=${id}`)).headers.get('location')).toBe(`/resources/${id}`);
@@ -216,11 +216,11 @@ describe('the pages', () => {
       );
     const running = await chart(`/resources/${id}`);
     // One of ten minutes has passed, nine are planned; 8 % of the width are margins.
-    expect(xs(running, 'is-busy span')).toEqual([
+    expect(xs(running, 'busy span')).toEqual([
       [4, 9.2],
       [13.2, 0.3],
     ]);
-    expect(xs(running, 'is-busy later')).toEqual([[13.2, 82.8]]);
+    expect(xs(running, 'busy later')).toEqual([[13.2, 82.8]]);
     expect(textOf(running)).toContain('3, among them: 00:01:00: 200');
     expect(textOf(running)).toContain('ends in 9 min');
     sandbox.jobs.finish('audience', id, 104);
@@ -279,8 +279,8 @@ describe('the pages', () => {
     const statuses = [...text.matchAll(/<select name="status".*?<\/select>/gs)].map(([list]) =>
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
-    expect(statuses).toEqual([[104, 107, 400, 422], [107, 422, 400, 404, 499], [5]]);
-    expect(text).toContain('data-open="end-cohort"');
+    expect(statuses).toEqual(Array(2).fill([104, 107, 400, 404, 422, 499]));
+    expect(text).toContain('A cohort ends as 4 instead of 104, and as 5 otherwise.');
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
         expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
@@ -289,7 +289,7 @@ describe('the pages', () => {
   it('jobs are listed with the newest first', async () => {
     const { createAudience, page } = await startConsole();
     const ids = [await createAudience(), await createAudience(), await createAudience()];
-    const rows = [...(await page('/jobs')).matchAll(/class="row" href="\/resources\/(\d+)"/g)].map(([, id]) =>
+    const rows = [...(await page('/jobs')).matchAll(/class="name" href="\/resources\/(\d+)"/g)].map(([, id]) =>
       Number(id),
     );
     expect(rows).toEqual(ids.reverse());
@@ -307,8 +307,8 @@ describe('the pages', () => {
     await act('POST /api/jobs/finish', { kind: 'audience', id: second, status: 107 });
     const [, ended = ''] = (await page('/jobs')).split('Recently ended');
     expect(textOf(ended).replaceAll('\n', '')).toContain(
-      `Visitorsaudience ${second}: The job cannot be processed as requested.107 Additional Info00:01:00` +
-        `1 Jan 1970Sizeestimate ${estimate}104 Completed00:11:00Visitorsaudience ${first}104 Completed00:01:00`,
+      `Visitors107 Additional Infoaudience ${second}, 00:01:00: The job cannot be processed as requested.` +
+        `Size104 Completedestimate ${estimate}, 1 Jan, 00:11:00Visitors104 Completedaudience ${first}, 1 Jan, 00:01:00`,
     );
   });
 
@@ -318,11 +318,11 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Exhausted 0.*not attempted again/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0.*not attempted again/s);
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toContain('Exhausted 2');
+    expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
   });
 
   it.each([
@@ -353,14 +353,26 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('Query?page=2&api_key=…');
   });
 
-  it('the first step has both variables for each way, and no token', async () => {
+  it('the first step has both variables, and no token', async () => {
     const { page, token } = await startConsole();
     const text = textOf(await page('/start'));
-    expect(text.match(/export AUDIENCE_BASE_URL=/g)).toHaveLength(3);
-    expect(text.match(/export AUDIENCE_TOKEN=/g)).toHaveLength(3);
     // `npx aud` would find another package where this one is not installed.
-    expect(text.match(/npm install audience-activation/g)).toHaveLength(2);
+    expect(text).toMatch(/export AUDIENCE_BASE_URL=.*export AUDIENCE_TOKEN=.*npm install audience-activation/s);
     expect(text).not.toContain(token);
+  });
+
+  it('a step that is ticked off stays so, although its request or resource is gone', async () => {
+    const { api, act, createAudience, page, sandbox } = await startConsole({ limits: { logLength: 2 } });
+    const id = await createAudience();
+    sandbox.jobs.finish('audience', id, 104);
+    for (let count = 0; count < 2; count++)
+      await api('POST', '/api/v2/projects/create', { name: 'x' }, { 'idempotency-key': 'k' });
+    expect(textOf(await page('/start'))).toContain('3 of 5 done');
+    await api('DELETE', `/api/v2/audiences/${id}`);
+    for (let count = 0; count < 2; count++) await api('GET', '/api/v2/usage');
+    expect(textOf(await page('/start'))).toContain('3 of 5 done');
+    await act('POST /api/reset');
+    expect(textOf(await page('/start'))).toContain('0 of 5 done');
   });
 
   it('commands have the address of the sandbox, because several may run', async () => {
@@ -514,8 +526,9 @@ describe('the pages', () => {
   });
 
   it('the details of requests are bounded by their bytes', async () => {
-    const { api, page, sandbox } = await startConsole();
+    const { act, api, page, sandbox } = await startConsole();
     await api('POST', '/api/v2/projects/create', { name: 'the-name' }, { 'idempotency-key': 'the-first' });
+    expect(textOf(await page('/requests?q=the-name'))).not.toContain('are not kept');
     for (let count = 0; count < 20; count++)
       await api('POST', '/api/v2/projects/create', { name: 'x'.repeat(900_000) });
     const [first, last] = [sandbox.log[0]?.id, sandbox.log.at(-1)?.id];
@@ -529,6 +542,9 @@ describe('the pages', () => {
     }
     expect(textOf(await page('/requests'))).not.toContain('are not kept');
     expect(await page(`/requests/${last}`)).toContain('id="curl"');
+    // A state has no details.
+    await act('POST /api/state', sandbox.save());
+    expect(textOf(await page('/requests?q=the-name'))).toContain('The details of 22 requests are not kept');
   });
 
   it('bodies of reads are dropped before the details of any write', async () => {
@@ -558,11 +574,12 @@ describe('the pages', () => {
     expect(textOf(report)).toMatch(/00:54:00–01:33:0040 jobs ended.* and 28 more40 completed/);
   });
 
-  it('while the clock runs, the page shows what has happened since the latest advance', async () => {
+  it('the clock shows what has happened since the latest advance, also after a run that was paused', async () => {
     const { act, createAudience, page, sandbox } = await startConsole();
-    sandbox.jobs.finish('audience', await createAudience(), 104);
     expect(await page('/clock')).not.toContain('What happened since');
     await act('POST /api/clock/mode', { speed: 60 });
+    sandbox.jobs.finish('audience', await createAudience(), 104);
+    await act('POST /api/clock/mode', { mode: 'manual' });
     expect(textOf(await page('/clock'))).toMatch(/What happened since 00:00:00.*1 job ended \(1 completed\)/s);
     await act('POST /api/clock/advance', { ms: 60_000 });
     expect(await page('/clock')).not.toContain('What happened since');
@@ -608,7 +625,7 @@ describe('the pages', () => {
     await api('POST', '/api/v2/cohorts/create', { name: 'x' });
     await sandbox.advance(9.5 * 60_000);
     const text = textOf(await page('/clock'));
-    expect(text).toContain('3 jobs end at 104 Completedaudience 4, audience 5, audience 6');
+    expect(text).toContain('3 jobs end at 104 Completed audience 4, audience 5, audience 6');
     expect(text).toContain('The job of audience 7 ends at 107 Additional Info');
     expect(text).toMatch(/The job of cohort 8 ends at 4 Completed/);
     expect(textOf(await page('/clock?q=cohort'))).not.toContain('3 jobs');
@@ -617,20 +634,18 @@ describe('the pages', () => {
   it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
     const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
-    const shown = async () => page(`/endpoints/${id}`);
-    expect(await shown()).not.toContain('has failed');
-    sandbox.webhooks.test(id);
-    await sandbox.advance(0);
-    expect(textOf(await shown())).toContain('webhook.test has failed: 500. The next attempt is at 00:01:00.');
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await shown())).toContain('Disabled: 20 deliveries in a row have used up their six attempts.');
-    expect(await shown()).not.toMatch(/canary|<script>|<img/);
-    expect(await page('/deliveries')).not.toMatch(/<script>|<img/);
+    expect(textOf(await page('/deliveries'))).toContain('19 of 20 gave up in a row');
+    sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    const shown = await page('/deliveries');
+    expect(textOf(shown)).toMatch(/ is switched off.*20 deliveries in a row failed all six attempts.*Switch on/s);
+    expect(shown).not.toMatch(/canary|<script>|<img/);
   });
 
   it('text that turns the direction of writing does not turn the words around it', async () => {
-    const { act, page, sandbox } = await startConsole({
+    const { act, createAudience, page, sandbox } = await startConsole({
       deliver: async () => new Response(null, { status: 500 }),
     });
     const { data } = await act('POST /api/webhooks', { url: 'https://example.com/', name: 'a\u202Eb' });
@@ -639,6 +654,9 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await page('/deliveries'))).toContain('"ab" was disabled');
     expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
+    const id = await createAudience('a\u202Eb');
+    for (const path of [`/resources/${id}`, '/requests/req_1'])
+      expect((await page(path)).match(/<pre[^>]*>.*?<\/pre>/gs)?.join('')).toMatch(/^[^\u202E]*a\\u202eb[^\u202E]*$/);
   });
 
   it('reads that repeat are one row, until another request comes or fails', async () => {
@@ -652,11 +670,10 @@ describe('the pages', () => {
     sandbox.faults.add({ on: 'audiences.list', status: 503, times: 2 });
     await poll(3);
     const rowsOf = async (path: string) =>
-      [...(await page(path)).matchAll(/<a class="row" href="\/requests\/(\w+)".*?<\/tr>/gs)].map(([row, id]) => [
-        id,
-        /× \d+/.exec(row)?.[0],
-        row.includes('all with this status'),
-      ]);
+      (await page(path)).split('<tr role="row">').flatMap((row) => {
+        const [, id] = /<a href="\/requests\/(req_\w+)"/.exec(row) ?? [];
+        return id ? [[id, /× \d+/.exec(row)?.[0], row.includes('all with this status')]] : [];
+      });
     expect(await rowsOf('/requests')).toEqual([
       ['req_45', undefined, false],
       ['req_44', undefined, false],
@@ -667,6 +684,38 @@ describe('the pages', () => {
     ]);
     expect(await rowsOf('/requests?repeats=all')).toHaveLength(45);
     expect(textOf(await page('/requests'))).toContain('All 45');
+  });
+
+  it('refusals of one kind are one row, whatever ids they name, and lead to each of them', async () => {
+    const { api, page } = await startConsole();
+    for (const path of ['audiences/9001', 'audiences/9002', 'audiences/9003', 'cohorts/9004'])
+      await api('GET', `/api/v2/${path}`);
+    const text = await page('/requests');
+    const rows = textOf(text)
+      .split('\n')
+      .filter((row) => row.includes('404'));
+    expect(rows).toHaveLength(2);
+    expect(rows[1]).toContain('× 3');
+    const [, all = ''] = /href="([^"]*repeats=all[^"]*)">Show all 3/.exec(text) ?? [];
+    const shown = await page(all.replaceAll('&amp;', '&'));
+    expect(shown.match(/href="\/requests\/req_[123]"/g)).toHaveLength(3);
+  });
+
+  it('the account filter holds for what is due and what has happened', async () => {
+    const { act, api, createAudience, page, sandbox } = await startConsole();
+    const mine = await createAudience();
+    const bo = sandbox.accounts.create({ email: 'bo@example.com', password: 'x', company: 'Other' });
+    const authorization = `Bearer ${bo.token('api')}`;
+    const created = await api('POST', '/api/v2/audiences/create', {}, { authorization });
+    const theirs = (await created.json()).data[0].id;
+    const linksOf = async () => {
+      const [, main = ''] = (await page('/clock?account=bo@example.com')).split('<main');
+      return new Set([...main.matchAll(/href="\/resources\/(\d+)"/g)].map(([, id]) => Number(id)));
+    };
+    expect(await linksOf()).toEqual(new Set([theirs]));
+    await act('POST /api/clock/advance', { ms: 3_600_000 });
+    expect(await linksOf()).toEqual(new Set([theirs]));
+    expect(await page('/clock')).toContain(`href="/resources/${mine}"`);
   });
 
   it('weigh at most 40 KiB with their assets', async () => {
@@ -793,7 +842,7 @@ describe('the recording', () => {
     const { act, api, page, createAudience } = await startConsole();
     await createAudience();
     await act('POST /api/recording/restart');
-    expect(await page('/session')).toContain('Nothing has happened yet');
+    expect(await page('/session')).toContain('0 requests and calls');
     await api('GET', '/api/v2/usage');
     const source = await page('/recording.test.ts');
     expect(source.match(/expect\(await send/g)).toHaveLength(1);
@@ -804,6 +853,6 @@ describe('the recording', () => {
     const { api, page } = await startConsole({ limits: { write: { limit: 1e6, interval: 1 } } });
     const name = 'x'.repeat(60_000);
     for (let count = 0; count < 290; count++) await api('POST', '/api/v2/projects/create', { name });
-    expect(await page('/session')).toContain('The recording is full.');
+    expect(await page('/session')).toContain('Full: restart it to record more');
   });
 });

@@ -48,10 +48,10 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
 
     const { id } = await client.cohorts.create({ name: 'Customers' });
     await tab.goto(`${origin}/jobs`);
-    await tab.click(`[aria-label="Not available cohort ${id}"]`);
-    await fill(tab, '#end-cohort [name=reason]', 'No rows');
-    await tab.click('#end-cohort button:not([type])');
-    await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 5, 'No rows')`);
+    await tab.click(`[aria-label="End cohort ${id}"]`);
+    await fill(tab, '#end [name=reason]', 'No rows');
+    await tab.click('#end button:not([type])');
+    await sees(tab, `sandbox.jobs.finish('cohort', ${id}, 104, 'No rows')`);
     expect(sandbox.jobs.reason('cohort', id)).toBe('No rows');
     await sees(tab, 'No job is running');
 
@@ -62,13 +62,17 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     });
     sandbox.webhooks.create({ name: 'Up', url: receiver.url });
     await tab.goto(`${origin}/deliveries`);
+    await tab.click('[aria-label="Actions of Up"]');
     await tab.click('[aria-label="Send test Up"]');
     await eventually(() => expect(received).toBe(1));
+    await sees(tab, 'delivered');
+    await tab.click('#deliveries a[href*="event="]');
+    await sees(tab, 'Headers of the latest attempt');
     await tab.click('[aria-label^="Redeliver evt_"]');
     await eventually(() => expect(received).toBe(2));
 
     await tab.goto(`${origin}/faults`);
-    await tab.click('[data-open=add]');
+    await tab.click('.small[data-open=add]');
     await fill(tab, '[name=on]', 'usage.get');
     await fill(tab, '[name=status]', '418');
     await tab.click('[data-action="POST /api/faults"] button:not([type])');

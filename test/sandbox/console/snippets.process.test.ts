@@ -150,7 +150,7 @@ describe('the snippets of a request, pasted', () => {
       expect([kind, page.includes('s3cret'), page.includes(credentials.password)]).toEqual([kind, false, false]);
       const usedToken = kind === 'a message for MCP' ? mcp : token;
       const env = { ...environment, AUDIENCE_TOKEN: usedToken };
-      const [sdk, curl = '', command] = ['sdk', 'curl', 'cli'].map((name) => codeOf(page, name));
+      const [sdk, curl = '', command] = ['sdk', 'curl', 'command'].map((name) => codeOf(page, name));
       expect([kind, sdk !== undefined]).toEqual([kind, hasCall]);
       const programs: readonly (readonly [language: string, code: string])[] = [
         ...(sdk === undefined ? [] : [['sdk', sdk] as const]),

@@ -64,10 +64,11 @@ function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLEleme
   if (!dialog) return;
   const place = find('[data-name]', dialog);
   if (place && about !== undefined) place.textContent = about;
-  for (const [name, value] of Object.entries(JSON.parse(values))) {
-    const field = find<HTMLInputElement | HTMLSelectElement>(`[name="${CSS.escape(name)}"]`, dialog);
-    if (field) field.value = String(value);
-  }
+  for (const [name, value] of Object.entries(JSON.parse(values)))
+    for (const field of dialog.querySelectorAll<HTMLInputElement>(`[name="${CSS.escape(name)}"]`)) {
+      if (field.type === 'checkbox') field.checked = [value].flat().includes(field.value);
+      else field.value = String(value);
+    }
   dialog.showModal();
 }
 

@@ -20,9 +20,6 @@ export function copyButton(text: string): HTMLElement {
   return created;
 }
 
-/** Creates a link. */
-export const makeLink = (text: string, href: string): HTMLElement => Object.assign(make('a', text), { href });
-
 /** Returns the nearest element around the target of an event that matches a selector. */
 export const closest = (target: EventTarget | null, selector: string): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>(selector) : null;

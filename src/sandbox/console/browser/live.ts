@@ -1,8 +1,24 @@
-import { showCurrent, showEnded, showLost } from './banners.ts';
-import { closest, find, makeButton } from './dom.ts';
-import { fillToken } from './first-steps.ts';
+import { closest, find } from './dom.ts';
+import { isEnded, showCurrent, showEnded, showLost } from './notices.ts';
 
 let isPaused = false;
+
+/** The token that was issued on this page. It is kept nowhere else. */
+let issued: string | undefined;
+
+/** Puts the token that was issued on this page into the commands of a document. */
+function fillToken(root: Document): void {
+  if (issued === undefined) return;
+  for (const place of root.querySelectorAll('[data-token]')) place.textContent = `'${issued}'`;
+}
+
+/** Keeps a token for the commands of the page, until it is left. Returns the line of a shell that sets both variables. */
+export function keepToken(token: string): string | undefined {
+  issued = token;
+  fillToken(document);
+  const api = find('.addr')?.dataset.text;
+  return api === undefined ? undefined : `export AUDIENCE_BASE_URL=${api} AUDIENCE_TOKEN='${token}'`;
+}
 
 /** Returns whether somebody is typing, clicking or selecting in a part. */
 function isBusy(part: Element): boolean {
@@ -10,30 +26,22 @@ function isBusy(part: Element): boolean {
   const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
   const selection = document.getSelection();
   const isSelected = selection?.isCollapsed === false && part.contains(selection.anchorNode);
-  return Boolean(isTyping || isSelected || find('form.changed, form.sending, :active, dialog[open]', part));
+  return Boolean(
+    isTyping || isSelected || find('form.changed, form.sending, :active, dialog[open], :popover-open', part),
+  );
 }
 
 const labelOf = (element: Element): string | null =>
   element.getAttribute('href') ?? element.getAttribute('aria-label') ?? element.textContent;
 
-/** Carries over to another part what the reader has opened and chosen. */
-function keepChoices(part: HTMLElement, other: HTMLElement): void {
-  for (const details of part.querySelectorAll('details[id]'))
-    find(`#${CSS.escape(details.id)}`, other)?.toggleAttribute('open', details.hasAttribute('open'));
-  for (const radio of part.querySelectorAll<HTMLInputElement>('input[type=radio]:checked')) {
-    const same = find<HTMLInputElement>(`input[name="${radio.name}"][value="${radio.value}"]`, other);
-    if (same) same.checked = true;
-  }
-}
-
 /** Replaces the content of a part, but keeps focus, scroll position and open elements. */
 function replace(part: HTMLElement, other: HTMLElement): void {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  keepChoices(part, other);
-  const scrolling = (): Element[] => [...part.querySelectorAll('.tall, .panel > .card')];
+  for (const details of part.querySelectorAll('details[id]'))
+    find(`#${CSS.escape(details.id)}`, other)?.toggleAttribute('open', details.hasAttribute('open'));
+  const scrolling = (): Element[] => [...part.querySelectorAll('.tall')];
   const scrolled = scrolling().map(({ scrollTop }) => scrollTop);
   part.replaceChildren(...other.childNodes);
-  Object.assign(part.dataset, other.dataset);
   scrolling().forEach((element, index) => {
     element.scrollTop = scrolled[index] ?? 0;
   });
@@ -45,63 +53,106 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   (same ?? part).focus({ preventScroll: !same });
 }
 
-/** Offers the rows that have come to a list while it stands still. */
-function offer(list: HTMLElement, other: HTMLElement, isHeld: boolean): void {
-  find('#fresh')?.remove();
-  const state = find('.live');
-  state?.classList.toggle('paused', isHeld);
-  if (state) state.textContent = isHeld ? 'Paused' : 'Live';
-  const number = Number(other.dataset.total) - Number(list.dataset.total);
-  if (!isHeld || number <= 0) return;
-  const show = makeButton(`${number} new: show ${number === 1 ? 'it' : 'them'}`, 'small', () => {
-    const query = new URLSearchParams(location.search);
-    if (query.has('before')) {
-      query.delete('before');
-      location.search = String(query);
-    } else {
-      replace(list, other);
-      show.remove();
-    }
-  });
-  show.id = 'fresh';
-  list.before(show);
-}
-
-/** Replaces the parts that have changed, except those that somebody uses, and a list that stands still. */
+/** Replaces the parts that have changed, except those that somebody uses, and a list that is paused. */
 function show(fresh: Document, isOwn: boolean): void {
   fillToken(fresh);
-  const isStill = !isOwn && (isPaused || /[?&]before=./.test(location.search));
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const other = fresh.getElementById(part.id);
     if (!other) continue;
-    const isList = part.dataset.total !== undefined;
-    const isHeld = isBusy(part) || (isList && (isStill || find('.row:focus', part) !== null));
-    if (isList) offer(part, other, isHeld);
+    const isList = part.dataset.live === 'list';
+    const isHeld = isBusy(part) || (isList && ((isPaused && !isOwn) || find('a:focus', part) !== null));
     if (!isHeld && other.innerHTML !== part.innerHTML) replace(part, other);
   }
 }
 
 /**
- * Shows what has changed, or why it cannot be shown. The list of a page stands still while it is paused, does not begin with the newest
- * row, or a row has the focus; not for what the reader has done.
+ * Shows what has changed, or why it cannot be shown. The list of a page stands still while it is paused or one of its links has the focus;
+ * not for what the reader has done.
  */
 export async function refresh(isOwn = false): Promise<void> {
   const response = await fetch(find('main')?.dataset.source ?? location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
   if (!response || text === undefined) return showLost();
-  const fresh = new DOMParser().parseFromString(text, 'text/html');
   if (response.status === 401) return showEnded();
   showCurrent();
-  if (response.ok) show(fresh, isOwn);
+  if (response.ok) show(new DOMParser().parseFromString(text, 'text/html'), isOwn);
 }
 
 /** Lets a button pause the list of its page. */
-export function addLists(): void {
+export function addPause(): void {
   document.addEventListener('click', ({ target }) => {
     const button = closest(target, '[data-pause]');
     if (!button) return;
     isPaused = !isPaused;
     button.setAttribute('aria-pressed', String(isPaused));
+    const state = find('[data-state]');
+    if (state) state.textContent = isPaused ? 'Paused' : 'Live';
     void refresh();
   });
+}
+
+/** Milliseconds after which a stream is opened again that the browser does not open again itself. */
+const RETRY_MS = 3_000;
+
+let isStale = false;
+let isUpdating = false;
+
+/** Updates the page while it is visible; changes that come meanwhile are shown by one update more. */
+async function update(): Promise<void> {
+  isStale = true;
+  if (isUpdating || document.hidden || isEnded()) return;
+  isUpdating = true;
+  while (isStale) {
+    isStale = false;
+    await refresh();
+  }
+  isUpdating = false;
+}
+
+/** Follows the changes until the session has ended; `report` tells the other pages of the browser. */
+function listen(report: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const open = (): void => {
+      const events = new EventSource('/events');
+      const endIfEnded = (): void => {
+        if (!isEnded()) return;
+        events.close();
+        resolve();
+      };
+      // What has changed between the page and its stream is shown when the stream opens.
+      for (const name of ['open', 'change'])
+        events.addEventListener(name, () => {
+          report();
+          void update().then(endIfEnded);
+        });
+      const onEnd = async (): Promise<void> => {
+        report();
+        // A hidden page finds out, too, why its stream has ended.
+        await refresh();
+        endIfEnded();
+        // A browser does not retry a stream that was refused.
+        if (events.readyState === EventSource.CLOSED && !isEnded()) setTimeout(open, RETRY_MS);
+      };
+      events.addEventListener('error', () => void onEnd());
+      events.addEventListener('ended', () => {
+        events.close();
+        void onEnd();
+      });
+    };
+    open();
+  });
+}
+
+/**
+ * Keeps the page up to date. A browser opens six connections to an origin: one of its pages has the stream, and reports to the other ones.
+ */
+export function follow(): void {
+  if (!find('[data-live]')) return;
+  const channel = new BroadcastChannel('changes');
+  channel.addEventListener('message', () => void update());
+  document.addEventListener('visibilitychange', () => void update());
+  const report = (): void => channel.postMessage('');
+  // They are missing on a page that is not on loopback.
+  if (navigator.locks) void navigator.locks.request('stream', () => listen(report));
+  else void listen(report);
 }

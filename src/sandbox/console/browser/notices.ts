@@ -1,4 +1,4 @@
-import { copyButton, find, make, makeButton, makeLink } from './dom.ts';
+import { copyButton, find, make, makeButton } from './dom.ts';
 
 /** Parts of a notice besides its sentence. */
 interface NoticeDetails {
@@ -29,13 +29,14 @@ export const closeNotice = (): void => notices.firstElementChild?.remove();
 export function notify(message: string, { isError = false, code, request }: NoticeDetails = {}): void {
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? document.body).append(notices);
-  const notice = make('div', '', `toast ${isError ? 'is-bad' : 'is-good'}`);
+  const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
   notice.append(
     make('b', message),
     makeButton('Close', 'quiet small', () => notice.remove()),
   );
   if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
-  if (typeof request === 'string') notice.append(makeLink('Show the request', `/requests/${request}`));
+  if (typeof request === 'string')
+    notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
   if (isError) notice.setAttribute('role', 'alert');
   // After a success, earlier errors are outdated.
   else for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
@@ -48,3 +49,42 @@ export function notify(message: string, { isError = false, code, request }: Noti
   };
   if (!isError) setTimeout(hide, SHOWN_MS);
 }
+
+/** When the page was last as the sandbox is. */
+let seenAt = new Date();
+let hasEnded = false;
+
+/** Shows a message above the page, once. */
+function banner(id: string, title: string, text: string): void {
+  if (document.getElementById(id)) return;
+  const note = make('div', '', 'note bad');
+  note.id = id;
+  note.setAttribute('role', 'alert');
+  const since = `What you see is from ${seenAt.toLocaleTimeString([], { hour12: false })}.`;
+  note.append(make('b', title), make('p', `${since} ${text}`));
+  find('main')?.prepend(note);
+}
+
+/** Notes that the page is up to date. */
+export function showCurrent(): void {
+  seenAt = new Date();
+  find('#lost')?.remove();
+}
+
+/** Reports that the sandbox does not respond. */
+export const showLost = (): void =>
+  banner(
+    'lost',
+    'The sandbox does not respond.',
+    'It reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
+  );
+
+/** Reports that the page will not be updated any more, because its session has ended. */
+export function showEnded(): void {
+  hasEnded = true;
+  find('#lost')?.remove();
+  banner('ended', 'Your session has ended.', 'Open the address that the sandbox has printed.');
+}
+
+/** Returns whether the session of the page has ended. */
+export const isEnded = (): boolean => hasEnded;

@@ -1,23 +1,72 @@
-import { addAdvances, runClocks } from './clocks.ts';
-import { addCopy } from './copy.ts';
 import { addDialogs } from './dialogs.ts';
-import { addFaultPresets } from './fault-presets.ts';
-import { addKeys } from './keyboard.ts';
-import { addLists } from './live.ts';
-import { addNotices } from './notices.ts';
+import { closest, find, make } from './dom.ts';
+import { addPause, follow } from './live.ts';
+import { addNotices, closeNotice } from './notices.ts';
 import { addForms } from './send-forms.ts';
-import { follow } from './stream.ts';
-import { keepTab } from './tabs.ts';
 
 // Runs in each page of the console.
 addNotices();
 addCopy();
 addDialogs();
 addKeys();
-addAdvances();
 runClocks();
-keepTab();
 addForms();
-addFaultPresets();
-addLists();
+addPause();
 follow();
+
+/** Lets buttons with `data-copy` (the id of an element) or `data-text` copy; they say so for two seconds, also to screen readers. */
+function addCopy(): void {
+  const said = make('p', '', 'sr');
+  said.setAttribute('role', 'status');
+  document.body.append(said);
+  document.addEventListener('click', async ({ target }) => {
+    const pressed = closest(target, '[data-copy], [data-text]');
+    if (!pressed) return;
+    const { text, copy = '' } = pressed.dataset;
+    const value = text ?? document.getElementById(copy)?.textContent ?? '';
+    // `clipboard` is missing on a page that is not on loopback.
+    const isCopied = await navigator.clipboard?.writeText(value.trim()).then(
+      () => true,
+      () => false,
+    );
+    const label = find('[data-label]', pressed) ?? pressed;
+    label.dataset.before ??= label.textContent ?? '';
+    label.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+    said.textContent = isCopied ? 'Copied.' : 'The browser has refused to copy.';
+    setTimeout(() => {
+      label.textContent = label.dataset.before ?? '';
+    }, 2_000);
+  });
+}
+
+/** Adds the keys that work on every page. */
+function addKeys(): void {
+  // After a link or a search of the console, Tab continues in the content.
+  if (document.referrer.startsWith(location.origin) && location.hash === '')
+    find('main')?.focus({ preventScroll: true });
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !find('dialog[open]')) closeNotice();
+    const search = find('.find input');
+    if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || !search) return;
+    event.preventDefault();
+    if (search.getClientRects().length === 0) find('#nav')?.showPopover();
+    search.focus();
+  });
+}
+
+/** Lets the clocks of a page run on between two updates, from when they came into the page. */
+function runClocks(): void {
+  const shownAt = new WeakMap<Element, number>();
+  const tick = (): void => {
+    for (const clock of document.querySelectorAll<HTMLElement>('time[data-now]')) {
+      const at = shownAt.get(clock) ?? performance.now();
+      shownAt.set(clock, at);
+      const { now, speed, until } = clock.dataset;
+      const time = Number(now) + (performance.now() - at) * Number(speed);
+      const left = Math.max(0, Math.ceil((Number(until) - time) / 1_000));
+      clock.textContent = until === undefined ? new Date(time).toISOString().slice(11, 19) : `${left} s`;
+    }
+  };
+  tick();
+  setInterval(tick, 1_000);
+}

@@ -1,18 +1,17 @@
 import { ask, showSecret } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
-import { keepToken } from './first-steps.ts';
-import { refresh } from './live.ts';
+import { keepToken, refresh } from './live.ts';
 import { notify } from './notices.ts';
 
 /** Returns the fields of a form with the types of their inputs; empty ones and disabled ones are left out. */
-export function readFields(form: HTMLFormElement, button: HTMLElement | null = null): Record<string, unknown> {
+function readFields(form: HTMLFormElement, button: HTMLElement | null): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   // Fields of every kind have these properties.
   for (const element of form.elements as Iterable<HTMLInputElement>) {
     const { name, value, type, checked, dataset, disabled } = element;
     const isOther = type === 'file' || disabled || (element.matches('button') && element !== button);
     const isOff = (type === 'checkbox' || type === 'radio') && !checked;
-    if (!name || dataset.preset !== undefined || value === '' || isOther || isOff) continue;
+    if (!name || value === '' || isOther || isOff) continue;
     if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
     else if (type === 'number' || dataset.type === 'number')
       fields[name] = dataset.factor ? Math.round(Number(value) * Number(dataset.factor)) : Number(value);
@@ -57,7 +56,7 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
-function showResult(_form: HTMLFormElement, result: Readonly<Record<string, unknown>>): void {
+function showResult(result: Readonly<Record<string, unknown>>): void {
   const { typescript, notice = 'Done.', id, token, secret = token } = result;
   if (typeof secret !== 'string') {
     // Only ids of requests are strings.
@@ -80,7 +79,8 @@ async function send(form: HTMLFormElement, action: string, button: HTMLElement |
   // Skip this if somebody has typed meanwhile.
   if ((await bodyOf(form, button)) === body) form.reset();
   form.closest('dialog')?.close();
-  showResult(form, result ?? {});
+  form.closest<HTMLElement>('[popover]')?.hidePopover();
+  showResult(result ?? {});
 }
 
 /** Sends a form as JSON, once, after its question. */

@@ -3,9 +3,9 @@ import type { SandboxAccount } from '../../admin/account-admin.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, logInAs, opener, select } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { badge, emptyState, foreign, type Html, head, live, menu, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, table, twoLines } from '../lists.ts';
+import { listView, search, table } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
 import { accountField, shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
@@ -18,9 +18,13 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
   const owned = accounts.map(({ email }) => sandbox.accounts.get(email));
   const create = opener('account', 'Create an account…', { style: accounts.length > 0 ? '' : 'primary' });
   const issue = accounts.length > 0 ? opener('issue', 'Issue a token…', { style: 'primary' }) : '';
-  const tokens = owned.flatMap((account) => account.tokens().map((token) => ({ ...token, account })));
+  const tokens = owned.flatMap((account) => [
+    ...account.tokens().map((token) => ({ ...token, account, name: `token ${token.id}` })),
+    ...account
+      .connections()
+      .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
+  ]);
   const revokeAll = tokens.length > 0 ? opener('revoke', 'Revoke all…', { style: 'small danger' }) : '';
-  const connections = owned.flatMap((account) => account.connections().map((one) => ({ ...one, account })));
   const list = listView({
     path: '/accounts',
     query,
@@ -31,9 +35,10 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
     keyOf: ({ id }) => id,
     caption: 'Accounts, the newest first',
     columns: [
-      ['Account and organization', '', accountLines, 'two main'],
-      ['Resources', 'w7', (account) => count(resourceCount(account)), 'named'],
-      ['Actions', 'w20', accountActions, 'acts'],
+      ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
+      ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],
+      ['Resources', 'w3', (account) => count(resourceCount(account))],
+      ['Actions', 'w2', accountActions, 'right'],
     ],
     empty: emptyState('No accounts', 'The API responds with 401 until there is one with a token.', create),
   });
@@ -42,76 +47,66 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
     content: [
       head('Accounts and tokens', '', [create, live('issue-token', issue)]),
       list,
-      html`<div class="head"><h2>Tokens</h2><div class="acts">${live('revoke-all', revokeAll)}</div></div>`,
+      html`<div class="head"><h2>Tokens and OAuth connections</h2><div class="acts">${live('revoke-all', revokeAll)}</div></div>`,
       live(
         'tokens',
         table(
-          'Live tokens, the newest first',
+          'Live tokens and OAuth connections, the newest first',
           tokens.sort((a, b) => b.id - a.id),
           NO_TOKENS,
           [
-            ['Token', '', ({ id, account }) => twoLines(html`<b>token ${id}</b>`, foreign(account.email)), 'two main'],
-            ['Kind', 'w6', ({ kind }) => badge('', kind), 'side2'],
-            ['Issued', 'w12', ({ createdAt }) => timeElement(createdAt.getTime(), now), 'named'],
-            ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-            ['Actions', 'w7', ({ id, account }) => revoke('tokens', id, account, `token ${id}`), 'acts'],
+            [
+              'Token',
+              '',
+              ({ name, account }) => html`<b>${foreign(name)}</b> <small>${foreign(account.email)}</small>`,
+              'main',
+            ],
+            ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
+            ['Expires', 'w5', ({ expiresAt }) => (expiresAt ? timeElement(expiresAt.getTime(), now) : 'never')],
+            ['Actions', 'w3', revoke, 'right'],
           ],
         ),
-      ),
-      html`<h2>OAuth connections</h2>`,
-      live(
-        'connections',
-        table('OAuth connections', connections, NO_CONNECTIONS, [
-          ['Client', '', ({ client, account }) => twoLines(foreign(client), foreign(account.email)), 'two main'],
-          ['Expires', 'w12', ({ expiresAt }) => expiry(expiresAt, now), 'named'],
-          [
-            'Actions',
-            'w7',
-            (one) => revoke('connections', one.id, one.account, `the connection of ${one.client}`),
-            'acts',
-          ],
-        ]),
       ),
       live('forms', dialogs(accountField(console, query))),
     ],
   };
 }
 
-const accountLines = ({ email, company: { name, id } }: AccountRecord): Html =>
-  twoLines(html`<b>${foreign(email)}</b>`, html`${foreign(name)} <span class="num">(${id})</span>`);
+const accountActions = ({ email, id }: AccountRecord): Html =>
+  menu(`account-${id}`, `Actions of ${email}`, [
+    opener('password', 'Change password…', {
+      label: `Change password of ${email}`,
+      about: email,
+      values: { account: email },
+    }),
+    logInAs(email),
+  ]);
 
-const accountActions = ({ email }: AccountRecord): Html[] => [
-  opener('password', 'Change password…', {
-    label: `Change password of ${email}`,
-    style: 'small',
-    about: email,
-    values: { account: email },
-  }),
-  logInAs(email),
-];
+/** A token or an OAuth connection. */
+interface Credential {
+  readonly id: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly account: SandboxAccount;
+}
 
-const CONSEQUENCES = {
-  tokens: 'Requests with it get 401 from then on.',
-  connections: 'It has to ask for your consent again.',
-} as const;
-
-function revoke(what: keyof typeof CONSEQUENCES, id: number, { email }: SandboxAccount, name: string): Html {
+function revoke({ id, kind, name, account: { email } }: Credential): Html {
+  const isOAuth = kind === 'oauth';
   const label = `Revoke ${name}`;
-  return actionForm(`POST /api/${what}/revoke`, 'Revoke…', {
+  return actionForm(`POST /api/${isOAuth ? 'connections' : 'tokens'}/revoke`, 'Revoke…', {
     values: { id, account: email },
     label,
     style: 'small danger',
-    confirm: [`${label}?`, CONSEQUENCES[what]],
+    confirm: [
+      `${label}?`,
+      isOAuth ? 'It has to ask for your consent again.' : 'Requests with it get 401 from then on.',
+    ],
   });
 }
 
-const expiry = (date: Date | undefined, now: number): Content => (date ? timeElement(date.getTime(), now) : 'never');
-
-const NO_TOKENS = emptyState('No live tokens', 'The API responds with 401 until you issue one.');
-
-const NO_CONNECTIONS = emptyState(
-  'No OAuth connections',
-  'An MCP client connects with your consent, at /oauth/authorize.',
+const NO_TOKENS = emptyState(
+  'No live tokens',
+  'The API responds with 401 until you issue one. An MCP client connects with your consent, at /oauth/authorize.',
 );
 
 const KINDS = [

@@ -2,32 +2,37 @@ import { html } from 'hono/html';
 import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
-import { actionForm, advanceBy, secondsInput } from '../forms.ts';
+import { actionForm, advanceBy, advances, secondsInput } from '../forms.ts';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
-import { listView, search, table, twoLines } from '../lists.ts';
+import { listView, search, table } from '../lists.ts';
+import { isShown } from '../shown-accounts.ts';
 import { capital, count, counted, dateText, durationText, relativeText } from '../words.ts';
 
 /** The clock, and what is due. */
-export function clockPage({ service: { clock }, service, history }: ConsoleContext, query: URLSearchParams): Page {
+export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
+  const { service, history } = console;
+  const { clock } = service;
   const now = clock.now();
-  const tasks = [...dueTasks(service)];
-  const time = html`<p class="clock">${clockElement(now, clock.mode)} <span class="sr">UTC</span></p>
-<p class="soft">${dateText(now)}, UTC, ${modeText(clock.mode)}.</p>`;
-  const since = history.sinceLatest;
-  // An action does more than an advance: what it does is not repeated below it.
-  const isRunning = clock.mode !== 'manual' && since.events.length > 0;
-  const report = [isRunning ? happenedSince(since) : '', history.latest ? afterAdvance(history.latest) : ''];
+  const isOwn = isShown(console, query);
+  const all = [...dueTasks(service)];
+  const tasks = all.filter(({ owner }) => isOwn(owner));
+  const own = (advance: Advance): Advance => ({
+    ...advance,
+    events: advance.events.filter(({ owner }) => isOwn(owner)),
+  });
+  const since = own(history.sinceLatest);
+  const report = [
+    since.events.length > 0 ? happenedSince(since) : '',
+    history.latest ? afterAdvance(own(history.latest)) : '',
+  ];
   return {
     title: 'Clock',
-    content: html`${head('Clock', '', live('speed', speedButtons(clock.mode)))}
-<div class="cols aside even">
-<section class="card" aria-label="Time">${live('clock', time)}
-<p class="soft">Jobs, tokens, rate buckets, idempotency keys, presigned URLs and deliveries follow this clock.
-Your client and your receiver follow the machine's.</p></section>
-<section class="card" aria-labelledby="advance-title"><h2 id="advance-title">Advance</h2>
-${live('next', toNext(tasks[0], now))}<div data-advance></div>${advanceForm()}</section></div>
+    content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
+<div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
+<div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
+<div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
 ${live('happened', report)}
 <h2>Due</h2>${dueList(tasks, now, query)}`,
   };
@@ -45,9 +50,9 @@ function speedButtons(mode: ClockMode): Html {
 }
 
 function toNext(next: DueTask | undefined, now: number): Html {
-  if (!next) return html`<p class="soft">Nothing is due.</p>`;
-  return html`${actionForm('POST /api/clock/next', 'To the next event', { style: 'primary wide' })}
-<p class="soft">${link(next, next.description)}, ${relativeText(next.time - now)}</p>`;
+  if (!next) return html`<span class="soft">Nothing is due.</span>`;
+  const text = `To the next event, ${relativeText(next.time - now)}`;
+  return actionForm('POST /api/clock/next', text, { style: 'primary', label: `${text}: ${next.description}` });
 }
 
 const advanceForm = (): Html =>
@@ -70,10 +75,10 @@ function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams)
     links: ['Sooner', 'Later', 'Last'],
     caption: 'Due, the next one first',
     columns: [
-      ['At', 'w11', ({ time }) => timeElement(time, now), 'side2'],
-      ['In', 'w8', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
-      ['Event', '', ({ title, subjects }) => twoLines(title, subjects), 'two main cut'],
-      ['Actions', 'w9', (group) => advanceTo(group, now), 'acts'],
+      ['At', 'w4', ({ time }) => timeElement(time, now)],
+      ['In', 'w3', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
+      ['Event', '', ({ title, subjects }) => html`${title} <small>${subjects}</small>`, 'main wrap'],
+      ['Actions', 'w4', (group) => advanceTo(group, now), 'right'],
     ],
     empty: emptyState(
       'Nothing is due',
@@ -140,9 +145,9 @@ function whatHappened(advance: Advance): Html {
   const rest = groupsOf(byMinute.slice(shown.length).flat(), ({ what }) => what);
   const groups = [...shown, ...rest];
   return html`<p>${capital(happenedText(advance))}.</p>${table('What happened, the first one first', groups, '', [
-    ['At', 'w14', (group) => timesOf(group, from)],
-    ['What', '', (group) => twoLines(titleOf(group), subjectsOf(group)), 'two main cut'],
-    ['Result', 'w14', resultsOf, 'side2'],
+    ['At', 'w5', (group) => timesOf(group, from)],
+    ['What', '', (group) => html`${titleOf(group)} <small>${subjectsOf(group)}</small>`, 'main wrap'],
+    ['Result', 'w5', resultsOf, 'state'],
   ])}`;
 }
 
@@ -159,8 +164,8 @@ function timesOf(group: Group, from: number): Content {
 
 function titleOf({ length, 0: { what } }: Group): Html {
   if (what === 'disabled') return html`<b>Switched off</b>`;
-  if (what === 'jobs') return html`<a class="row" href="/jobs">${counted(length, 'job')} ended</a>`;
-  return html`<a class="row" href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
+  if (what === 'jobs') return html`<a href="/jobs">${counted(length, 'job')} ended</a>`;
+  return html`<a href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
 }
 
 const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>

@@ -1,19 +1,15 @@
 import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
-import type { DeliveryAttempt } from '../../webhook-deliveries.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
 import { actionForm, advanceBy, type Choices, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import {
-  attributesOf,
   badge,
   type Content,
   emptyState,
-  facts,
   foreign,
-  type Happening,
   type Html,
   head,
   httpBadge,
@@ -24,87 +20,96 @@ import {
   timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { addressOf, type Column, listView, search, segments, twoLines } from '../lists.ts';
-import { redactBody, redactUrl } from '../redact-request.ts';
+import { addressOf, listView, search, segments } from '../lists.ts';
+import { findResource, resourceLink } from '../objects.ts';
+import { redactBody } from '../redact-request.ts';
 import { accountField, chosenAccount, shownAccounts, shownCompanies } from '../shown-accounts.ts';
 import { count, relativeText, withoutOverrides } from '../words.ts';
-import { createDialog } from './endpoint-page.ts';
-import { endpointTable } from './endpoint-table.ts';
+import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
 import { liveButtons } from './requests-page.ts';
-
-/** The deliveries of a page. */
-interface DeliveryList {
-  readonly query: URLSearchParams;
-  readonly endpoints: readonly Endpoint[];
-  readonly groups: readonly DeliveryGroup[];
-  readonly now: number;
-}
 
 const PATH = '/deliveries';
 
-/** The deliveries of the sandbox, and the webhook endpoints. */
+/** The webhook endpoints, and the deliveries. */
 export function deliveriesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
   const now = service.clock.now();
-  const isShown = chosenAccount(console, query)
-    ? ({ event }: DeliveryAttempt) => event.endpoint.creator.company === chosenAccount(console, query)?.company
-    : () => true;
-  const list = { query, endpoints, groups: groupDeliveries(service.webhooks.attempts.filter(isShown), now), now };
-  const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? 'small' : 'small primary' });
+  const chosen = chosenAccount(console, query);
+  const attempts = service.webhooks.attempts.filter(
+    ({ event }) => !chosen || event.endpoint.creator.company === chosen.company,
+  );
+  const groups = groupDeliveries(attempts, now);
+  const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
   const notes = shownAccounts(console, query).flatMap(({ notifications }) => notifications);
+  const segs = live('status', stateSegments(query, groups));
   return {
     title: 'Deliveries',
     content: [
-      head('Deliveries', live('status', stateSegments(list)), liveButtons()),
-      deliveryList(list),
-      html`<div class="head"><h2>Endpoints</h2><div class="acts">${create}</div></div>`,
+      head('Deliveries', '', create),
       live('endpoints', endpointTable(endpoints, now)),
       live(
         'notifications',
         notes.reverse().map((text) => note('warn', withoutOverrides(text))),
       ),
-      live('forms', createDialog(accountField(console, query))),
+      html`<div class="head"><h2>Events</h2>${segs}<div class="acts">${liveButtons()}</div></div>`,
+      deliveryList(console, query, endpoints, groups),
+      live('forms', [createDialog(accountField(console, query)), editDialog()]),
     ],
   };
 }
 
 /** Returns how many deliveries wait, and how many have failed for good. */
-function stateSegments({ query, groups }: DeliveryList): Html {
+function stateSegments(query: URLSearchParams, groups: readonly DeliveryGroup[]): Html {
   const numberOf = (state: string): number => groups.filter((group) => group.state === state).length;
   return segments('State', PATH, query, 'state', [
     ['', 'All', groups.length],
     ['waiting', 'Waiting', numberOf('waiting')],
-    ['exhausted', 'Exhausted', numberOf('exhausted')],
+    ['exhausted', 'Gave up', numberOf('exhausted')],
   ]);
 }
 
-/** Returns the deliveries by event and endpoint, and the details of one of them. */
-function deliveryList(list: DeliveryList): Html {
-  const { query, endpoints, groups, now } = list;
-  const isChosen = ({ event }: DeliveryGroup): boolean =>
+/** Returns the deliveries by event and endpoint; the one that the address names is open. */
+function deliveryList(
+  { service }: ConsoleContext,
+  query: URLSearchParams,
+  endpoints: readonly Endpoint[],
+  groups: readonly DeliveryGroup[],
+): readonly Html[] {
+  const now = service.clock.now();
+  const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
-  const chosen = groups.find(isChosen);
-  const matching = search(groups.filter(hasFields(query)), query, textOf);
-  const [filter, rows] = listView({
+  const eventCell = ({ event }: DeliveryGroup): Content => {
+    const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
+    const subject = findResource(service, subjectIdOf(event) ?? 0);
+    return html`<a href="${address}#detail">${event.type}</a> ${subject ? html`<span class="soft">of</span> ${resourceLink(subject)}` : ''}`;
+  };
+  return listView({
     path: PATH,
     query,
     id: 'deliveries',
-    placeholder: 'Event id, type, endpoint, text of the body or of the response',
+    placeholder: 'Event, type, endpoint, or text of a body or a response',
     kept: ['state'],
     selections: selectionsOf(endpoints),
-    matching,
-    live: matching.length,
+    matching: search(groups.filter(hasFields(query)), query, textOf),
+    canPause: true,
     total: groups.length,
     keyOf: ({ event }) => event.order,
     caption: 'Deliveries, by their first attempt, the latest first',
-    columns: columnsOf(list, chosen),
-    days: [now, ({ at }) => at],
-    isChosen: (group) => group === chosen,
-    empty: noDeliveries(endpoints),
+    columns: [
+      ['First at', 'w3', ({ at }) => timeElement(at, now)],
+      ['Event', '', eventCell, 'main'],
+      ['To', 'w3', ({ event }) => foreign(event.endpoint.name)],
+      ['Attempts', 'w4', attemptsOf],
+      ['State', 'w4', (group) => stateBadge(group, now), 'state'],
+    ],
+    more: (group) => (isOpen(group) ? detail(group, now) : undefined),
+    empty: emptyState(
+      'No deliveries yet',
+      'An event is delivered when a job ends, to each endpoint that subscribes to it.',
+      endpoints.length === 0 ? '' : linkButton('/jobs', 'End a job'),
+    ),
   });
-  const panel = chosen ? live('detail', deliveryPanel(chosen, now)) : '';
-  return html`${filter}<div class="cols ${chosen ? 'panel' : ''}">${rows}${panel}</div>`;
 }
 
 function hasFields(query: URLSearchParams): (group: DeliveryGroup) => boolean {
@@ -122,55 +127,14 @@ function selectionsOf(endpoints: readonly Endpoint[]): readonly (readonly [strin
   return endpoints.length > 1 ? [byType, ['Endpoint', 'endpoint', [['', 'Any endpoint'], ...names]]] : [byType];
 }
 
-const noDeliveries = (endpoints: readonly Endpoint[]): Html =>
-  emptyState(
-    'No deliveries yet',
-    'An event is delivered when a job ends, to each endpoint that subscribes to it.',
-    endpoints.length === 0 ? opener('create', 'Create an endpoint…') : linkButton('/jobs', 'End a job'),
-  );
+const attemptsOf = ({ latest }: DeliveryGroup): Content =>
+  html`${latest.delivery.attempt} of 6 ${latest.delivery.manual ? html`<small>manual</small>` : ''} ${responseBadge(latest)}`;
 
-function columnsOf(list: DeliveryList, chosen: DeliveryGroup | undefined): readonly Column<DeliveryGroup>[] {
-  const { now } = list;
-  const columns: readonly Column<DeliveryGroup>[] = [
-    ['First at', chosen ? 'w5' : 'w6', ({ at }) => timeElement(at, at)],
-    ['Event and endpoint', '', (group) => eventLines(group, list, group === chosen), 'two main'],
-    ['Attempts', chosen ? 'w8' : 'w9', (group) => twoLines(dots(group), nextOf(group, now)), 'two'],
-    ['Response', 'w8', ({ latest }) => responseBadge(latest), 'side2'],
-  ];
-  return chosen ? columns : [...columns, ['Actions', 'w7 lo', ({ event }) => redeliver(event.id, 'small'), 'acts']];
+function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
+  if (retryAt !== undefined) return badge('warn', html`next ${timeElement(retryAt, now)}`);
+  if (state === 'delivered') return badge('ok', 'delivered');
+  return badge('bad', state === 'exhausted' ? 'gave up' : 'not attempted again');
 }
-
-function eventLines({ event, latest }: DeliveryGroup, { query }: DeliveryList, isChosen: boolean): Html {
-  const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
-  const link = attributesOf({ href: `${address}#detail`, 'aria-current': isChosen && 'true' });
-  const manual = latest.delivery.manual ? badge('', 'manual') : '';
-  return twoLines(
-    html`<a class="row"${link}><b>${event.type}</b></a>${manual}`,
-    html`to ${foreign(event.endpoint.name)}, <code>${event.id}</code>`,
-  );
-}
-
-function nextOf({ state, retryAt }: DeliveryGroup, now: number): Content {
-  if (retryAt !== undefined) return html`next ${timeElement(retryAt, now)}`;
-  if (state === 'delivered') return '';
-  return html`<span class="bad">${state === 'exhausted' ? 'exhausted' : 'not attempted again'}</span>`;
-}
-
-function dots({ attempts, latest }: DeliveryGroup): Html {
-  const { attempt, manual } = latest.delivery;
-  const run = attempts.filter(({ event }) => event.order === latest.event.order);
-  const open = isDelivered(latest) ? 0 : 6 - attempt;
-  const label = `${manual ? 'Manual, attempt' : 'Attempt'} ${attempt} of 6: ${isDelivered(latest) ? 'delivered' : 'failed'}`;
-  const marks = [
-    run.map((one) => html`<i class="${isDelivered(one) ? 'good' : 'bad'}"></i>`),
-    Array.from({ length: open }, () => html`<i></i>`),
-  ];
-  return html`<span class="dots" role="img" aria-label="${label}">${marks}</span> <span class="num soft">${attempt} of 6</span>`;
-}
-
-/** Returns the form that delivers an event again. */
-export const redeliver = (event: string, style: string): Html =>
-  actionForm('POST /api/webhooks/redeliver', 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
 
 /** Returns the status of a receiver, or why there is none. */
 export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
@@ -180,54 +144,38 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
 const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
 /** Returns one delivery: what follows, its attempts, and what was sent. */
-function deliveryPanel(group: DeliveryGroup, now: number): Html {
-  const { event, attempts, latest } = group;
+function detail(group: DeliveryGroup, now: number): Html {
+  const { event, attempts, latest, retryAt } = group;
   const { id, type, endpoint, body } = event;
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
-  return html`<div class="card"><div class="head"><h2>${type}</h2><div class="acts">${redeliver(id, 'primary small')}</div></div>
-<div class="acts">${stateOf(group)} ${nextAttempt(group, now)}</div>
-${facts(
-  [
-    ['Event', html`<code>${id}</code>`],
-    ['Endpoint', html`<a href="/endpoints/${endpoint.id}">${foreign(endpoint.name)}</a>`],
-    ['URL', html`<code>${foreign(redactUrl(endpoint.url))}</code>`],
-    ['About', subjectOf(event)],
-  ],
-  'list',
-)}
-<h3>Attempts</h3>${timeline(attempts.map((attempt) => happeningOf(attempt, now)))}
-${codeBlock('delivery-headers', 'Request headers', headers)}
-${codeBlock('delivery-body', `Body, ${count(body.length)} bytes`, prettyJson(redactBody(body)))}
-<p class="soft">A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>`;
+  const next =
+    retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.`;
+  const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to it');
+  const happenings = attempts.map((attempt) => {
+    const { at, attempt: number, manual } = attempt.delivery;
+    const response = attempt.response === '' ? '' : html`<code>${foreign(redactBody(attempt.response))}</code>`;
+    const line = html`<b>${number} of 6</b> ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''} ${response}`;
+    return { at, content: line };
+  });
+  return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
+<p>${failuresOf(group)}${next}</p><div class="acts">${redeliver(id)}${advance}</div>${timeline(happenings, now)}
+<p class="hint">Event <code>${id}</code>. A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>
+<div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
+${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
 
-function stateOf({ attempts, state }: DeliveryGroup): Html {
+function failuresOf({ attempts, state }: DeliveryGroup): Html {
   if (state === 'delivered') return html`<b class="good">Delivered.</b>`;
   const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
   return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
 }
 
-function nextAttempt({ retryAt }: DeliveryGroup, now: number): Content {
-  if (retryAt === undefined) return '';
-  return html`<span>Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.</span> ${advanceBy(retryAt - now, 'Advance to it', 'small')}`;
-}
+/** Returns the form that delivers an event again. */
+export const redeliver = (event: string, style = ''): Html =>
+  actionForm('POST /api/webhooks/redeliver', 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
 
 /** Returns the id of the resource that an event is about. */
 export function subjectIdOf({ body }: DeliveryGroup['event']): number | undefined {
   const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
   return typeof data?.id === 'number' ? data.id : undefined;
-}
-
-function subjectOf(event: DeliveryGroup['event']): Content {
-  const id = subjectIdOf(event);
-  if (id === undefined) return '';
-  const about = `${event.type.split('.')[0]} ${id}`;
-  return html`<a href="/resources/${id}">${about}</a>`;
-}
-
-function happeningOf(attempt: EndedAttempt, now: number): Happening {
-  const { at, attempt: number, manual } = attempt.delivery;
-  const response = attempt.response === '' ? '' : html`<code>${redactBody(attempt.response)}</code>`;
-  const line = html`<b>${number}</b> ${timeElement(at, now)} ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''}`;
-  return { at, tone: isDelivered(attempt) ? 'good' : 'bad', content: html`<p>${line}</p>${response}` };
 }

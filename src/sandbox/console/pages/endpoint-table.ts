@@ -2,69 +2,98 @@ import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
-import { actionForm, opener } from '../forms.ts';
-import { badge, type Content, emptyState, foreign, type Html, timeElement } from '../html.ts';
-import { table, twoLines } from '../lists.ts';
+import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
+import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
+import { table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
-/** Returns the state of an endpoint: active, paused by somebody, or disabled by the service. */
-export function endpointBadge(endpoint: Endpoint): Html {
-  if (endpoint.is_active) return badge('good', 'Active');
-  return isDisabled(endpoint) ? badge('bad', 'Disabled after 20 failures') : badge('', 'Paused');
-}
-
-/** Returns the webhook endpoints with their actions. */
+/** Returns the webhook endpoints, what is wrong with them, and their actions. */
 export function endpointTable(endpoints: readonly Endpoint[], now: number): Html {
-  const create = opener('create', 'Create an endpoint…', { style: 'primary' });
+  const create = opener('create', 'Create an endpoint…');
   const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
-  return table('Webhook endpoints', endpoints, none, [
-    ['Endpoint', '', nameLines, 'two main'],
-    ['State', 'w14', (endpoint) => twoLines(endpointBadge(endpoint), secondSignature(endpoint, now)), 'two side2 cut'],
-    ['Events', 'w7 lo', ({ events }) => eventsText(events), 'named'],
-    ['Actions', 'w24', (endpoint) => endpointActions(endpoint), 'acts'],
-  ]);
+  return html`${endpoints.filter(isDisabled).map(disabledNote)}${table('Webhook endpoints', endpoints, none, [
+    ['Endpoint', '', nameCell, 'main'],
+    ['Events', 'w4', ({ events }) => eventsText(events)],
+    ['Details', 'w5', (endpoint) => detailsOf(endpoint, now), 'full soft'],
+    ['State', 'w3', stateBadge, 'state'],
+    ['Actions', 'w2', actionsOf, 'right'],
+  ])}`;
 }
 
-function nameLines({ id, name, url }: Endpoint): Html {
-  const title = html`<a class="row" href="/endpoints/${id}">${foreign(name)}</a>`;
-  return twoLines(html`${title} <span class="soft num">${id}</span>`, html`<code>${foreign(redactUrl(url))}</code>`);
-}
-
-const secondSignature = ({ previous }: Endpoint, now: number): Content =>
-  previous && previous.until > now ? html`two signatures until ${timeElement(previous.until, now)}` : '';
+const nameCell = ({ id, name, url }: Endpoint): Html =>
+  html`<a class="name" href="/deliveries?endpoint=${id}">${foreign(name)}</a> <code class="soft">${foreign(redactUrl(url))}</code>`;
 
 /** Returns the subscribed events in few words. */
-export function eventsText(events: readonly string[]): Content {
+function eventsText(events: readonly string[]): Content {
   if (events.length === EVENT_TYPES.length) return 'all';
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
 }
 
+function detailsOf({ id, previous, consecutiveFailures }: Endpoint, now: number): Content {
+  const signatures =
+    previous && previous.until > now ? html`, two signatures until ${timeElement(previous.until, now)}` : '';
+  const failures = consecutiveFailures > 0 ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
+  return html`endpoint ${id}${failures}${signatures}`;
+}
+
+/** Returns the state of an endpoint: active, paused by somebody, or switched off by the service. */
+function stateBadge(endpoint: Endpoint): Html {
+  if (endpoint.is_active) return badge('ok', 'Active');
+  return isDisabled(endpoint) ? badge('bad', 'Switched off') : badge('', 'Paused');
+}
+
+const disabledNote = ({ id, name }: Endpoint): Html =>
+  note('bad', html`<bdi>${name}</bdi> is switched off`, {
+    details: ['20 deliveries in a row failed all six attempts. It receives no events until you switch it on.'],
+    actions: [
+      actionForm('POST /api/webhooks/resume', 'Switch on', { values: { id }, label: `Switch on ${name}` }),
+      html`<a href="/deliveries?endpoint=${id}&state=exhausted">Show what gave up</a>`,
+    ],
+  });
+
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
 const DELETE = 'Deliveries that wait for their next attempt are dropped. Those in the list stay.';
 
-/** Returns the actions of an endpoint. The actions of its page come before the actions that ask. */
-export function endpointActions(
-  { id, name, is_active }: Endpoint,
-  first = 'small',
-  more: readonly Html[] = [],
-): Html[] {
-  const action = (verb: string, submit: string, style = 'small', consequence = ''): Html => {
+function actionsOf({ id, name, is_active, events }: Endpoint): Html {
+  const action = (verb: string, submit: string, style = '', consequence = ''): Html => {
     const label = `${submit.replace('…', '')} ${name}`;
-    return actionForm(`POST /api/webhooks/${verb}`, submit, {
-      values: { id },
-      label,
-      style,
-      ...(consequence !== '' && { confirm: [`${label}?`, consequence] }),
-    });
+    const confirm = consequence === '' ? undefined : ([`${label}?`, consequence] as const);
+    return actionForm(`POST /api/webhooks/${verb}`, submit, { values: { id }, label, style, confirm });
   };
   // Only an active endpoint can be tested.
-  const state = is_active
-    ? [action('test', 'Send test', first), action('pause', 'Pause')]
-    : [action('resume', 'Resume', first)];
-  return [
+  const state = is_active ? [action('test', 'Send test'), action('pause', 'Pause')] : [action('resume', 'Resume')];
+  return menu(`endpoint-${id}`, `Actions of ${name}`, [
     ...state,
-    ...more,
-    action('rotate', 'Rotate secret…', 'small', ROTATE),
-    action('delete', 'Delete…', 'small danger', DELETE),
-  ];
+    opener('edit', 'Edit…', { label: `Edit ${name}`, about: name, values: { id, name, events } }),
+    action('rotate', 'Rotate secret…', '', ROTATE),
+    action('delete', 'Delete…', 'danger', DELETE),
+  ]);
 }
+
+/** Returns the form that changes an endpoint. Its URL may contain credentials, and is not shown. */
+export const editDialog = (): Html =>
+  formDialog('edit', html`Edit <bdi data-name>the endpoint</bdi>`, 'POST /api/webhooks/update', 'Save', {
+    fields: [
+      html`<input type="hidden" name="id" data-type="number">`,
+      input('Name', 'name'),
+      input('URL', 'url', { type: 'url' }, 'Empty: unchanged'),
+      eventFields('Events (none: unchanged)'),
+    ],
+  });
+
+/** Returns the form that registers an endpoint; `account` is the field that names its account. */
+export const createDialog = (account: Html | ''): Html =>
+  formDialog('create', 'Create a webhook endpoint', 'POST /api/webhooks', 'Create the endpoint', {
+    lead: 'Its secret is shown once.',
+    fields: [
+      account,
+      input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),
+      input('Name', 'name', { placeholder: 'Webhook' }),
+      eventFields('Events (none: all)'),
+    ],
+  });
+
+const eventFields = (legend: string): Html =>
+  html`<fieldset><legend>${legend}</legend>${EVENT_TYPES.map((type) =>
+    checkbox(type, 'events', type, { 'data-list': true }),
+  )}</fieldset>`;

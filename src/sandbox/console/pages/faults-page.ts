@@ -1,24 +1,23 @@
 import { html } from 'hono/html';
 import { type ActiveFault, describeFault } from '../../faults.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { describeRule, PRESETS } from '../fault-words.ts';
 import { actionForm, checkbox, formDialog, input, numberInput, opener, select } from '../forms.ts';
-import { commandLine } from '../highlight.ts';
-import { attributesOf, emptyState, foreign, type Html, head, live } from '../html.ts';
+import { emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
 /** The fault rules. */
-export function faultsPage({ sandbox, service, addresses }: ConsoleContext): Page {
+export function faultsPage({ sandbox, service }: ConsoleContext): Page {
   const rules = sandbox.faults.list();
   const clear = live('clear', rules.length > 0 ? removeAll(rules.length) : '');
   return {
     title: 'Faults',
     content: [
       head('Faults', '', [clear, opener('add', 'Add a fault…', { style: 'primary' })]),
-      html`<p class="lead">Requests that a rule matches fail on purpose. The first rule that matches applies.</p>`,
+      html`<p class="hint">Requests that a rule matches fail on purpose. The first rule that matches applies.</p>`,
       live('faults', faultTable(rules)),
-      addDialog(Object.keys(service.operations), addresses().api),
+      presets(),
+      addDialog(Object.keys(service.operations)),
     ],
   };
 }
@@ -33,12 +32,12 @@ const NO_FAULTS = emptyState('No faults', 'Every request is served.');
 
 const faultTable = (rules: readonly ActiveFault[]): Html =>
   table('Fault rules, in order', rules, NO_FAULTS, [
-    ['Rule', 'w4', ({ id }) => id, 'named'],
-    ['Requests', '', requestsOf, 'main cut'],
-    ['Fault', 'w14', faultOf, 'side2'],
-    ['Rate', 'w6 lo', ({ rule: { rate } }) => (rate === undefined ? 'always' : `${rate * 100} %`)],
-    ['Left', 'w6', ({ remaining }) => (Number.isFinite(remaining) ? remaining : 'no limit'), 'named'],
-    ['Actions', 'w7', ({ id }) => remove(id), 'acts'],
+    ['Rule', 'w1', ({ id }) => id],
+    ['Requests', '', requestsOf, 'main'],
+    ['Fault', 'w5', faultOf, 'full'],
+    ['Rate', 'w2', ({ rule: { rate } }) => (rate === undefined ? 'always' : `${rate * 100} %`)],
+    ['Left', 'w2', ({ remaining }) => (Number.isFinite(remaining) ? `${remaining} left` : 'no limit')],
+    ['Actions', 'w2', ({ id }) => remove(id), 'right'],
   ]);
 
 const requestsOf = ({ rule: { on = 'all' } }: ActiveFault): Html =>
@@ -52,26 +51,26 @@ function faultOf({ rule }: ActiveFault): Html {
 const remove = (id: number): Html =>
   actionForm('POST /api/faults/remove', 'Remove', { values: { id }, label: `Remove rule ${id}`, style: 'small' });
 
-/** The dialog that adds a rule; the script shows the fields of the chosen preset, and what the rule does. */
-function addDialog(names: readonly string[], api: string): Html {
-  const [[first = '', rule = {}] = []] = PRESETS;
-  const { title, client, command } = describeRule(rule, api);
-  const presets = [...PRESETS.map(([text]) => text), 'Something else…'].map((text) => {
-    const radio = { type: 'radio', name: 'preset', value: text, 'data-preset': true, checked: text === first };
-    return html`<label><input${attributesOf(radio)}> ${text}</label>`;
-  });
-  return formDialog('add', 'Add a fault', 'POST /api/faults', 'Add the fault', {
-    lead: 'What shall go wrong?',
+/** Faults that are wanted most, each with the fields that its button fills in. */
+const PRESETS: readonly (readonly [text: string, rule: Readonly<Record<string, string | number>>])[] = [
+  ['Rate limited', { on: 'audiences.create', status: 429, retryAfter: 30, times: 1 }],
+  ['Response lost', { on: 'audiences.create', cut: 'after', times: 1 }],
+  ['Half a response', { on: 'audiences.list', malformed: 'true', times: 1 }],
+  ['503, three times', { on: 'audiences.create', status: 503, times: 3 }],
+  ['Slow', { on: 'audiences.list', delay: 5_000, times: 1 }],
+];
+
+const presets = (): Html =>
+  html`<p class="acts">Often wanted: ${PRESETS.map(([text, values]) => opener('add', `${text}…`, { style: 'small', values }))}</p>`;
+
+const addDialog = (names: readonly string[]): Html =>
+  formDialog('add', 'Add a fault', 'POST /api/faults', 'Add the fault', {
     fields: [
-      html`<fieldset class="presets"><legend class="sr">Preset</legend><div class="seg">${presets}</div></fieldset>`,
       input('Requests', 'on', { list: 'operations' }, 'An operation, a path with *, or METHOD /path. Empty: all'),
       html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
-      html`<div class="form row">${ruleFields()}</div>`,
-      html`<div class="note busy"><p class="busy" data-rule="title">${title}</p><p data-rule="client">${client}</p></div>`,
-      commandLine('fault-command', command, 'command'),
+      html`<div class="pairs">${ruleFields()}</div>`,
     ],
   });
-}
 
 const CUTS = [
   ['', 'no'],

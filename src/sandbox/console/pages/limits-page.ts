@@ -1,112 +1,132 @@
 import { html } from 'hono/html';
-import type { Service } from '../../service.ts';
 import type { SlidingWindow } from '../../sliding-window.ts';
 import type { Company, Token } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { actionForm, formDialog, numberInput, opener, secondsInput } from '../forms.ts';
-import { emptyState, facts, foreign, type Html, head, live, meter } from '../html.ts';
+import { actionForm, advanceBy, formDialog, numberInput, opener } from '../forms.ts';
+import { attributesOf, type Content, emptyState, foreign, type Html, head, live, meter } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, table, twoLines } from '../lists.ts';
+import { listView, search } from '../lists.ts';
 import { chosenAccount, shownCompanies } from '../shown-accounts.ts';
-import { count, durationText } from '../words.ts';
+import { durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
+
+/** A rolling window: what it limits, and of whom. */
+interface Limit {
+  /** Its rank; the budgets come first. */
+  readonly key: number;
+  readonly name: string;
+  readonly owner: string;
+  readonly account: string;
+  readonly window: SlidingWindow;
+  /** Set for a build budget. */
+  readonly company?: Company;
+}
 
 /** The limits of the service, and how much of them is used. */
 export function limitsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { limits } = console.service;
   return {
     title: 'Limits',
-    content: [
-      head('Limits', '', opener('change', 'Change limits…', { style: 'primary' })),
-      live('limits', facts(BUCKETS.map((name) => [`Bucket ${name}`, limitText(limits[name])]))),
-      html`<h2>Build budgets</h2>`,
-      live('budgets', budgetTable(console.service, shownCompanies(console, query))),
-      html`<h2>Rate buckets in use</h2>`,
-      bucketList(console, query),
-      limitsDialog(limits),
-      budgetDialog(),
-    ],
+    content: html`${head('Limits')}<div class="cols"><div>${limitList(console, query)}</div>
+<section class="card" aria-labelledby="change-title"><h2 id="change-title">Change the rates</h2>
+<p class="hint">Requests of a token, or of an address (login, mint), in any interval. They apply immediately, also to tokens that exist.</p>
+${live('rates', ratesForm(limits))}</section></div>${budgetDialog()}`,
   };
 }
 
-const limitText = ({ limit, interval }: { readonly limit: number; readonly interval: number }): string =>
-  `${count(limit)} in ${durationText(interval)}`;
-
-const NO_ORGANIZATIONS = emptyState('No organizations', 'An account belongs to one, whose builds are counted.');
-
-function budgetTable({ clock }: Service, companies: readonly Company[]): Html {
-  const used = ({ name }: Company, window: SlidingWindow, time: string): Html =>
-    meter(`${name}: builds in the last ${time}`, window.count(clock.now()), window.limit);
-  return table('Build budgets', companies, NO_ORGANIZATIONS, [
-    ['Organization', '', ({ name }) => foreign(name), 'main cut'],
-    ['In an hour', 'w14', (company) => used(company, company.hourlyBuilds, 'hour'), 'named'],
-    ['In a day', 'w14', (company) => used(company, company.dailyBuilds, 'day'), 'named'],
-    ['Actions', 'w7', changeBudget, 'acts'],
-  ]);
-}
-
-function bucketList(console: ConsoleContext, query: URLSearchParams): readonly Html[] {
-  const { state, clock } = console.service;
-  const account = chosenAccount(console, query);
-  const used = [...state.tokens.values()]
-    .filter((token) => !account || token.account === account)
-    .flatMap((token) => [...token.buckets].map(([name, window]) => ({ token, name, window, key: keyOf(token, name) })))
-    .sort((a, b) => b.key - a.key);
-  const usedOf = (label: string, window: SlidingWindow): Html => meter(label, window.count(clock.now()), window.limit);
+function limitList(console: ConsoleContext, query: URLSearchParams): readonly Html[] {
+  const now = console.service.clock.now();
+  const all = [...budgetsOf(shownCompanies(console, query)), ...bucketsOf(console, query)];
   return listView({
     path: '/limits',
     query,
-    id: 'buckets',
-    placeholder: 'Bucket, token or account',
-    matching: search(used, query, ({ token, name }) => `${name} ${token.kind} ${token.id} ${token.account.email}`),
-    total: used.length,
+    id: 'limits',
+    placeholder: 'Limit, token, account or organization',
+    matching: search(all, query, ({ name, owner, account }) => `${name} ${owner} ${account}`).toSorted(
+      (a, b) => b.key - a.key,
+    ),
+    total: all.length,
     keyOf: ({ key }) => key,
-    caption: 'Rate buckets in use',
+    caption: 'Build budgets and rate buckets',
     columns: [
-      ['Token and account', '', ({ token }) => twoLines(titleOf(token), foreign(token.account.email)), 'two main'],
-      ['Bucket', 'w7', ({ name }) => name, 'side2'],
-      ['Used', 'w14', ({ token, name, window }) => usedOf(`${name}, ${titleOf(token)}`, window)],
+      [
+        'Limit',
+        '',
+        ({ name, owner, account }) => html`<b>${name}</b> <small>${foreign(owner)} ${foreign(account, ' ')}</small>`,
+        'main wrap',
+      ],
+      ['Used', 'w5', ({ name, owner, window }) => meter(`${name}, ${owner}`, window.count(now), window.limit), 'full'],
+      ['Free', 'w3', ({ window }) => freeText(window, now), 'wrap'],
+      ['Actions', 'w5', (limit) => actionsOf(limit, now), 'right'],
     ],
-    empty: emptyState('No token has sent a request yet', 'Each token has its own buckets.'),
+    empty: emptyState('No organizations', 'An account belongs to one, whose builds are counted.'),
   });
+}
+
+const budgetsOf = (companies: readonly Company[]): readonly Limit[] =>
+  companies.flatMap((company) => {
+    const { id, name, hourlyBuilds, dailyBuilds } = company;
+    const shared = { owner: name, account: '', company };
+    return [
+      { ...shared, key: 1e9 - 2 * id, name: 'Builds in the last hour', window: hourlyBuilds },
+      { ...shared, key: 1e9 - 2 * id - 1, name: 'Builds in the last day', window: dailyBuilds },
+    ];
+  });
+
+function bucketsOf(console: ConsoleContext, query: URLSearchParams): readonly Limit[] {
+  const { state, limits } = console.service;
+  const chosen = chosenAccount(console, query);
+  const tokens = [...state.tokens.values()].filter(({ account }) => !chosen || account === chosen);
+  return tokens.flatMap((token) =>
+    [...token.buckets].map(([name, window]) => ({
+      key: keyOf(token, name),
+      name: `Bucket ${name}, in the last ${durationText(limits[name].interval)}`,
+      owner: `${token.kind} token ${token.id}`,
+      account: token.account.email,
+      window,
+    })),
+  );
 }
 
 const keyOf = ({ id }: Token, name: (typeof BUCKETS)[number]): number => id * BUCKETS.length + BUCKETS.indexOf(name);
 
-const titleOf = ({ kind, id }: Token): string => `${kind} token ${id}`;
+const freeText = (window: SlidingWindow, now: number): Content => {
+  const wait = window.retryAfter(now);
+  return wait === 0 ? '' : html`<span class="warn">1 free in ${durationText(wait + 999)}</span>`;
+};
 
-const changeBudget = ({ name, hourlyBuilds, dailyBuilds }: Company): Html =>
-  opener('budget', 'Change…', {
-    label: `Change the budget of ${name}`,
-    style: 'small',
-    about: name,
-    values: { company: name, buildsPerHour: hourlyBuilds.limit, buildsPerDay: dailyBuilds.limit },
-  });
-
-const BUDGET_TITLE = html`The build budget of <bdi data-name>an organization</bdi>`;
+function actionsOf({ name, owner, window, company }: Limit, now: number): Content {
+  const wait = window.retryAfter(now);
+  const advance = wait > 0 ? advanceBy(wait, 'Advance', 'small', `Advance until ${name} of ${owner} has one free`) : '';
+  if (!company || window !== company.hourlyBuilds) return advance;
+  const values = { company: owner, buildsPerHour: window.limit, buildsPerDay: company.dailyBuilds.limit };
+  const change = { label: `Change the budget of ${owner}`, style: 'small', about: owner, values };
+  return [advance, ' ', opener('budget', 'Change…', change)];
+}
 
 const budgetDialog = (): Html =>
-  formDialog('budget', BUDGET_TITLE, 'POST /api/budget', 'Set the budget', {
-    fields: [
-      html`<input type="hidden" name="company">`,
-      numberInput('Builds an hour', 'buildsPerHour'),
-      numberInput('Builds a day', 'buildsPerDay'),
-    ],
-  });
-
-function limitsDialog(limits: ConsoleContext['service']['limits']): Html {
-  const forms = BUCKETS.map((name) => {
-    const { limit, interval } = limits[name];
-    return actionForm('POST /api/limits', `Set ${name}`, {
-      layout: 'row',
+  formDialog(
+    'budget',
+    html`The build budget of <bdi data-name>an organization</bdi>`,
+    'POST /api/budget',
+    'Set the budget',
+    {
       fields: [
-        numberInput(`Requests (${name})`, `${name}.limit`, { value: limit, required: true }),
-        secondsInput(`Interval in seconds (${name})`, `${name}.interval`, { value: interval / 1000, required: true }),
+        html`<input type="hidden" name="company">`,
+        numberInput('Builds an hour', 'buildsPerHour'),
+        numberInput('Builds a day', 'buildsPerDay'),
       ],
-    });
+    },
+  );
+
+function ratesForm(limits: ConsoleContext['service']['limits']): Html {
+  const field = (label: string, name: string, value: number, factor?: number): Html =>
+    html`<input${attributesOf({ type: 'number', min: 0, step: 'any', size: 5, required: true, 'aria-label': label, name, value, 'data-factor': factor })}>`;
+  const rows = BUCKETS.map((name) => {
+    const { limit, interval } = limits[name];
+    const requests = field(`Requests (${name})`, `${name}.limit`, limit);
+    return html`<div class="rate"><b>${name}</b>${requests} in ${field(`Seconds (${name})`, `${name}.interval`, interval / 1_000, 1_000)} s</div>`;
   });
-  return html`<dialog id="change" aria-labelledby="change-title"><h2 id="change-title">Change limits</h2>
-<p class="soft">Requests of a token, or of an address (login, mint), in any interval. They apply immediately.</p>
-${live('limit-forms', forms)}<form method="dialog"><div class="acts"><button>Close</button></div></form></dialog>`;
+  return actionForm('POST /api/limits', 'Set the rates', { fields: rows, style: 'primary' });
 }

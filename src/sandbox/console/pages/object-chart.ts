@@ -3,7 +3,7 @@ import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, isDelivered } from '../delivery-groups.ts';
 import { attributesOf, foreign, type Html } from '../html.ts';
-import { isJobKind, type ShownResource } from '../objects.ts';
+import { isJobKind, resourceLink, type ShownResource } from '../objects.ts';
 import { chart, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
 import { counted, durationText } from '../words.ts';
 import { isPollOf } from './object-story.ts';
@@ -34,8 +34,7 @@ export function timeChart(
     ...pollLane(requests, resource.id),
     ...groups.toReversed().map(deliveryLane),
     ...later.slice(-MAX_LANES).map((one) => {
-      const name = html`<a href="/resources/${one.id}"><bdi>${one.name || `${one.kind} ${one.id}`}</bdi></a>`;
-      return jobLane(console, one, name);
+      return jobLane(console, one, resourceLink(one));
     }),
   ];
   const ranges = [

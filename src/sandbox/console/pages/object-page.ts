@@ -8,13 +8,20 @@ import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import { attributesOf, type Content, foreign, type Html, head, jobBadge, linkButton, live, note } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { findResource, NAMESPACES, reasonText, type ShownResource } from '../objects.ts';
+import {
+  findResource,
+  NAMESPACES,
+  type Relations,
+  reasonText,
+  relationsOf,
+  resourceLink,
+  type ShownResource,
+} from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
-import { type Relations, relationsOf } from '../relations.ts';
 import { requestsAbout } from '../request-search.ts';
 import { capital, count } from '../words.ts';
 import { responseBadge, subjectIdOf } from './deliveries-page.ts';
-import { endDialogs, jobActions } from './jobs-page.ts';
+import { endButton, endDialog } from './jobs-page.ts';
 import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';
 import { detailsOf } from './resource-pages.ts';
@@ -33,13 +40,13 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
   const path = html`<a href="/resources">Resources</a> / <a href="/resources?kind=${namespace}">${text}</a>`;
   return {
     title: name === '' ? `${capital(kind)} ${id}` : name,
-    content: html`<p class="crumb"><span>${path}</span></p>
+    content: html`<p><small>${path}</small></p>
 ${live('object', summaryOf(service, resource))}
 ${live('chart', timeChart(console, resource, { requests, groups: own, children: relations.childrenOf(id) }, query.get('span')))}
 <div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
 ${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
 ${live('json', jsonOf(console, resource))}</div>
-${endDialogs()}`,
+${endDialog()}`,
   };
 }
 
@@ -53,7 +60,7 @@ function summaryOf(service: Service, resource: ShownResource): readonly (Html | 
   const details = detailsOf(resource, service.clock.now());
   return [
     head(name === '' ? `${capital(kind)} ${id}` : foreign(name), status ? jobBadge(status) : '', [
-      ...(running ? jobActions({ ...running, id }) : []),
+      running ? endButton({ ...running, id }) : '',
       linkButton(`/requests?q=id:${id}&repeats=all`, 'Its requests'),
     ]),
     html`<p class="acts soft"><span>${kind} <code>${id}</code> ${copy}</span>
@@ -104,8 +111,7 @@ ${ancestors.length > 0 ? html`<li><ul>${made}</ul></li>` : made}</ul>`;
 }
 
 function objectLine({ id, kind, name, status }: ShownResource, isCurrent: boolean): Html {
-  const text = html`<bdi>${name === '' ? `${kind} ${id}` : name}</bdi>`;
-  const title = isCurrent ? html`<b>${text}</b>` : html`<a href="/resources/${id}">${text}</a>`;
+  const title = isCurrent ? html`<b><bdi>${name || `${kind} ${id}`}</bdi></b>` : resourceLink({ id, kind, name });
   return html`<div${attributesOf({ 'aria-current': isCurrent && 'page' })}>${title} <span class="soft">${kind} ${id}</span>
 ${status ? jobBadge(status) : ''}</div>`;
 }

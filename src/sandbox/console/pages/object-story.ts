@@ -15,8 +15,8 @@ import {
   timeline,
 } from '../html.ts';
 import { numberOf } from '../lists.ts';
-import { findResource, reasonText, type ShownResource } from '../objects.ts';
-import { reasonLine, toneOf } from '../request-reason.ts';
+import { findResource, reasonText, resourceLink, type ShownResource } from '../objects.ts';
+import { reasonLine } from '../request-reason.ts';
 import { createdBy, keptText } from '../request-search.ts';
 import { count, counted } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
@@ -53,7 +53,8 @@ export function storySection(
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
   const kept = keptText(console.service.state);
   const lead = kept && html`<p class="soft">Only ${kept} are kept.</p>`;
-  return html`<h2>What happened</h2>${lead}${more}${timeline(shown.map((chapter) => ({ ...chapter, content: contentOf(chapter, now) })))}`;
+  const happenings = shown.map(({ parts, ...chapter }) => ({ ...chapter, content: spaced(parts) }));
+  return html`<h2>What happened</h2>${lead}${more}${timeline(happenings, now)}`;
 }
 
 /** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
@@ -81,8 +82,7 @@ function storyOf(
   );
 }
 
-const contentOf = ({ at, parts }: Chapter, now: number): Html =>
-  html`<div><b>${timeElement(at, now)}</b> ${parts}</div>`;
+const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part === '' ? html`` : html`${part} `));
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
   const kept = console.recorder.find(entry);
@@ -94,27 +94,24 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const reason = reasonLine(entry);
   const created = createdLink(console, createdBy(console, entry), id);
   const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, order, tone: toneOf(entry), parts, isPoll: isPollOf(entry, id) };
+  return { at, order, parts, isPoll: isPollOf(entry, id) };
 }
 
 function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
   if (created === undefined) return '';
   if (created === id) return html`<span class="soft">created it</span>`;
-  const { name = '', kind = 'resource' } = findResource(service, created) ?? {};
-  return html`<span>created <a href="/resources/${created}"><bdi>${name || `${kind} ${created}`}</bdi></a></span>`;
+  const resource = findResource(service, created);
+  return resource ? html`created ${resourceLink(resource)}` : `created ${created}, which has been deleted`;
 }
-
-const OUTCOME_TONES = { completed: 'good', needsInfo: 'warn', failed: 'bad' } as const;
 
 function statusChapter(service: Service, change: StatusChange): Chapter {
   const { at, status, outcome, cause, inConsole, requests } = change;
   const reason = outcome === undefined ? '' : reasonText(service, change);
-  const by = inConsole ? 'ended by you, in the console' : 'ended by sandbox.jobs.finish';
+  const by = inConsole ? 'ended by the operator' : 'ended by sandbox.jobs.finish';
   const parts = [jobBadge(status), reason === '' ? '' : html`<span><bdi>${reason}</bdi></span>`];
   return {
     at,
     order: requests + 0.5,
-    tone: outcome === undefined ? '' : OUTCOME_TONES[outcome],
     parts,
     ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : by }),
   };
@@ -129,7 +126,7 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
   const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
-  return { at, order, tone: isGood ? 'good' : 'bad', parts };
+  return { at, order, parts };
 }
 
 /** Puts polls that follow one another into the line of what they have read. */

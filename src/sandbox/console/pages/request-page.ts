@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
-import { operationOf } from '../client-snippets.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, opener, select } from '../forms.ts';
-import { codeBlock, prettyJson, tabs } from '../highlight.ts';
+import { codeBlock, panels, prettyJson } from '../highlight.ts';
 import {
   type Content,
   emptyState,
@@ -20,12 +19,12 @@ import {
 } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { numberOf } from '../lists.ts';
-import { findResource } from '../objects.ts';
+import { findResource, resourceLink } from '../objects.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
-import { reasonLine, reasonNote, toneOf } from '../request-reason.ts';
+import { reasonLine, reasonNote } from '../request-reason.ts';
 import { keptText, namedBy } from '../request-search.ts';
 import { shownBody } from '../snippet-values.ts';
-import { snippetsOf } from '../snippets.ts';
+import { operationOf, snippetsOf } from '../snippets.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
@@ -55,8 +54,8 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
     : '';
   return {
     title: `${method} ${path}`,
-    content: html`<p class="crumb"><span><a href="/requests">Requests</a> / <span class="num">${id}</span></span>
-<span>${near(log[index + 1], 'Newer')} ${near(log[index - 1], 'Older')}</span></p>
+    content: html`<p class="line"><small><a href="/requests">Requests</a> / <span class="num">${id}</span></small>
+<small>${near(log[index + 1], 'Newer')} ${near(log[index - 1], 'Older')}</small></p>
 ${head(html`${method} <bdi>${path}</bdi>`, httpBadge(status), actions)}
 ${live('reason', [reason, factsOf(console, entry, recorded)])}
 ${recorded ? [await details(console, recorded), editDialog(recorded)] : NOT_KEPT}`,
@@ -112,7 +111,7 @@ const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
   if (resources.length === 0) return '';
   return resources.map(({ id, kind, name }, index) => [
     index > 0 ? ', ' : '',
-    html`<a href="/resources/${id}">${kind} ${id}</a> ${name && html`“<bdi>${name}</bdi>”`}`,
+    html`${resourceLink({ id, kind, name })} <span class="soft">${kind} ${id}</span>`,
   ]);
 };
 
@@ -130,13 +129,12 @@ function buildsOf({ budget }: LogEntry): Content {
 
 async function details(console: ConsoleContext, recorded: HandledRequest): Promise<Html> {
   const { sdk, command, curl } = await snippetsOf(recorded);
-  const panels = [
-    ['sdk', 'SDK', 'TypeScript, with the client', sdk],
-    ['curl', 'curl', 'Shell', curl],
-    ['cli', 'Command', 'Shell', command],
-  ] as const;
-  const shown = panels.flatMap(([name, label, caption, code]) =>
-    code === undefined ? [] : [[name, label, codeBlock(name, caption, code)] as const],
+  const shown = [
+    ['SDK', 'TypeScript, with the client', sdk],
+    ['curl', 'Shell', curl],
+    ['Command', 'Shell', command],
+  ].flatMap(([name = '', caption = '', code]) =>
+    code === undefined ? [] : [[name, codeBlock(name.toLowerCase(), caption, code)] as const],
   );
   const key = recorded.headers.get('idempotency-key');
   return html`<div class="cols half">
@@ -144,7 +142,7 @@ async function details(console: ConsoleContext, recorded: HandledRequest): Promi
 ${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : live('attempts', attempts(console, recorded, key))}
-<h2>Repeat the request</h2>${tabs('as', shown)}
+<h2>Repeat the request</h2>${panels(shown)}
 <p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>`;
 }
 
@@ -160,7 +158,7 @@ function headerList(headers: Headers): Html {
     const text = IMPORTANT.includes(name) ? html`<b>${shown}</b>` : html`<bdi>${shown}</bdi>`;
     return [html`<code>${name}</code>`, html`<code>${text}</code>`] as const;
   });
-  return facts(entries, 'list');
+  return facts(entries);
 }
 
 function responseOf({ entry, response, responseHeaders }: HandledRequest): Html {
@@ -192,9 +190,8 @@ function attempts({ service, recorder }: ConsoleContext, { entry: own }: Handled
   const happenings = same.map((entry, index) => {
     const { at, id, status } = entry;
     const link = entry === own ? html`<b>this request</b>` : html`<a href="/requests/${id}">${id}</a>`;
-    const line = html`<b>${index + 1}</b> ${timeElement(at, now, 12)} ${httpBadge(status)} ${link}`;
-    const content = html`<p>${line} <span>${reasonLine(entry)}</span></p>`;
-    return { at: Date.parse(at), tone: toneOf(entry), content };
+    const line = html`<b>${index + 1}</b> ${httpBadge(status)} ${link}`;
+    return { at: Date.parse(at), content: html`${line} ${reasonLine(entry)}` };
   });
-  return html`<h2>Attempts with this idempotency key</h2>${kept}${timeline(happenings)}`;
+  return html`<h2>Attempts with this idempotency key</h2>${kept}${timeline(happenings, now)}`;
 }

@@ -3,12 +3,12 @@ import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { type Column, listView, segments, twoLines } from '../lists.ts';
-import { findResource } from '../objects.ts';
+import { addressOf, type Column, listView, numberOf, segments } from '../lists.ts';
+import { findResource, resourceLink } from '../objects.ts';
 import { targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, keptText, nameIn, unsearchedCount } from '../request-search.ts';
-import { count, counted } from '../words.ts';
+import { createdBy, findRequests, keptText, nameIn, unsearchedText } from '../request-search.ts';
+import { count } from '../words.ts';
 
 const PATH = '/requests';
 
@@ -25,7 +25,7 @@ const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, me
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
 const REPEATS = [
-  ['', 'Polls grouped'],
+  ['', 'Repeats grouped'],
   ['all', 'Every request'],
 ] as const;
 
@@ -42,15 +42,17 @@ const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entr
 const isPlainRead = ({ method, why, fault }: LogEntry): boolean =>
   method === 'GET' && why === undefined && fault === undefined;
 
-/** Groups reads that repeat one after the other with the same result, such as polls; the latest request is first. */
+/** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals of one kind. */
 function groupRepeats({ recorder }: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
-  const isRepeat = (entry: LogEntry, next: LogEntry): boolean =>
+  const isSameRead = (entry: LogEntry, next: LogEntry): boolean =>
     entry.path === next.path &&
-    entry.status === next.status &&
-    entry.account === next.account &&
     isPlainRead(entry) &&
     isPlainRead(next) &&
     recorder.find(entry)?.url === recorder.find(next)?.url;
+  const isRepeat = (entry: LogEntry, next: LogEntry): boolean =>
+    entry.status === next.status &&
+    entry.account === next.account &&
+    (isSameRead(entry, next) || (isPlainRefusal(entry) && isPlainRefusal(next) && kindOf(entry) === kindOf(next)));
   const groups: RequestGroup[] = [];
   for (const entry of list) {
     const latest = groups.at(-1);
@@ -63,35 +65,39 @@ function groupRepeats({ recorder }: ConsoleContext, list: readonly LogEntry[]): 
   return groups;
 }
 
+const isPlainRefusal = ({ status, why, fault }: LogEntry): boolean =>
+  status >= 400 && status < 500 && why !== undefined && fault === undefined;
+
+const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
+
+/** Returns what refusals of one kind have in common: the request, but for ids, and the reason. */
+const kindOf = ({ method, path, why = '' }: LogEntry): string => withoutIds(`${method} ${path} ${why}`);
+
 /** Returns the button that pauses a live list. */
 export const liveButtons = (): Html =>
-  html`<span class="live">Live</span><button type="button" class="small" data-pause aria-pressed="false">Pause</button>`;
+  html`<span class="badge ok" data-state>Live</span><button type="button" class="small" data-pause aria-pressed="false">Pause</button>`;
 
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
   const kept = keptText(console.service.state);
+  const unsearched = (query.get('q') ?? '') === '' ? '' : unsearchedText(console);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
   return {
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
-      live('kept', [kept && html`<p class="lead">Only ${kept} are kept.</p>`, unsearched(console, query)]),
+      live('kept', [
+        kept && html`<p class="hint">Only ${kept} are kept.</p>`,
+        unsearched && html`<p class="hint">${unsearched}</p>`,
+      ]),
       requestList(console, query, hits),
     ],
   };
 }
 
-/** Returns how many requests a search by text could not look into. */
-function unsearched(console: ConsoleContext, query: URLSearchParams): Html | '' {
-  const number = (query.get('q') ?? '') === '' ? 0 : unsearchedCount(console);
-  if (number === 0) return '';
-  const text = `The bodies of ${counted(number, 'request')} are not kept: found by path, key, name, created id and reason only.`;
-  return html`<p class="lead">${text}</p>`;
-}
-
 function requestList(console: ConsoleContext, query: URLSearchParams, hits: readonly LogEntry[]): readonly Html[] {
-  const { state, clock } = console.service;
+  const { state } = console.service;
   const [, , isInGroup = () => true] = GROUPS.find(([value]) => value === query.get('status')) ?? [];
   const list = hits.filter(isInGroup).reverse();
   return listView({
@@ -102,57 +108,58 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     kept: ['status'],
     selections: [
       ['Method', 'method', METHODS],
-      ['Polls', 'repeats', REPEATS],
+      ['Repeats', 'repeats', REPEATS],
     ],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
-    live: list.length,
+    canPause: true,
     total: state.log.length,
     keyOf: ({ entry }) => entry.id,
     caption: 'Requests, the latest first',
-    columns: columnsOf(console),
-    days: [clock.now(), ({ entry }) => Date.parse(entry.at)],
+    columns: columnsOf(console, query),
     empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', SEND),
   });
 }
 
-function columnsOf(console: ConsoleContext): readonly Column<RequestGroup>[] {
-  const durationOf = (entry: LogEntry): string => {
-    const recorded = console.recorder.find(entry);
-    return recorded ? `${recorded.duration.toFixed(1)} ms` : '';
-  };
+function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Column<RequestGroup>[] {
+  const { clock, state } = console.service;
+  const account: Column<RequestGroup> = [
+    'Account',
+    'w4',
+    ({ entry }) => html`<small>${foreign(entry.account ?? '', ' ')}</small>`,
+  ];
   return [
-    ['Time', 'w7', ({ entry: { at } }) => timeElement(at, Date.parse(at), 12)],
-    ['Status', 'w8', ({ entry }) => httpBadge(entry.status), 'side2'],
-    ['Request, and why it was refused', '', (group) => requestLines(console, group), 'two main cut'],
-    ['Bucket', 'w9 lo', ({ entry: { bucket } }) => (bucket ? `${bucket.name} ${bucket.used}/${bucket.limit}` : '')],
-    ['Account', 'w7 lo', ({ entry: { account = '' } }) => (account === '' ? '' : foreign(account))],
-    ['Duration', 'w5 lo', ({ entry }) => durationOf(entry), 'gone'],
+    ['Time', 'w3', ({ entry: { at } }) => timeElement(at, clock.now())],
+    ['Status', 'w3', ({ entry }) => httpBadge(entry.status), 'state'],
+    ['Request', 'w5', (group) => requestCell(console, group), 'main'],
+    ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
+    ...(state.accounts.size > 1 ? [account] : []),
   ];
 }
 
-function requestLines(console: ConsoleContext, { entry, times, first }: RequestGroup): Html {
-  const now = console.service.clock.now();
+function requestCell(console: ConsoleContext, { entry, times, first }: RequestGroup): Html {
   const recorded = console.recorder.find(entry);
-  const { id, method, path, status, replayed, served } = entry;
+  const { id, method, path } = entry;
   const target = recorded ? targetOf(recorded) : path;
-  const isDifferent = status === 0 && served !== undefined;
-  const title = [
-    html`<a class="row" href="/requests/${id}" title="${target}"><b>${method}</b> <code><bdi>${target}</bdi></code></a>`,
-    times > 1 ? badge('', `× ${count(times)}`) : '',
-    replayed ? badge('', 'replayed') : '',
-    isDifferent ? badge('', `service: ${served}`) : '',
-  ];
-  const since = html`since ${timeElement(first.at, now)}, all with this status`;
-  return twoLines(title, times > 1 ? since : explain(console, entry));
+  const shown = path === first.path ? target : withoutIds(path);
+  const number = times > 1 ? badge('', `× ${count(times)}`) : '';
+  return html`${method} ${number} <a href="/requests/${id}" title="${target}"><code><bdi>${shown}</bdi></code></a>`;
+}
+
+function explainGroup(console: ConsoleContext, { entry, times, first }: RequestGroup, query: URLSearchParams): Content {
+  if (times === 1) return explain(console, entry);
+  const since = html`since ${timeElement(first.at, console.service.clock.now())}, all with this status`;
+  const all = addressOf(PATH, query, { repeats: 'all', before: `req_${numberOf(entry.id) + 1}` });
+  return html`${explain(console, entry)} <span class="soft">${since}.</span> <a href="${all}">Show all ${count(times)}</a>`;
 }
 
 /** Returns why a request was refused, with the name that it had sent, and what it has created. */
 function explain(console: ConsoleContext, entry: LogEntry): Content {
   const line = reasonLine(entry);
   const created = createdText(console, entry);
-  if (line === '') return created;
+  const replayed = entry.replayed ? badge('', 'replayed') : '';
+  if (line === '' || entry.replayed) return html`${created} ${replayed}`;
   const name = created === '' ? nameIn(console, entry) : '';
-  const reason = html`<span title="${entry.why ?? ''}">${name && html`“<bdi>${name}</bdi>”: `}${line}</span>`;
+  const reason = html`${name && html`“<bdi>${name}</bdi>”: `}${line}`;
   return created === '' ? reason : [reason, '; ', created];
 }
 
@@ -162,8 +169,7 @@ export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
   if (!resource) return `created ${id}, which has been deleted`;
-  const { kind, name, status } = resource;
-  const title = name === '' ? '' : html` “<bdi>${name}</bdi>”`;
+  const { kind, status } = resource;
   const now = status ? `, now ${status.id} ${status.name}` : '';
-  return html`created <a href="/resources/${id}">${kind} ${id}</a>${title}${now}`;
+  return html`created ${resourceLink(resource)} <span class="soft">${kind} ${id}${now}</span>`;
 }

@@ -5,8 +5,8 @@ import type { ConsoleContext } from '../console-context.ts';
 import { commandAt } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { type Column, listView, search, segments, twoLines } from '../lists.ts';
-import { NAMESPACES, type Namespace, reasonText, resourcesOf, type ShownResource } from '../objects.ts';
+import { type Column, listView, search, segments } from '../lists.ts';
+import { NAMESPACES, type Namespace, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
 import { shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
@@ -62,23 +62,20 @@ const COMMANDS: Readonly<Record<Namespace, string>> = {
 
 function columnsOf(service: Service, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
-  const account: Column<ShownResource> = ['Account', 'w8 lo', (one) => foreign(one.account.email)];
+  const account: Column<ShownResource> = ['Account', 'w4', (one) => html`<small>${foreign(one.account.email)}</small>`];
   return [
-    ['Id', 'w5', ({ id }) => id],
-    ['Name', '', (one) => nameLines(service, one), 'two main'],
-    ['Status', 'w11', ({ status }) => (status ? jobBadge(status) : ''), 'side2'],
-    ['Details', 'w14 lo', (one) => detailsOf(one, now)],
+    ['Name', '', (one) => nameCell(service, one), 'main'],
+    ['Kind and id', 'w3', ({ kind, id }) => html`<small>${kind} ${id}</small>`],
+    ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
+    ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
     ...(hasAccount ? [account] : []),
-    ['Created', 'w11 lo', ({ fields }) => createdAt(fields.created_at, now)],
+    ['Created', 'w4', ({ fields }) => createdAt(fields.created_at, now)],
   ];
 }
 
-function nameLines(service: Service, resource: ShownResource): Html {
-  const { id, kind, name, fields } = resource;
-  const title = html`<a class="row" href="/resources/${id}">${foreign(name)}</a>`;
-  const labels = [kind === 'lookalike' ? badge('', 'lookalike') : '', fields.is_cohort ? badge('', 'cohort') : ''];
+function nameCell(service: Service, resource: ShownResource): Html {
   const reason = reasonText(service, resource);
-  return twoLines([title, labels], reason && foreign(reason));
+  return html`${resourceLink(resource)} ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
 
 const createdAt = (time: unknown, now: number): Content =>

@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
-import { codeBlock, commandAt, tabs } from '../highlight.ts';
-import { attributesOf, type Content, facts, foreign, type Html, head, linkButton, live } from '../html.ts';
+import { codeBlock, commandAt, panels } from '../highlight.ts';
+import { attributesOf, type Content, facts, type Html, head, linkButton, live } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { count } from '../words.ts';
 
 /** A step of a beginner; the note says what it takes. */
 type Step = readonly [id: string, title: string, note: string, isDone: boolean, content: Content];
@@ -15,12 +14,9 @@ export function startPage(console: ConsoleContext): Page {
     title: 'Get started',
     source: '/start',
     content: html`${head('Get started')}
-<p class="lead">The Audience Build and Activation API on your machine. Nothing leaves it, and nothing costs anything.</p>
-<div class="cols aside"><section aria-label="First steps">${live('steps', stepList(console))}</section>
-<aside aria-label="Addresses" class="cols">
-<div class="card"><h2>Addresses</h2>${addressFacts(console)}
-<h3>Account</h3>${live('account', accountFacts(console))}</div>
-</aside></div>`,
+<p class="hint">The Audience Build and Activation API on your machine. Nothing leaves it, and nothing costs anything.</p>
+<div class="cols"><section aria-label="First steps">${live('steps', stepList(console))}</section>
+<aside class="card" aria-label="Addresses"><h2>Addresses</h2>${addressFacts(console)}</aside></div>`,
   };
 }
 
@@ -32,65 +28,40 @@ function addressFacts({ addresses }: ConsoleContext): Html {
     ['OpenAPI', `${api}/openapi.json`],
     ['Storage', storage],
   ] as const;
-  return facts([...entries.map(([name, url]) => [name, html`<code>${url}</code>`] as const)], 'list');
-}
-
-function accountFacts({ service }: ConsoleContext): Html {
-  const [account] = service.state.accounts.values();
-  if (!account) return html`<p class="soft">None yet.</p><p>${linkButton('/accounts', 'Create an account')}</p>`;
-  const { hourlyBuilds } = account.company;
-  const budget = `${hourlyBuilds.count(service.clock.now())} of ${count(hourlyBuilds.limit)} builds an hour`;
-  return facts(
-    [
-      ['Email', foreign(account.email)],
-      ['Password', html`<span class="soft">the one that it was created with</span>`],
-      ['Budget', budget],
-    ],
-    'list',
-  );
+  return facts(entries.map(([name, url]) => [name, html`<code>${url}</code>`] as const));
 }
 
 function stepList(console: ConsoleContext): Html {
   const steps = stepsOf(console);
   const open = steps.findIndex(([, , , isDone]) => !isDone);
   const done = steps.filter(([, , , isDone]) => isDone).length;
-  return html`<ol class="todo">${steps.map((step, index) => stepElement(step, index === open))}</ol>
-<p class="pager"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>
+  return html`<ol class="todo card">${steps.map((step, index) => stepElement(step, index === open))}</ol>
+<p class="line soft"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>
 ${linkButton('/requests', 'See the requests', 'small')}</p>`;
 }
 
 function stepElement([id, title, note, isDone, content]: Step, isNext: boolean): Html {
   // The id depends on the state, so that the next step opens, whatever the reader opened before.
   const state = isDone ? 'done' : isNext ? 'next' : '';
-  return html`<li class="${state}"><details id="step-${id}-${state}"${attributesOf({ open: isNext })}>
+  return html`<li class="${state} ${isDone ? 'good' : ''}"><details id="step-${id}-${state}"${attributesOf({ open: isNext })}>
 <summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
 }
 
-const hasEnded = ({ state, jobs }: ConsoleContext['service']): boolean =>
-  [...state.accounts.values()].some(({ audiences, activations, cohorts, estimates }) =>
-    [audiences, activations, cohorts, estimates].some((all) =>
-      [...all.keys()].some((id) => !jobs.saved.running.has(id)),
-    ),
-  );
-
-function stepsOf({ service, addresses }: ConsoleContext): readonly Step[] {
-  const { state, webhooks } = service;
+function stepsOf({ service: { state }, history: { seen }, addresses }: ConsoleContext): readonly Step[] {
   const { api } = addresses();
-  const isReplayed = state.log.some(({ replayed }) => replayed === true);
-  const isLimited = state.log.some(({ status }) => status === 429);
   return [
     ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(api)],
-    ['job', 'Complete its job', 'one click', hasEnded(service), jobStep(api)],
-    ['webhook', 'Receive a webhook', 'optional', webhooks.attempts.length > 0, WEBHOOK_STEP],
-    ['lost', 'Lose a response without creating a duplicate', 'optional', isReplayed, lostStep(api)],
-    ['limit', 'Run into a rate limit', 'optional', isLimited, limitStep(api)],
+    ['job', 'Complete its job', 'one click', seen.has('ended'), jobStep(api)],
+    ['webhook', 'Receive a webhook', 'optional', seen.has('delivered'), WEBHOOK_STEP],
+    ['lost', 'Lose a response without creating a duplicate', 'optional', seen.has('replayed'), lostStep(api)],
+    ['limit', 'Run into a rate limit', 'optional', seen.has('limited'), limitStep(api)],
   ];
 }
 
 const jobStep = (
   api: string,
-): Html => html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose Complete,
-or Needs info 107… to see how it fails; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
+): Html => html`<p>A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose End…: Completed,
+or Additional Info to see how it fails; or advance the clock:</p>${commandAt(api, 'advance', 'sandbox advance 10m')}`;
 
 const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
 <p>${linkButton('/deliveries#create', 'Create a webhook endpoint')}</p>`;
@@ -119,22 +90,21 @@ const FIRST_CURL = `curl "$AUDIENCE_BASE_URL/api/v2/audiences/create" \\
 
 const FIRST_COMMAND = 'npx aud audiences create --name Visitors --wait';
 
-const INSTALL = 'npm install audience-activation';
-
-const firstRequest = (api: string): Html => html`${tabs('as', [
-  ['sdk', 'SDK', [variables('sdk', api, `\n${INSTALL}`), codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)]],
-  ['curl', 'curl', [variables('curl', api), codeBlock('first-curl', 'Shell', FIRST_CURL)]],
-  ['cli', 'Command', [variables('cli', api, `\n${INSTALL}`), codeBlock('first-command', 'Shell', FIRST_COMMAND)]],
+const firstRequest = (api: string): Html => html`${variables(api)}${panels([
+  ['SDK', codeBlock('first-sdk', 'first.mjs', FIRST_PROGRAM)],
+  ['curl', codeBlock('first-curl', 'Shell', FIRST_CURL)],
+  ['Command', codeBlock('first-command', 'Shell', FIRST_COMMAND)],
 ])}
 <div class="acts">${actionForm('POST /api/requests/first', 'Send from here', { style: 'primary' })}
 ${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } })}</div>
-<p class="soft">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
+<p class="hint">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
 const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
 /** Returns the two variables. A shell that has the token of the command keeps it; one that has none says where it is. */
-const variables = (id: string, api: string, more = ''): Html =>
+const variables = (api: string): Html =>
   html`<figure class="code"><figcaption><span>Shell: the command has printed a token, or issue one below</span>
-<button type="button" class="quiet small" data-copy="variables-${id}" aria-label="Copy the variables">Copy</button></figcaption>
-<pre id="variables-${id}"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
-<span class="k">export</span> AUDIENCE_TOKEN=<span class="s" data-token>"${TOKEN}"</span>${more}</pre></figure>`;
+<button type="button" class="quiet small" data-copy="variables" aria-label="Copy the variables">Copy</button></figcaption>
+<pre id="variables"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
+<span class="k">export</span> AUDIENCE_TOKEN=<span class="good" data-token>"${TOKEN}"</span>
+npm install audience-activation</pre></figure>`;
