@@ -54,7 +54,7 @@ function checkOf(name: OperationName): string {
   const rule =
     operations[name].method === 'GET'
       ? 'reads'
-      : 'never. The first real request shows it, by a 404 response or a success';
+      : 'never. Your first request shows it, with a 404 response or a success';
   return CHECKED[name] ?? rule;
 }
 

@@ -49,7 +49,7 @@ export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Returns the paths that begin as a word does; folders end with "/". */
+/** Returns the paths that begin with a word. Folders end with "/". */
 function pathsLike(word: string): string[] {
   const folder = word.endsWith('/') ? word : dirname(word);
   const prefix = folder === '.' && !word.startsWith('./') ? '' : folder.replace(/\/?$/, '/');

@@ -194,7 +194,8 @@ export class FileJournal implements Journal {
       await file.append({ key, id: created.id, ...(creator !== undefined && { account: creator }) });
       return created.id;
     } catch (error) {
-      // A 409 never voids a create, whatever it says: one that is misread would later be created twice.
+      // A 409 never voids a create, whatever its message says, because a misread message would later create the
+      // resource twice.
       if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
       const { outcome } = creating;
       const isVoid = outcome === 'not-sent' || outcome === 'refused';

@@ -67,7 +67,7 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
   if ('forget' in line) return { forgotten: forgotten + 1 };
   if ('done' in line) return { ...entry, done: line.done };
   if ('id' in line) return { ...entry, id: line.id, ...(line.account !== undefined && { account: line.account }) };
-  // A process that was suspended may write late: what it writes never hides an id.
+  // A suspended process may write late, and its lines must never hide an id.
   if (id !== undefined) return entry;
   if ('sent' in line) {
     const { key: _, at, ...intent } = line;

@@ -49,7 +49,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   const app = createApp(service);
   const storage = createStorage(service);
   let opened: Promise<Hono<Env>> | undefined;
-  // Loaded when it is opened: most sandboxes have no console.
+  // The console is loaded when it is opened, because most sandboxes have no console.
   const openConsole = (): Promise<Hono<Env>> => {
     opened ??= import('./console/console.ts').then(({ createConsole }) =>
       createConsole({ service, admin, options, seed, addresses, send: (request) => fetchInProcess(respond, request) }),

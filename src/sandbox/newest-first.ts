@@ -17,7 +17,7 @@ export function newestFirst<T>(map: ReadonlyMap<number, T>): Rows<T> {
   const order = orders.get(map) ?? { ids: [], later: map.keys() };
   orders.set(map, order);
   const { ids, later } = order;
-  // An iterator of a map continues with what is inserted later, unless it has reached the end.
+  // An iterator of a map also visits entries that are inserted later, unless it has reached the end.
   while (ids.length < map.size) ids.push(later.next().value);
   const { length } = ids;
   const fromEnd = (index: number): number => Math.max(0, length - index);

@@ -174,7 +174,7 @@ export class WebhookSender {
     for (const entry of this.#log) {
       if (entry.event.endpoint !== endpoint || entry.event.id !== id || !entry.delivery) continue;
       const { retryAt, ...delivery } = entry.delivery;
-      // The time of an attempt that was made stays.
+      // A past attempt keeps its time.
       if (retryAt !== undefined && retryAt > clock.now()) entry.delivery = delivery;
     }
   }

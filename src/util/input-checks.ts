@@ -90,7 +90,7 @@ export function numberErrors(value: unknown, path = ''): FieldErrors {
     const problem = numberProblem(value);
     return problem === undefined ? {} : { [path || 'body']: [problem] };
   }
-  // What `toJSON` writes is not known here.
+  // The result of `toJSON` is not known here.
   if ('toJSON' in value) return {};
   const errors = Object.entries(value).map(([name, item]) => numberErrors(item, path ? `${path}.${name}` : name));
   return Object.assign({}, ...errors);

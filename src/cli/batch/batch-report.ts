@@ -114,7 +114,7 @@ async function sayHowToContinue(
   if (signal.aborted) {
     const late = EXIT.waitTimedOut;
     const ended = reportError(interruption(signal, { late, closed: late, resume }), output);
-    // A signal ends the process, so that the loop of a shell does not go on.
+    // The process ends by the signal itself, so that a loop in a shell ends, too.
     return ended === late ? code : ended;
   }
   if (resume) output.log('info', `Continue with: ${resume}`);
@@ -135,7 +135,7 @@ function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): Exit
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // The audience was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
-  // The next run reads the activation again, with other links.
+  // The next run reads the activation again, and gets other links.
   if (Object(error).operation === 'activations.download') return EXIT.unexpected;
   if (error !== undefined) return exitCodeOf(error);
   return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;

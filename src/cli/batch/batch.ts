@@ -130,7 +130,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
 function stateOf(error: unknown): RowState {
   const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown' || outcome === 'done') return 'unknown';
-  // A file that storage does not have is no failed job.
+  // If storage does not have the file, that is not a failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
   return code === 'body-changed' || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';

@@ -118,7 +118,7 @@ export function createQueue(options: QueueOptions): AddCreate {
       await sleep(Math.min(outage.probeMs, left), signal);
       outage.probeMs = Math.min(2 * outage.probeMs, PROBE_MS.max);
     } while (!(await probe()));
-    // Whether creates succeed, too, only a create shows.
+    // Only a create request shows whether creates succeed again.
     if (items.length === 0) release(true);
   }
 
@@ -151,13 +151,13 @@ export function createQueue(options: QueueOptions): AddCreate {
   }
 
   async function run(): Promise<void> {
-    // A later turn: rows that are added together are sorted first.
+    // Start in a later turn, so that rows that are added together are sorted first.
     await new Promise(setImmediate);
     try {
       while (items.length > 0 || failed.length > 0) {
         if (items.length === 0 || failed.length >= OUTAGE_CREATES) await awaitService();
         signal.throwIfAborted();
-        // Only now: an activation may have come to the queue in the meantime.
+        // Choose the next create only now, because an activation may have joined the queue meanwhile.
         const item = items.sort(byRank).shift();
         if (item) await send(item);
       }

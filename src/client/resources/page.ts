@@ -236,7 +236,7 @@ function isShort(rows: number, { per_page }: PageQuery, longest: number, { style
   // The page before the last one of a cursor may be short, too.
   if (style === 'cursor') return false;
   if (longest > 0) return rows < longest;
-  // Nothing says how many rows a page has.
+  // The response does not say how many rows a page has.
   if (size === undefined && maxSize === undefined) return false;
   return rows < per_page && !COMMON_PAGE_SIZES.includes(rows);
 }

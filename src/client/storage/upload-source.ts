@@ -179,7 +179,7 @@ export class UploadBody {
       {
         pull: (controller) => {
           if (!this.#isClosed) onBytes?.(this.#passed);
-          // Most pieces are already in memory: pass them on synchronously, which is faster.
+          // Most pieces are already in memory, and passing them on synchronously is faster.
           return this.#chunk.length > 0 ? this.#enqueue(controller) : this.#refill(controller);
         },
         cancel: () => this.close(),

@@ -42,7 +42,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
     };
     send = () => {
       if (!isAllowed()) return end('event: ended\ndata:\n\n');
-      // One that is not read yet stands for all.
+      // One unread message is enough for all changes.
       if ((controller.desiredSize ?? 0) > 0) write('event: change\ndata:\n\n');
       sentAt = performance.now();
       isChanged = false;

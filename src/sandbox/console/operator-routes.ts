@@ -32,7 +32,7 @@ type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | P
 export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
   const { service, recorder, operators, sandbox } = console;
   const pages: Readonly<Record<string, OperatorPage>> = {
-    // Until a request has come, it says how to send one.
+    // Before the first request, the page explains how to send a request.
     '/': (query) => (service.state.requestCount === 0 ? startPage(console) : requestsPage(console, query)),
     '/start': () => startPage(console),
     '/requests': (query) => requestsPage(console, query),

@@ -31,7 +31,7 @@ export class PartnerSecrets {
   }
 
   #hide(name: string, field: unknown): unknown {
-    // What is empty is none, and is refused.
+    // An empty value is not a credential, and is refused.
     if (isPartner(name) && field !== '' && field !== null) return this.#placeholder(field);
     return typeof field === 'string' ? hideFields(field, isPartner) : field;
   }

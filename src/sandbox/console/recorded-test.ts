@@ -158,7 +158,7 @@ class StepWriter {
   /** Returns the code that sends a request; `undefined` if its body was not kept. */
   #sendSource(request: KeptRequest): string | undefined {
     const { entry, url, headers, address, file } = request;
-    // A body that no route has read has no effect; one that was cut, or a long file, cannot be repeated.
+    // A body that no route read has no effect. A truncated body or a long file cannot be repeated.
     const isCut = entry.method === 'PUT' && entry.status === 400 && !file;
     const isUnknown = request.isDisconnected && entry.served === undefined && !isAbandoned(request);
     if (request.isBodyDropped || isCut || isUnknown || (file && file.size > MAX_FILE)) return undefined;

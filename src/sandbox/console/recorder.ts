@@ -105,7 +105,7 @@ export class Recorder {
   /** Returns the details of a request of the log, if they are kept. */
   find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);
-    // After another state was restored, ids are used again.
+    // After a restore, the service uses ids again.
     return handled?.entry === entry ? handled : undefined;
   }
 
@@ -115,7 +115,7 @@ export class Recorder {
       method,
       args.map((arg) => (arg === state ? expression('state') : arg)),
     );
-    // The times of the steps contain how the clock ran.
+    // The times of the steps reflect the speed of the clock.
     if (method !== 'sandbox.setClock') this.#add({ started, call }, call.length);
   }
 

@@ -41,7 +41,7 @@ export const targetOf = ({ url }: { readonly url: string }): string => redactUrl
 /** Returns the value of a header, without the credentials in it. */
 export function redactHeader(name: string, value: string): string {
   if (!isSecret(name)) return redactText(value);
-  // The scheme, and the id in front of a token, say which one it was.
+  // The scheme and the id before the token identify the token.
   const [, scheme = ''] = /^((?:bearer (?:\d+\|)?|basic ))/i.exec(value) ?? [];
   return `${scheme}${HIDDEN}`;
 }

@@ -21,7 +21,7 @@ export const shownFields = <T extends object>(fields: T): T =>
 
 /** Returns a value with variables in place of credentials: of a field with all that it holds, in an address. */
 function hide(value: unknown, name: string): unknown {
-  // That a field is set, or is not, is no credential.
+  // Whether a field is set is not a secret.
   if (isSecret(name) && value !== undefined && typeof value !== 'boolean') return variable(name);
   if (value instanceof URL) return hideInUrl(value.href);
   if (typeof value === 'string') return hideInText(value);

@@ -149,7 +149,7 @@ function callOf({ url, headers, entry }: HandledRequest, body: unknown, { name, 
   const hasQuery = pairs.length > 0;
   const key = headers.get('idempotency-key');
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  // The client checks some bodies itself, and would not send them.
+  // The client would refuse some bodies without sending them.
   if (isObject && entry.status !== 422 && !hasQuery) {
     if (name.endsWith('.create')) {
       const options = key === null ? '' : `, ${literal({ idempotencyKey: key })}`;

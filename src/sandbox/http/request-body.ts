@@ -87,7 +87,7 @@ export async function readUnreadBody(context: Context): Promise<void> {
   const isEmpty = method === 'GET' || method === 'HEAD' || context.get('body') !== undefined;
   const length = Number(context.req.header('content-length') ?? 0);
   if (isEmpty || raw.signal.aborted || length > MAX_KEPT_BODY || raw.bodyUsed || !raw.body) return;
-  // If the client is gone, there is nothing to keep.
+  // If the client has disconnected, there is nothing to store.
   const bytes = await readUpTo(MAX_KEPT_BODY, raw.body, UNREAD_BODY_TIMEOUT_MS).catch(() => undefined);
   if (bytes && bytes.length >= length) context.set('body', bytes);
 }

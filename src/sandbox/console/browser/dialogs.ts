@@ -35,7 +35,7 @@ export function showSecret(message: string, secret: string, code?: unknown, line
   if (line !== undefined) parts.push(make('p', 'For your shell, with the address:', 'soft'), copyBox(line));
   if (typeof code === 'string') parts.push(make('p', 'The same in a program:', 'soft'), make('code', code));
   const dialog = open(message, ...parts, buttons(makeButton('I have copied it', 'primary', () => dialog.close())));
-  // Escape must not close what cannot be shown again, even if it is pressed twice.
+  // Escape must not close a dialog whose content cannot be shown again, even if it is pressed twice.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   dialog.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') event.preventDefault();
@@ -81,7 +81,7 @@ export function addDialogs(): void {
   });
   // A link to a page may open its dialog.
   find<HTMLDialogElement>(`dialog[id="${CSS.escape(location.hash.slice(1))}"]`)?.showModal();
-  // What was typed into a dialog is gone when it closes.
+  // Closing a dialog clears its fields.
   const forget = ({ target }: Event): void => {
     if (target instanceof HTMLDialogElement) for (const form of target.querySelectorAll('form')) form.reset();
   };

@@ -48,7 +48,7 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   if (!focused) return;
   const candidates = [...part.querySelectorAll<HTMLElement>('a, button, summary')];
   const same = candidates.find((candidate) => labelOf(candidate) === labelOf(focused));
-  // What had the focus is gone: Tab continues from its part, not from the top of the page.
+  // If the focused element is gone, Tab continues from its part, not from the top of the page.
   if (!same) part.tabIndex = -1;
   (same ?? part).focus({ preventScroll: !same });
 }

@@ -27,7 +27,7 @@ export const closeNotice = (): void => notices.firstElementChild?.remove();
 
 /** Shows a notice. It goes after six seconds, unless it is an error or somebody uses it. */
 export function notify(message: string, { isError = false, code, request }: NoticeDetails = {}): void {
-  // All that is outside of an open dialog lies below it, and cannot be clicked.
+  // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? document.body).append(notices);
   const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
   notice.append(
@@ -38,7 +38,7 @@ export function notify(message: string, { isError = false, code, request }: Noti
   if (typeof request === 'string')
     notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
   if (isError) notice.setAttribute('role', 'alert');
-  // Whoever has succeeded has seen what was wrong.
+  // After a success, earlier errors are outdated.
   else for (const error of notices.querySelectorAll('[role=alert]')) error.remove();
   notices.prepend(notice);
   if (notices.closest('dialog')) notice.scrollIntoView({ block: 'nearest' });

@@ -76,7 +76,7 @@ async function send(form: HTMLFormElement, action: string, button: HTMLElement |
     showError(form, String(result?.message ?? 'The sandbox does not respond.'), result?.field);
     return;
   }
-  // Not if somebody has typed in the meantime.
+  // Skip this if somebody has typed meanwhile.
   if ((await bodyOf(form, button)) === body) form.reset();
   form.closest('dialog')?.close();
   form.closest<HTMLElement>('[popover]')?.hidePopover();

@@ -120,12 +120,7 @@ const dialogs = (account: Html | ''): readonly Html[] => [
     fields: [
       input('Email', 'email', { type: 'email', required: true, autocomplete: 'off' }),
       input('Password', 'password', { required: true, autocomplete: 'off' }),
-      input(
-        'Organization',
-        'company',
-        { placeholder: 'Example Company' },
-        'A name that does not exist yet creates one',
-      ),
+      input('Organization', 'company', { placeholder: 'Example Company' }, 'A new name creates an organization'),
     ],
   }),
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {

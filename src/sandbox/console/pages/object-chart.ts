@@ -77,7 +77,7 @@ function jobLane(
   const now = clock.now();
   const isRunning = jobs.saved.running.has(id);
   const changes = history.changesOf(id);
-  // While no console was open, nobody has kept the statuses.
+  // Without an open console, nothing recorded the statuses.
   const from = changes[0]?.at ?? timeIn(fields.created_at) ?? now;
   const to = isRunning ? now : (changes.at(-1)?.at ?? timeIn(fields.updated_at) ?? from);
   const isEnded = !isRunning && status !== undefined;

@@ -86,7 +86,7 @@ const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part 
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
   const kept = console.recorder.find(entry);
-  // When it began: what it has done is before its end.
+  // Sorted by its beginning, because its effects come before its end.
   const at = kept?.started.time ?? Date.parse(entry.at);
   const key = kept?.headers.get('idempotency-key');
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;

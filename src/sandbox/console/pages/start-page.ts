@@ -41,7 +41,7 @@ ${linkButton('/requests', 'See the requests', 'small')}</p>`;
 }
 
 function stepElement([id, title, note, isDone, content]: Step, isNext: boolean): Html {
-  // Another id for another state: the step that comes next opens, whatever the reader has opened before.
+  // The id depends on the state, so that the next step opens, whatever the reader opened before.
   const state = isDone ? 'done' : isNext ? 'next' : '';
   return html`<li class="${state} ${isDone ? 'good' : ''}"><details id="step-${id}-${state}"${attributesOf({ open: isNext })}>
 <summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
