@@ -1,7 +1,7 @@
 import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
-import type { Owner } from './shown-accounts.ts';
+import type { Owner } from './objects.ts';
 
 /** The effect of a task, in words. */
 interface Description {

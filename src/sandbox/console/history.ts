@@ -3,8 +3,7 @@ import type { Service } from '../service.ts';
 import type { Endpoint, LogEntry } from '../state.ts';
 import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
-import { findResource } from './objects.ts';
-import type { Owner } from './shown-accounts.ts';
+import { findResource, type Owner } from './objects.ts';
 import { count, counted } from './words.ts';
 
 /** A status that a job had, and who has changed it. */

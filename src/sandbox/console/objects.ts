@@ -1,8 +1,11 @@
 import { html } from 'hono/html';
 import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
-import type { AccountRecord } from '../state.ts';
+import type { AccountRecord, Company } from '../state.ts';
 import type { Html } from './html.ts';
+
+/** Owner of what a page shows: an account, or, of webhook endpoints, an organization. */
+export type Owner = AccountRecord | Company;
 
 /** Namespaces of resources, with the names of one and of several. */
 export const NAMESPACES = [

@@ -3,6 +3,7 @@ import type { AccountRecord, Company } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { select } from './forms.ts';
 import type { Html } from './html.ts';
+import type { Owner } from './objects.ts';
 
 /** Returns the account that the filter of the pages names; `undefined` for all. */
 export const chosenAccount = (
@@ -21,9 +22,6 @@ export function shownCompanies(console: ConsoleContext, query: URLSearchParams):
   const chosen = chosenAccount(console, query);
   return chosen ? [chosen.company] : [...console.service.state.companies.values()];
 }
-
-/** Owner of what a page shows: an account, or, of webhook endpoints, an organization. */
-export type Owner = AccountRecord | Company;
 
 /** Returns whether a page shows what an owner has. */
 export function isShown(console: ConsoleContext, query: URLSearchParams): (owner: Owner | undefined) => boolean {
