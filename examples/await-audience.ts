@@ -2,7 +2,7 @@
  * Builds an audience, waits for it, and shows the error of a build that fails.
  *
  * Runs against a sandbox in another process. For the real service, pass its `baseUrl` and your credentials instead of
- * those of `startSandbox`.
+ * the credentials of `startSandbox`.
  */
 import { AudienceClient, apiToken, JobError, memoryTokenStore } from 'audience-activation';
 import { showProgress } from './support/progress.ts';

@@ -3,7 +3,7 @@
  * the end; the exit code is 1 if one failed. Ctrl-C ends the waits, not the builds, and prints how to resume the waits.
  *
  * Runs against a sandbox in another process, or against the service of AUDIENCE_BASE_URL and AUDIENCE_TOKEN. With ids,
- * `npm run example -- await-many 12 13 14`, it waits for existing audiences.
+ * `node examples/await-many.ts 12 13 14`, it waits for existing audiences.
  */
 import {
   type Audience,
@@ -90,7 +90,7 @@ console.table(lines.map(({ seconds, ...line }) => ({ ...line, seconds: Number(se
 console.log(`${lines.length} waits took ${reads} reads.`);
 const left = lines.flatMap(({ id, end }) => (end === 'interrupted' && id !== undefined ? [id] : []));
 if (interrupt.signal.aborted) {
-  console.log(`The builds continue. To wait for them again: npm run example -- await-many ${left.join(' ')}`);
+  console.log(`The builds continue. To wait for them again: node examples/await-many.ts ${left.join(' ')}`);
   if (sandbox)
     console.log('(Builds of the sandbox end with it. Set AUDIENCE_BASE_URL to use a service that keeps running.)');
   process.exitCode = 130;

@@ -1,6 +1,6 @@
 /**
  * A Fastify backend that ends on SIGTERM although requests wait for jobs, and that logs with pino.
- * `npm run example -- fastify-shutdown` starts it; Ctrl-C or SIGTERM stops it.
+ * `node examples/fastify-shutdown.ts` starts it; Ctrl-C or SIGTERM stops it.
  *
  * Runs against a sandbox in another process, or against the service of AUDIENCE_BASE_URL and AUDIENCE_TOKEN.
  */

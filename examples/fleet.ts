@@ -1,6 +1,6 @@
 /**
  * Four processes that share one token and its rate limits through Redis, against a sandbox. Each process polls for its own
- * waits: `npm run example -- fleet`.
+ * waits: `node examples/fleet.ts`.
  *
  * Starts a Redis server, unless `REDIS_URL` is set.
  */

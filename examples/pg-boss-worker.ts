@@ -1,6 +1,6 @@
 /**
  * Builds that survive their process, on a pg-boss queue in PostgreSQL: a worker is killed while it creates audiences,
- * three others take over its jobs, and each audience is built once. `npm run example -- pg-boss-worker`.
+ * three others take over its jobs, and each audience is built once. `node examples/pg-boss-worker.ts`.
  *
  * The worker to copy is `support/pg-boss-worker.ts`. Starts a PostgreSQL server, unless `DATABASE_URL` is set. The service
  * is a sandbox in this process.

@@ -1,6 +1,6 @@
 /**
  * Builds that survive their process, on a BullMQ queue in Redis: a worker is killed while it creates audiences, three
- * others take over its jobs, and each audience is built once. `npm run example -- queue-worker`.
+ * others take over its jobs, and each audience is built once. `node examples/queue-worker.ts`.
  *
  * The worker to copy is `support/bullmq-worker.ts`. Starts a Redis server, unless `REDIS_URL` is set. The service is a
  * sandbox in this process.

@@ -1,6 +1,6 @@
 /**
  * Traces the build of an audience: a create that is retried, a wait with its polls, and the webhook that ends it. Prints
- * the traces as trees. `npm run example -- telemetry` runs it against a sandbox in this process.
+ * the traces as trees. `node examples/telemetry.ts` runs it against a sandbox in this process.
  *
  * A program that exports to a collector registers the SDK as usual, such as by `@opentelemetry/sdk-node`: `openTelemetry()`
  * without options uses what is registered. `examples/telemetry/` has a dashboard and an alert rule for its metrics.

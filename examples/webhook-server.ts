@@ -1,6 +1,6 @@
 /**
  * A Fastify backend: `POST /audiences` starts a build and responds immediately, `GET /audiences/:id` returns its
- * status, and `POST /webhooks` receives the events that end the waits. `npm run example -- webhook-server` starts the
+ * status, and `POST /webhooks` receives the events that end the waits. `node examples/webhook-server.ts` starts the
  * backend, sends it orders for three audiences, and ends.
  *
  * The service is a sandbox in this process. For the real service, register the backend's public address in the console,

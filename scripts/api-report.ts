@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 
 /**
- * Entries whose reports also include declarations that are not exported. Other entries would repeat those of `index`.
+ * Entries whose reports also include declarations that are not exported. Other entries would repeat the declarations of `index`.
  */
 const WITH_INNER: ReadonlySet<string> = new Set(['index', 'sandbox']);
 

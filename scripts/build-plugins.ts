@@ -20,7 +20,7 @@ export const noteInputs = (name: string): Plugin => ({
   },
 });
 
-/** Keeps the settings of the bundled zod out of `globalThis`, where they would change those of the user's own copy. */
+/** Keeps the settings of the bundled zod out of `globalThis`, where they would change the settings of the user's own copy. */
 export const privateZod: Plugin = {
   name: 'private-zod',
   setup({ onLoad }) {
@@ -87,7 +87,7 @@ const external = (name: string, filter: RegExp, to: (path: string) => string | u
 /** Leaves the OpenAPI document out of every bundle: all of them import the one file of it. */
 export const documentIsExternal = external('document', /\/openapi\.json$/, () => 'openapi-json');
 
-/** Leaves the function that describes a contract out of the bundle of the sandbox, which imports that of the client. */
+/** Leaves the function that describes a contract out of the bundle of the sandbox, which imports the function of the client. */
 export const contractDocumentIsExternal = external(
   'contract-document',
   /\/client\/openapi-document\.ts$/,

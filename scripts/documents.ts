@@ -20,6 +20,11 @@ export const DOCUMENTS: Readonly<Record<string, GeneratedDocument>> = {
   },
   assumptions: { path: 'docs/assumptions.md', text: async () => (await import('./assumptions.ts')).assumptionsPage() },
   bodies: { path: 'docs/list-to-audience.md', text: async () => (await import('./bodies-table.ts')).bodiesPage() },
+  'exit-codes': {
+    path: 'docs/cli.md',
+    text: async () => (await import('./help-tables.ts')).exitCodesPage(),
+  },
+  run: { path: 'docs/jobs.md', text: async () => (await import('./help-tables.ts')).runPage() },
   reference: { path: 'docs/reference.md', text: async () => (await import('./reference-page.ts')).referencePage() },
 };
 

@@ -1,15 +1,20 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { AudienceClient } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 import { chromium } from 'playwright';
 import sharp from 'sharp';
 import { CHROMIUM } from './chromium.ts';
+import { screenOf } from './terminal-screen.ts';
 
 /**
- * Takes the screenshots of `docs/images`: pages of the console after a day's work against it.
+ * Takes the screenshots of `docs/images`: pages of the console after a day's work against it, and a run in a terminal.
  *
  *   npm run screenshots
  */
@@ -69,6 +74,34 @@ async function shoot(name: string, path: string, colorScheme: 'light' | 'dark', 
   await context.close();
 }
 
+/** Runs `aud run` in a terminal against a sandbox of its own, and takes a picture of what it shows. */
+async function shootRun(): Promise<void> {
+  const service = createSandbox({ clock: { speed: 400 }, jobs: { devices: 48_213 } });
+  const token = service.accounts.create(credentials).token('api');
+  service.jobs.next('audience', 104);
+  service.jobs.next('audience', 107);
+  const server = await service.listen();
+  const folder = mkdtempSync(join(tmpdir(), 'audience-activation-'));
+  const dataset = 'AffinityTransactions,2026-05-01,2026-05-31';
+  const header = 'key,name,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date';
+  const rows = ['north', 'south', 'east', 'west'].map((key) => `${key},${key} region,${dataset}`);
+  writeFileSync(join(folder, 'regions.csv'), [header, ...rows, ''].join('\n'));
+  const command = `stty cols 96 rows 40; ${process.execPath} ${resolve('dist/cli.js')} run regions.csv --download results`;
+  const env = { ...process.env, AUDIENCE_BASE_URL: server.url, AUDIENCE_TOKEN: token, TERM: 'xterm-256color' };
+  // `script` gives the command a terminal. It ends with the exit code of the command: one of the rows fails.
+  const printed = await promisify(execFile)('script', ['-qc', command, '/dev/null'], { cwd: folder, env });
+  const page = await browser.newPage({ viewport: { width: 880, height: 400 } });
+  await page.setContent(
+    `<body style="margin:0"><pre style="margin:0;padding:16px;white-space:pre-wrap;background:#0d1117;color:#e6edf3;font:14px/1.5 'DejaVu Sans Mono',monospace">$ npx aud run regions.csv --download results\n${screenOf(printed.stdout)}</pre>`,
+  );
+  await sharp(await page.locator('pre').screenshot())
+    .png({ palette: true })
+    .toFile(`${FOLDER}/terminal-run.png`);
+  await server.close();
+  await service.close();
+}
+
+await shootRun();
 await shoot('console-requests', '/requests', 'light', 1200, 620);
 await shoot('console-deliveries-dark', '/deliveries', 'dark', 1200, 760);
 await shoot('console-clock', '/clock', 'light', 1200, 720);

@@ -12,6 +12,8 @@ export {
   type TokenSource,
   type TokenStore,
 } from './client/auth/token-source.ts';
+export { AudienceClient, type FreeRequestOptions } from './client/client.ts';
+export type { AppInfo, ClientOptions, TunableOptions, WaitsOptions } from './client/client-options.ts';
 export type {
   CallAdditions,
   EndEvent,
@@ -20,32 +22,29 @@ export type {
   RetryEvent,
   WaitingEvent,
 } from './client/http/hooks.ts';
-export type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './client/http/json-rpc.ts';
 export type { CreateOptions, RequestOptions } from './client/http/request-options.ts';
 export type { Fetch, FetchOptions } from './client/http/send.ts';
 export type { ApiPromise, WithResponse } from './client/http/transport.ts';
-export type { AppInfo, ClientOptions, OperationOverrides, TunableOptions, WaitsOptions } from './client/index.ts';
-export {
-  AudienceClient,
-  apiToken,
-  type FreeRequestOptions,
-  type LoginTokenOptions,
-  loginToken,
-  mcpToken,
-  type TokenSourceOptions,
-} from './client/index.ts';
 export { type OpenApiDocument, type OpenApiOptions, openApiDocument } from './client/openapi-document.ts';
+export type { OperationOverrides } from './client/operation-overrides.ts';
 export type { UpdateSource } from './client/polling/job.ts';
 export type { Hooks, WaitEnd, WaitEvent, WaitInfo, WaitStep } from './client/polling/wait-events.ts';
 export type { UpdateInfo, WaitOptions, WatchOptions } from './client/polling/wait-options.ts';
-export type { Priority } from './client/rate-limit/rate-limiter.ts';
-export { type AcquireOptions, memoryLimiter, type RateLimiter } from './client/rate-limit/rate-limiter.ts';
+export type { AcquireOptions, Priority, RateLimiter } from './client/rate-limit/permits.ts';
+export { memoryLimiter } from './client/rate-limit/rate-limiter.ts';
 export { explainActivation } from './client/resources/explain-activation.ts';
 export type * from './client/resources/namespaces.ts';
 export type { StandardIssue, StandardResult, StandardSchema } from './client/schemas/standard-schema.ts';
 export type { TransferOptions } from './client/storage/transfer.ts';
 export type { UploadOptions, UploadProgress } from './client/storage/upload.ts';
 export type { ByteReader, ByteStream, UploadData } from './client/storage/upload-source.ts';
+export {
+  apiToken,
+  type LoginTokenOptions,
+  loginToken,
+  mcpToken,
+  type TokenSourceOptions,
+} from './client/token-sources.ts';
 export {
   type AnyApiError,
   ApiError,
@@ -113,6 +112,7 @@ export {
   type Statuses,
   type StatusFields,
 } from './spec/job-status.ts';
+export type { JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from './spec/json-rpc-messages.ts';
 export {
   type Bucket,
   CLAIM_WINDOW,

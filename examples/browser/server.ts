@@ -1,6 +1,6 @@
 /**
  * A browser app: sign-in, a list with paging, audiences built with live progress, cohorts uploaded with a progress bar.
- * `npm run example -- browser` starts the app with its backend and a sandbox, and prints its address; Ctrl-C stops it.
+ * `node examples/browser/server.ts` starts the app with its backend and a sandbox, and prints its address; Ctrl-C stops it.
  *
  * Flags, after `--`: `--port 8080` (default: 5173 or the next free one), `--speed 60` (of the sandbox's clock).
  */

@@ -1,5 +1,5 @@
 /**
- * A Hono app whose page shows the progress of a build, which ends by a webhook. `npm run example -- hono-progress`
+ * A Hono app whose page shows the progress of a build, which ends by a webhook. `node examples/hono-progress/run.ts`
  * starts it and prints its address; Ctrl-C stops it.
  *
  * The service is a sandbox in this process. For the real service, register the app's public address in the console, and

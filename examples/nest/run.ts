@@ -1,6 +1,6 @@
 /**
  * A Nest application that injects the client, and ends on SIGTERM although requests wait for jobs.
- * `npm run example -- nest` starts it; Ctrl-C or SIGTERM stops it.
+ * `node examples/nest/run.ts` starts it; Ctrl-C or SIGTERM stops it.
  *
  * Runs against a sandbox in another process, or against the service of AUDIENCE_BASE_URL and AUDIENCE_TOKEN. Copy
  * `audience-module.ts` into your application; `app-module.ts` and `main.ts` show how it is used.

@@ -1,6 +1,6 @@
 /**
  * Next-style route handlers (`app/api/…/route.ts`): one receives webhooks, one lists and creates audiences for its
- * callers. `npm run example -- next-route` serves the handlers with `node:http`, against a sandbox that sends a real
+ * callers. `node examples/next-route/run.ts` serves the handlers with `node:http`, against a sandbox that sends a real
  * delivery, and ends.
  */
 import { createSandbox } from 'audience-activation/sandbox';

@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
-/** Folder of the programs of PostgreSQL, by default that of Debian's packages. */
+/** Folder of the programs of PostgreSQL, by default the folder of Debian's packages. */
 export const POSTGRES_BIN =
   process.env.POSTGRES_BIN_PATH ?? globSync('/usr/lib/postgresql/*/bin').sort().at(-1) ?? '/usr/lib/postgresql';
 

@@ -1,6 +1,6 @@
 /**
- * Runs the worker of `worker.ts` in workerd, Cloudflare's runtime, against a sandbox over HTTP: `npm run example --
- * worker`. Starts a build, lets the sandbox send the event of its end, and shows the result that the worker has stored.
+ * Runs the worker of `worker.ts` in workerd, Cloudflare's runtime, against a sandbox over HTTP: `node
+ * examples/worker/run.ts`. Starts a build, lets the sandbox send the event of its end, and shows the result that the worker has stored.
  */
 import { fileURLToPath } from 'node:url';
 import { createSandbox } from 'audience-activation/sandbox';

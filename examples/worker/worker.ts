@@ -1,6 +1,6 @@
 /**
  * A Cloudflare-style worker: `POST /webhooks` receives deliveries and stores their results, `POST /audiences` starts a
- * build and responds immediately, `GET /audiences/:id` returns its status. `npm run example -- worker` runs the worker in
+ * build and responds immediately, `GET /audiences/:id` returns its status. `node examples/worker/run.ts` runs the worker in
  * workerd against a sandbox.
  */
 import { AudienceClient, AudienceError, NotFoundError, RateLimitError, ValidationError } from 'audience-activation';

@@ -13,7 +13,7 @@ export interface OperationDetails {
   readonly resource?: string;
   /** Schema of `data` in the envelope of a success. */
   readonly data: JsonSchema;
-  /** Statuses of errors besides those of every operation. */
+  /** Statuses of errors in addition to the errors of every operation. */
   readonly errors: readonly number[];
   /** Code of a call of the client. */
   readonly example: string;

@@ -82,7 +82,7 @@ function simplify({ zodSchema, jsonSchema, path }: Part): void {
   const name = String(path.at(-1));
   // The field must not be set.
   if (zodSchema._zod.def.type === 'undefined') Object.assign(jsonSchema, { not: {} });
-  // The bounds of safe integers are those of JavaScript.
+  // JavaScript determines the bounds of safe integers.
   if (jsonSchema.type === 'integer') {
     delete jsonSchema.minimum;
     delete jsonSchema.maximum;

@@ -12,7 +12,7 @@ type Versions = keyof typeof PEERS;
 const titleOf = (versions: Versions): string =>
   `${versions} peers (ioredis ${PEERS[versions].ioredis}, redis ${PEERS[versions].redis}, msw ${PEERS[versions].msw}, …)`;
 
-/** Steps that use the package with its peers: the lowest versions, those of earlier majors, and the latest. */
+/** Steps that use the package with its peers: the lowest versions, versions of earlier majors, and the latest. */
 export const peerSteps = (projects: Projects): Step[] => [
   { name: 'the peer ranges begin with the lowest versions that are tested', work: checkRanges },
   ...(['lowest', 'earlier', 'latest'] as const).flatMap((versions) => [

@@ -38,7 +38,7 @@ const MODULES: readonly ModuleSetting[] = [
   { name: 'preserve', paths: BOTH, texts: REQUIRED, options: { module: 'preserve' } },
   { name: 'node16', paths: BOTH, texts: DYNAMIC, options: { module: 'node16' } },
   { name: 'bundler', paths: BOTH, options: { module: 'esnext', moduleResolution: 'bundler' } },
-  // Without `dom`: the types of `fetch` are those of Node.
+  // Without `dom`, Node provides the types of `fetch`.
   { name: 'the configuration of the guide', paths: BOTH, options: JSON.parse(guideConfig).compilerOptions },
   // No types by default, as in TypeScript 6 and later.
   { name: 'no `types`', paths: [SMOKE], options: { module: 'nodenext', types: [] } },

@@ -6,8 +6,8 @@ import { profileNames } from './account/profiles.ts';
 import { JOB_KINDS } from './input/resource-table.ts';
 
 /**
- * Lines around the script for bash, whose variables are read-only: a shell could not read it again, or that of the
- * other name of the command.
+ * Lines around the script for bash, whose variables are read-only: a shell could not read the script again, or the
+ * script of the command's other name.
  */
 const WRITABLE = { begin: 'readonly() { declare -g "$@"; }', end: 'unset -f readonly' } as const;
 

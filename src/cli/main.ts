@@ -38,7 +38,7 @@ function endBySignal(exitCode: typeof process.exitCode): void {
   const entry = Object.entries(SIGNALS).find(([code]) => code === String(exitCode));
   // Windows has no signals: the exit code is all that a shell sees.
   if (!entry || process.platform === 'win32') return;
-  // A command can be cancelled at a prompt, whose Ctrl-C is a key and no signal.
+  // At a prompt, Ctrl-C is a key and not a signal.
   process.removeAllListeners(entry[1]);
   process.kill(process.pid, entry[1]);
 }
@@ -50,7 +50,7 @@ process.exitCode = await run(args, {
   stderr,
   env,
   signal: stop.signal,
-  // Opened only by a command that reads it.
+  // Only a command that reads standard input opens it.
   stdin: () => process.stdin,
   exit: process.exit,
 });

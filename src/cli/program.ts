@@ -18,8 +18,8 @@ Examples:
   ${name} audiences list --fields id,status.name | cut -f 1
   ${name} audiences create --name "No account needed" --wait --sandbox
 
-Data go to standard output: tables in a terminal, elsewhere fields separated by tabs, or JSON. Everything else goes to
-standard error. Durations are such as 90s, 10m and 1h30m; a number alone is in seconds.
+The command prints data to standard output: in a terminal as tables, elsewhere as fields separated by tabs, or as JSON.
+Everything else goes to standard error. Durations look like 90s, 10m and 1h30m. A number without a unit means seconds.
 
 ${Object.values(HELP_TOPICS).map(textOfTopic).join('\n\n')}`;
 
@@ -29,17 +29,27 @@ export function createProgram(name: string, action: Action): Command {
     .description('Builds audiences, waits for them and activates them.')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .option('-j, --json', 'print JSON: one object, or a line for each row or change; errors, too')
+    .option('-j, --json', 'print JSON: one object, or one line for each row or change. Errors are JSON, too')
     .option('--fields <paths>', 'fields to print, such as id,status.name,datastreams.0.results.uri', fieldPaths)
     .option('-q, --quiet', 'print data and errors only')
-    .option('-p, --profile <name>', 'profile of `login` to use (AUDIENCE_PROFILE)')
+    .option('-p, --profile <name>', 'profile to use (AUDIENCE_PROFILE)')
     .option('--base-url <url>', 'address of the service (AUDIENCE_BASE_URL)')
-    .option('--token-command <command>', 'command that prints the token, such as of a vault (AUDIENCE_TOKEN_COMMAND)')
-    .option('--contract <file>', 'how the service differs from the assumptions, as JSON (AUDIENCE_CONTRACT)')
-    .option('--max-retries <n>', 'retries of a request after a failure that may pass (default: 4)', integerFrom(0))
-    .option('--request-timeout <duration>', 'time for one attempt of a request (default: 30s)', timeLimit)
-    .option('--deadline <duration>', 'time for the entire command, with its retries, waits and transfers', timeLimit)
-    .option('--allow-insecure', 'allow http: beyond this machine')
+    .option(
+      '--token-command <command>',
+      'command that prints the token, for example from a vault (AUDIENCE_TOKEN_COMMAND)',
+    )
+    .option(
+      '--contract <file>',
+      'JSON file with the differences between your service and the assumptions (AUDIENCE_CONTRACT)',
+    )
+    .option('--max-retries <n>', 'maximum retries of a request after transient errors (default: 4)', integerFrom(0))
+    .option('--request-timeout <duration>', 'maximum time for one attempt of a request (default: 30s)', timeLimit)
+    .option(
+      '--deadline <duration>',
+      'maximum time for the entire command, including retries, waits and transfers',
+      timeLimit,
+    )
+    .option('--allow-insecure', 'allow http: URLs of other machines')
     .option('--sandbox', 'use the running sandbox, or a new one in this process')
     .option('--verbose', 'print each request and retry')
     .helpCommand(false)

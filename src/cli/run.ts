@@ -8,7 +8,10 @@ import { CommandError, EXIT, type ExitCode, usageError, withHelp } from './termi
 import { Output, type OutputProcess } from './terminal/output.ts';
 import { reportError } from './terminal/report-error.ts';
 
-/** Time after the deadline until a command ends that does not react to it, such as one that waits for a lock. */
+/**
+ * Time after the deadline until the process ends, if the command does not react, for example because it waits for a
+ * lock.
+ */
 const GRACE_MS = 2_000;
 
 /** Runs a command to its end, and returns its exit code. */

@@ -22,7 +22,7 @@ function isSupportedNode(): boolean {
   return major > 22 || (major === 22 && minor >= 12);
 }
 
-// Older ones cannot even import the command.
+// Older versions of Node cannot even import the command.
 if (!isSupportedNode()) {
   console.error(`error: This command needs Node 22.12 or later, and this is Node ${process.versions.node}.`);
   process.exit(1);
@@ -36,5 +36,5 @@ try {
 } catch {
   // Without a home folder, each run compiles its code.
 }
-// Imports that are not dynamic would be compiled before the cache is enabled.
+// Static imports would be compiled before the cache is enabled.
 await import('./main.ts');

@@ -30,22 +30,22 @@ import { DEFAULTS, PAGE_NUMBERS, type Settings } from './http/request-options.ts
 import { customFetch, type Fetch, type FetchOptions, OWN_FETCH_OPTIONS, platformFetch } from './http/send.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 import type { Hooks } from './polling/wait-events.ts';
-import type { RateLimiter } from './rate-limit/rate-limiter.ts';
+import type { RateLimiter } from './rate-limit/permits.ts';
 import { mergeRateLimits } from './rate-limit/rate-limits.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {
-  /** Timeout of one attempt, from sending until the entire body has arrived. @default 30000 */
+  /** Timeout of one attempt, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Attempts after the first. @default 4 */
+  /** Maximum number of retries of a request. @default 4 retries */
   readonly maxRetries?: number | undefined;
   /**
    * Waits between attempts if there is no `Retry-After`: the nth wait is random in [min, min(max, min·2^n)].
    *
-   * @default { min: 500, max: 30000 }
+   * @default { min: 500, max: 30000 } ms
    */
   readonly backoff?: Optional<Backoff> | undefined;
-  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 */
+  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 ms */
   readonly maxRetryWait?: number | undefined;
   /**
    * Overrides operations, for a service that differs from what this package assumes: by method and path, such as
@@ -81,10 +81,10 @@ export interface TunableOptions extends Hooks {
    * Maximum size of a response, in bytes after decompression. A larger 2xx response is refused with a `ResponseError`,
    * code `response-too-large`. Does not apply to uploaded and downloaded files.
    *
-   * @default 16777216
+   * @default 16777216 bytes (16 MiB)
    */
   readonly maxResponseBytes?: number | undefined;
-  /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
   readonly telemetry?: Hooks | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface ClientOptions extends TunableOptions {
   readonly mcpToken?: string | TokenSource | undefined;
   /** Rate limits of the service. Each bucket that is set replaces its default; `false`: only 429s pause requests. */
   readonly rateLimits?: Optional<RateLimits> | false | undefined;
-  /** Replaces the in-process limiter, e.g. by one that several processes share. */
+  /** Replaces the in-process limiter, for example with a limiter that several processes share. */
   readonly limiter?: RateLimiter | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
@@ -130,7 +130,7 @@ export interface WaitsOptions {
   /**
    * `list` polls the pages of a list, if the kind of job has one; `get` polls each job by its id.
    *
-   * @default the one that takes fewer reads
+   * @default the way that needs fewer reads
    */
   readonly via?: 'list' | 'get' | undefined;
 }
@@ -161,7 +161,7 @@ const TUNABLE_OPTIONS: OptionFields<TunableOptions> = {
   serverTimeZone: timeZoneOption,
   requestIdHeader: headerNameOption,
   headers: anyOption,
-  logger: optionOf(isLogger, 'must have error, warn, info and debug'),
+  logger: optionOf(isLogger, 'must have the methods error, warn, info and debug'),
   logLevel: choice(...LOG_LEVELS),
   fetch: functionOption,
   fetchOptions: optionOf(

@@ -74,7 +74,7 @@ function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): 
 function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
   const [to, from] = [baseUrl, configuredBaseUrl(undefined)].map(originOf);
   if (to === undefined || from === undefined || to === from) return undefined;
-  const message = `\`token\` is missing: AUDIENCE_TOKEN is for ${from} (AUDIENCE_BASE_URL), and is not sent to ${to}.`;
+  const message = `\`token\` is missing: the client sends AUDIENCE_TOKEN only to ${from} (AUDIENCE_BASE_URL), not to ${to}.`;
   return [message, 'Pass the token of this service as `token`.'];
 }
 
@@ -89,7 +89,7 @@ function checkToken(name: string, input: TokenInput): void {
       throw new ConfigurationError(`\`${name}\` is empty.`, { advice: `Is ${variable} set?` });
     }
     throw new ConfigurationError(`\`${name}\` must be visible ASCII without white space.`, {
-      advice: 'Pass it trimmed and without "Bearer ".',
+      advice: 'Remove "Bearer ", spaces and line breaks from it.',
     });
   }
   if (typeof input === 'function' || typeof input?.get === 'function') return;

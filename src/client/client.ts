@@ -50,7 +50,8 @@ export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'ex
   /**
    * Rate bucket that counts the request.
    *
-   * @default that of the operation with this method and path; of others, 'read' for GET, else 'write'
+   * @default the bucket of the operation with this method and path; for other requests, 'read' for GET, otherwise
+   * 'write'
    */
   readonly bucket?: Bucket | undefined;
 }
@@ -122,7 +123,7 @@ export class AudienceClient {
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    // Not a method of the class, which would be named "undefined" without the symbol.
+    // This cannot be a method of the class, because without the symbol its name would be "undefined".
     if (Symbol.asyncDispose) this[Symbol.asyncDispose] = () => this.close();
     this.waits = new Waits(polls, {
       audience: this.audiences,
@@ -135,13 +136,12 @@ export class AudienceClient {
 
   /**
    * Calls any path of the service, with the authorization, rate limits and errors of every method. After a failure with
-   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`; the creates of the operation
-   * table have one in any case.
+   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`; the create requests of the
+   * operation table always have one.
    *
    * @typeParam T Type of `data`. It is checked by `schema`; without a schema it is not checked. `unknown` by default.
-   * @example
-   * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
-   * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
+   * @example const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } }); const { size } =
+   * await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
@@ -149,7 +149,7 @@ export class AudienceClient {
     // A value that is not an object is passed on as it is, so that it is refused.
     const call = isObject(options) ? fields : options;
     const reads = method === 'GET';
-    // Errors, logs and hooks show the path: it must not bring a query along, which may be secret.
+    // Errors, logs and hooks show the path, so it must not contain a query, which may be secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
     const existing = Object.values(this.#transport.settings.operations).find(
       (row) => row.method === method && row.path === path,
@@ -217,8 +217,8 @@ export class AudienceClient {
   }
 
   /**
-   * Ends every call and wait in progress, also of clients made by `withOptions`; later calls are refused. Resolves when
-   * they have ended.
+   * Ends every call and wait in progress, also of clients made with `withOptions`. Later calls throw an `AudienceError`
+   * with the code `client-closed`. Resolves when they have ended.
    */
   async close(): Promise<void> {
     await this.#transport.state.close();

@@ -49,7 +49,7 @@ export const contractOption = nestedOptions<ServiceContract>({
     maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer from 1'),
     next: anyOption,
   }),
-  statuses: optionOf(isStatuses, 'must be such as { "audience 106": "failed" }'),
+  statuses: optionOf(isStatuses, 'must be an object like { "audience 106": "failed" }'),
   serverTimeZone: timeZoneOption,
   requestIdHeader: headerNameOption,
   waits: nestedOptions({ via: viaOption }),

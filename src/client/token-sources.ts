@@ -80,7 +80,7 @@ function contextSelector(
     service ??= context.baseUrl;
     if (service !== context.baseUrl) {
       throw new ConfigurationError(`One token source cannot serve two services (${service} and ${context.baseUrl}).`, {
-        advice: 'Create one for each.',
+        advice: 'Create one token source for each service.',
       });
     }
     context.redactor.addSecret(password);

@@ -114,8 +114,9 @@ export class ValidationError extends ApiError {
 }
 
 /**
- * 409: the idempotency key is in use. With the outcome `unknown`, a create under the key may be in flight: repeat it with
- * the same key and body. With `refused`, an earlier create used the key for another body.
+ * 409: the idempotency key is in use. If `outcome` is `unknown`, an earlier request with this key may still be in
+ * flight. Repeat the request with the same key and body. With `refused`, an earlier create used the key for another
+ * body.
  */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';
@@ -144,7 +145,7 @@ export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
   declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
   declare readonly code: 'rate-limited' | 'build-budget-exhausted';
-  /** Rate bucket of the request. For the build budget, that of the create: `write`. */
+  /** Rate bucket of the request. For the build budget, the bucket of the create request: `write`. */
   declare readonly bucket: Bucket;
   constructor(
     message: string,

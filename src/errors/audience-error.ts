@@ -71,7 +71,8 @@ export class AudienceError extends Error {
     Error.captureStackTrace?.(this, new.target);
     const start = `${this.name}: ${message}`;
     const { stack }: { stack?: unknown } = this;
-    // Not in engines whose stacks have only frames, nor if `Error.prepareStackTrace` of the user returns something else.
+    // Skipped in engines whose stacks contain only frames, and if the user's `Error.prepareStackTrace` returns
+    // something else.
     if (advice && typeof stack === 'string' && stack.startsWith(start))
       this.stack = `${this}${stack.slice(start.length)}`;
   }

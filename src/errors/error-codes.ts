@@ -8,7 +8,7 @@ export const ERROR_CODES = {
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
   /** The error that your function threw is the `cause`. */
   'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
-  /** `ConnectionError`; `outcome` says if a create request may have taken effect. */
+  /** `ConnectionError`; `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
@@ -22,7 +22,7 @@ export const ERROR_CODES = {
   'api-error': 'The service responded with an error status that no other code covers.',
   /** `AuthenticationError`; `reason` is `token` or `credentials`. */
   'authentication-failed': '401: the token or the credentials were refused.',
-  /** `PermissionError`, such as for an API token at the MCP endpoint. */
+  /** `PermissionError`, for example for an API token at the MCP endpoint. */
   'permission-denied': '403: the token is not permitted to do this.',
   /** `NotFoundError` of a request with an id. */
   'not-found': '404: the resource does not exist for this account.',
@@ -40,7 +40,7 @@ export const ERROR_CODES = {
   'server-error': '5xx: the service failed.',
   /** `ResponseError`; its `body` shows the beginning of the response. */
   'not-an-envelope':
-    'A response whose body is not an envelope (MCP: not a JSON-RPC response), of a 4xx only HTML or XML: a proxy responded, or it was cut off.',
+    'The body is not an envelope (MCP: not a JSON-RPC response), or the body of a 4xx is HTML or XML: a proxy responded, or the response was cut off.',
   /** `ResponseError`; the option `operations` adapts the client to such a service. */
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
   /** `ResponseError`; request less, or raise the option. */
@@ -70,11 +70,12 @@ export const ERROR_CODES = {
   /** `JournalError`: use the token of the account that wrote the journal, or another file. */
   'account-changed': 'A journal was written with another account; nothing was sent.',
   /** `JournalError`: use another key for another body, another file, or another kind of resource. */
-  'body-changed': 'A journal has another body under the key; nothing was sent.',
+  'body-changed': 'The journal contains another body for the key; nothing was sent.',
   /** `JournalError`; its `advice` says what to look for, and how to record it in the journal. */
-  'outcome-expired': 'The response of a create was lost more than 23 hours ago, so that it cannot be sent again.',
+  'outcome-expired':
+    'The response to a create request was lost more than 23 hours ago, so the journal cannot repeat the request.',
   /** `JournalError`; the file was left as it is. */
-  'journal-invalid': 'A file is no journal, is damaged, or was written for another service.',
+  'journal-invalid': 'A file is not a journal, is damaged, or was written for another service.',
   /** `JournalError`: a journal is used by one process at a time, and stays at its path. */
   'journal-locked': 'Another process uses the journal or has taken it over, or the file was replaced or removed.',
   /** `WebhookVerificationError`; respond with 400. */

@@ -75,7 +75,7 @@ export interface CallDetails extends Details {
 
 /** Details of an `ApiError`. */
 export interface ApiErrorDetails extends CallDetails {
-  /** HTTP status of the response, or the one that the service would have responded with. */
+  /** HTTP status of the response, or the status with which the service would have responded. */
   readonly status: number;
   /** The envelope's `code`, if the response had one. */
   readonly envelopeCode?: number;
@@ -182,7 +182,7 @@ type ResponseFields = CallDetails & {
   readonly requestId?: string;
 };
 
-/** The fields of errors by their `code`, besides those that every error has. */
+/** The fields of errors by their `code`, in addition to the fields of every error. */
 export interface ErrorFields {
   readonly 'connection-failed': CallDetails;
   readonly 'attempt-timeout': CallDetails;

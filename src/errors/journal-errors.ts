@@ -1,7 +1,7 @@
 import { AudienceError } from './audience-error.ts';
 import type { Details } from './error-details.ts';
 
-/** A journal cannot be used, or what it contains about a key forbids a create. Nothing was sent. */
+/** A journal cannot be used, or its entry for a key forbids a create request. Nothing was sent. */
 export class JournalError extends AudienceError {
   static override readonly className: string = 'JournalError';
   declare static readonly isInstance: (value: unknown) => value is JournalError;

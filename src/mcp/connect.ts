@@ -1,6 +1,6 @@
-import type { ClientOptions, Transport } from '../client/index.ts';
-import { createTransport, readTokens } from '../client/index.ts';
+import { createTransport, readTokens, type Transport } from '../client/index.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
+import type { ClientOptions } from '../index.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
 import { MAX_CAUSE_DEPTH, Redactor } from '../util/redact.ts';

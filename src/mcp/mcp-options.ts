@@ -1,5 +1,5 @@
-import type { TokenInput } from '../client/index.ts';
-import { CLIENT_OPTIONS, type ClientOptions } from '../client/index.ts';
+import { CLIENT_OPTIONS } from '../client/index.ts';
+import type { ClientOptions, TokenInput } from '../index.ts';
 import * as option from '../util/options.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
@@ -62,7 +62,7 @@ export interface ConnectMcpOptions<C extends McpClient>
   readonly transport?: McpTransportClass | undefined;
   /** Aborts connecting, but not later requests. `connectMcp` then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for one attempt until the headers of the response; streams have no time limit. @default 30000 */
+  /** Time for one attempt until the headers of the response; streams have no time limit. @default 30000 ms */
   readonly timeout?: number | undefined;
 }
 

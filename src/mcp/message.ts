@@ -1,4 +1,4 @@
-import { isJsonRpcId } from '../client/index.ts';
+import { isJsonRpcId } from '../spec/json-rpc-messages.ts';
 import { isObject, parseJson } from '../util/json.ts';
 
 /** The properties of a JSON-RPC body that determine how it is sent. */

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Activations, DownloadOptions } from '../client/index.ts';
+import type { Activations, DownloadOptions } from '../index.ts';
 import type { Activation } from '../spec/activation.ts';
 import type { IdLike } from '../spec/job-status.ts';
 import { replaceFile, writing } from './file-system.ts';

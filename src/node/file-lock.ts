@@ -15,7 +15,7 @@ const mutex = createMutex();
 
 /** How to wait for a lock. */
 export interface FileLockOptions {
-  /** Maximum time to wait for the lock in milliseconds. @default 120000 */
+  /** Maximum time to wait for the lock in milliseconds. @default 120000 ms (2 minutes) */
   readonly maxWaitMs?: number | undefined;
   /** Ends the wait for the lock, but not the work; the result rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -75,7 +75,7 @@ function heldTooLong(file: string, maxWaitMs: number): FileError {
 
 function lockLost(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} was lost: it was removed, or another process has taken it over, because this process could not refresh it for more than ten seconds. Another process may have changed ${file}.`;
+  const message = `${path} was lost: it was removed, or another process took it over after this process had not refreshed it for ten seconds. Another process may have changed ${file}.`;
   const advice = 'Read it again before you write it.';
   return new FileError(message, { code: 'file-unwritable', path, advice });
 }

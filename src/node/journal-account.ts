@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { AudienceClient } from '../client/index.ts';
 import { NotFoundError } from '../errors/api-errors.ts';
 import { JournalError } from '../errors/journal-errors.ts';
+import type { AudienceClient } from '../index.ts';
 import { abortable } from '../util/abort.ts';
 import { isObject } from '../util/json.ts';
 import type { JournalEntry } from './journal-lines.ts';

@@ -81,7 +81,8 @@ export class JournalFile {
 }
 
 function displaced(path: string): JournalError {
-  const message = `${path} was edited, replaced, moved or removed while it was open, so that nothing more is created.`;
-  const advice = 'Put the file back before you run it again: what its lines do not name is created again.';
+  const message = `${path} was edited, replaced, moved or removed while it was open, so the journal creates nothing more.`;
+  const advice =
+    'Put the file back before you run it again: the journal creates everything again that its lines do not name.';
   return new JournalError(message, { code: 'journal-locked', path, advice });
 }

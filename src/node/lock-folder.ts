@@ -39,7 +39,8 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
       return false;
     }
     const isOld = Date.now() - current.mtimeMs > STALE_MS;
-    // By the monotonic clock: if the system clock was set back, the lock of a killed process would never seem old.
+    // This uses the monotonic clock: if the system clock was set back, the lock of a killed process would never become
+    // stale.
     return performance.now() - seen.since > (isOld ? CONFIRM_MS : STALE_MS);
   }
 
@@ -76,7 +77,7 @@ export function keepFresh(folder: string, created: LockIdentity, onLost: () => v
       const current = await identityOf(folder);
       if (!current || !isSame(current, identity)) return lose();
       await utimes(folder, new Date(), new Date());
-      // Read again, because some file systems keep times in seconds.
+      // Read the time again, because some file systems store times in seconds.
       identity = await stat(folder);
       refreshedAt = performance.now();
     } catch {
@@ -101,7 +102,7 @@ export function keepFresh(folder: string, created: LockIdentity, onLost: () => v
     if (!isHeld) return;
     isHeld = false;
     clearInterval(timer);
-    // A refresh that ends later could change the time of the next holder's folder.
+    // A refresh that ends later could change the time of the next holder's lock.
     await refreshing;
     const current = await identityOf(folder);
     if (current && isSame(current, identity)) await rmdir(folder);

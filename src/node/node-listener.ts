@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookReceiver } from '../webhooks/index.ts';
 
-/** A request whose body may have been read by a parser, such as those of Express. */
+/** A request whose body a parser may have read, for example in Express. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 const ALREADY_PARSED =

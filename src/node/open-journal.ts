@@ -1,12 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { AudienceClient } from '../client/index.ts';
 import { check } from '../errors/audience-error.ts';
 import { JournalError } from '../errors/journal-errors.ts';
+import type { AudienceClient } from '../index.ts';
 import { AbortScope } from '../util/abort.ts';
+import { FileJournal } from './file-journal.ts';
 import { withFileLock } from './file-lock.ts';
 import { filePath, PRIVATE_FILE, syncFolder, unreadableFile, writing } from './file-system.ts';
-import { FileJournal, type Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import { JournalAccount } from './journal-account.ts';
 import { JournalFile } from './journal-file.ts';
 import { type JournalContent, type JournalEntry, parseJournal } from './journal-lines.ts';
@@ -23,19 +24,19 @@ export interface JournalOptions {
 }
 
 /**
- * Opens a journal: a file that remembers what was created under which key. A program that was killed at any moment and is
- * started again creates nothing twice, however much later. One process at a time uses a journal; another one waits for
- * twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates everything again.
+ * Opens a journal: a file that remembers what was created under which key. If a program is killed at any moment and
+ * started again, it creates nothing twice, however much time has passed. One process at a time uses a journal; another
+ * one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates everything
+ * again.
  *
  * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is no journal, is
  * damaged, or was written for another service; `account-changed` if it was written with another account. With another
  * token than before, one resource of the journal is read to find that out.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
- * @example
- * await using journal = await openJournal('regions-2026-11-24.journal', client);
- * const id = await journal.create(client.audiences, 'north', { name: 'North', dataset });
- * const audience = await client.audiences.wait(id);
+ * @example await using journal = await openJournal('regions-2026-11-24.journal', client); const id = await
+ * journal.create(client.audiences, 'north', { name: 'North', dataset }); const audience = await
+ * client.audiences.wait(id);
  */
 export async function openJournal(
   path: string | URL,
@@ -103,7 +104,7 @@ async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
   throw new JournalError(`${path} is not a regular file.`, {
     code: 'journal-invalid',
     path,
-    advice: 'Name another one as the journal.',
+    advice: 'Pass the path of a file.',
   });
 }
 
@@ -126,6 +127,6 @@ function lockedBy(path: string): JournalError {
 }
 
 function lostTo(path: string, cause: unknown): JournalError {
-  const message = `The lock of ${path} was lost: this process was suspended, and another one may have taken the journal over. It creates nothing more.`;
+  const message = `The lock of ${path} was lost: this process was suspended, and another process may have taken the journal over. This process creates nothing more.`;
   return new JournalError(message, { code: 'journal-locked', path, cause, advice: 'Run it again.' });
 }

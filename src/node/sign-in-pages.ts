@@ -55,7 +55,7 @@ export const SIGNED_IN = page(200, 'You are signed in.', 'You may close this win
 export const UNKNOWN_SIGN_IN = page(
   400,
   'This address belongs to no sign-in.',
-  'It is out of date, or was not created here. Continue with the latest address.',
+  'It is outdated, or another program created it. Continue with the latest address.',
 );
 
 export const NOT_FOUND = plain(404, 'Not found.\n');

@@ -15,7 +15,7 @@ export interface SignInOptions {
   readonly onUrl?: ((url: string) => unknown) | undefined;
   /** Opens the address in the browser of this machine, with the optional package `open`. @default true */
   readonly open?: boolean | undefined;
-  /** Milliseconds within which the user must sign in; at most ten minutes are useful. @default 300000 */
+  /** Milliseconds within which the user must sign in; at most ten minutes are useful. @default 300000 ms (5 minutes) */
   readonly timeout?: number | undefined;
   /** Aborts the sign-in, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

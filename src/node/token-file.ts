@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { StoredToken, TokenStore } from '../client/index.ts';
 import { readStoredToken } from '../client/index.ts';
 import { FileError } from '../errors/file-errors.ts';
+import type { StoredToken, TokenStore } from '../index.ts';
 import { withFileLock } from './file-lock.ts';
 import {
   codeOf,
@@ -23,7 +23,7 @@ const ABANDONED_MS = 60_000;
 const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
- * Creates a token store in a file, by which the processes of a machine share a token that outlives them. The file is
+ * Creates a token store in a file, so that the processes of a machine share a token that outlives them. The file is
  * always complete and readable only by its owner; its folder is created if necessary. Its lock is a folder beside it,
  * with `.lock` added to its name. The lock of a killed process is taken over after ten seconds. If the path is a
  * symbolic link, its target is replaced and the link is kept.
@@ -32,9 +32,8 @@ const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
  *
  * @throws {ConfigurationError} for a path that is empty or invalid.
  *
- * @example
- * const store = fileTokenStore('/var/lib/my-service/audience-token.json');
- * const client = new AudienceClient({ baseUrl, token: apiToken(credentials, { store }) });
+ * @example const store = fileTokenStore('/var/lib/my-service/audience-token.json'); const client = new AudienceClient({
+ * baseUrl, token: apiToken(credentials, { store }) });
  */
 export function fileTokenStore(path: string | URL): TokenStore {
   const file = filePath(path, 'fileTokenStore');
@@ -56,7 +55,7 @@ async function load(path: string): Promise<StoredToken | undefined> {
   const token = readStoredToken(text);
   if (token) return token;
   // No `cause`: the parser's error would quote the token.
-  const message = `${path} does not contain a token, or only a part of one.`;
+  const message = `${path} contains no token, or only a part of a token.`;
   throw new FileError(message, { code: 'file-unreadable', path, advice: 'Delete it, or restore its content.' });
 }
 

@@ -1,6 +1,6 @@
-import type { Fetch } from '../client/index.ts';
-import { isUsableToken, type TokenSource } from '../client/index.ts';
+import { isUsableToken } from '../client/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
+import type { Fetch, TokenSource } from '../index.ts';
 
 /**
  * Returns a `fetch` that sends a bearer token to `origin` only. After a 401, it retries once with another token, unless
@@ -22,7 +22,7 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
       return fetch(to, { ...init, headers, redirect: 'manual' });
     };
     const token = await tokens.get({ signal });
-    // A clone, because a `Request` can be sent only once. It keeps a copy of a body that is a stream in memory.
+    // Send a clone, because a `Request` can be sent only once. It keeps a copy of a body that is a stream in memory.
     const response = await send(token, request?.clone() ?? href);
     if (response.status !== 401 || !isRepeatable(init.body)) return response;
     const other = await tokens.get({ rejected: token, signal }).catch(async (error) => {

@@ -1,6 +1,6 @@
-import type { TokenStore } from '../client/index.ts';
 import { readStoredToken } from '../client/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
+import type { TokenStore } from '../index.ts';
 import { indexedDbStorage, type TextStorage } from './text-storage.ts';
 
 /** Options of {@link browserTokenStore}. */

@@ -1,4 +1,4 @@
-import type { Fetch, RequestOptions, TokenSource, TokenStore } from '../client/index.ts';
+import type { Fetch, RequestOptions, TokenSource, TokenStore } from '../index.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import type { Logger, LogLevel } from '../util/log.ts';
 import type { Backoff } from '../util/retry.ts';
@@ -33,7 +33,7 @@ export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'ma
   readonly resource?: string | undefined;
   /** Allows `http:` also for hosts other than loopback. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } */
+  /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } ms */
   readonly backoff?: Optional<Backoff> | undefined;
   /** Sends requests in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -89,9 +89,9 @@ export interface OAuthClient extends TokenSource {
   /** Completes a sign-in with the URL of the redirect: checks `state` and `iss`, and exchanges the code for tokens. */
   callback(url: string | URL, options?: OAuthStepOptions): Promise<void>;
   /**
-   * Sends requests as `fetch` does, with the access token if the origin is that of `baseUrl`. After a 401, refreshes
-   * the token and retries once, if the body can be sent again. Does not follow redirects of that origin. Can be passed
-   * to the transport of an official MCP client.
+   * Sends requests as `fetch` does, and adds the access token for the origin of `baseUrl`. After a 401, refreshes the
+   * token and retries once, if the body can be sent again. Does not follow redirects of that origin. Can be passed to
+   * the transport of an official MCP client.
    */
   readonly fetch: Fetch;
   /** Revokes the grant at the authorization server, then deletes its tokens from the store. */

@@ -13,7 +13,7 @@ function chooseMethod(server: oauth.AuthorizationServer, methods: readonly strin
   const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server;
   const method = methods.find((name) => stringsOf(supported).includes(name));
   if (method !== undefined) return method;
-  const message = `The authorization server supports client authentication by ${stringsOf(supported).join(' or ')} only, this client by ${methods.join(', ')}.`;
+  const message = `The authorization server supports only client authentication with ${stringsOf(supported).join(' or ')}, but this client uses ${methods.join(', ')}.`;
   throw new OAuthError(message, { error: 'unsupported_client_authentication' });
 }
 

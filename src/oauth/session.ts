@@ -86,7 +86,9 @@ export class Session {
       if (ReauthorizationRequiredError.isInstance(error)) this.#grant = undefined;
       else if (previous && previous.token !== rejected && timeLeft(previous) > 0) {
         this.#retryAt = performance.now() + RETRY_AFTER_MS;
-        logger.warn(`The early token refresh failed; the current token is used until it expires: ${messageOf(error)}`);
+        logger.warn(
+          `The early token refresh failed, so the client uses the current token until it expires: ${messageOf(error)}`,
+        );
         return previous.token;
       }
       throw error;
@@ -120,7 +122,8 @@ export class Session {
     const request = [server, client, authenticationOf(client), refreshToken] as const;
     const requestedAt = Date.now();
     const execute = async (parts: RequestParts): Promise<oauth.TokenEndpointResponse> => {
-      // Without the lock, another tab may have used the refresh token, and the server may revoke the grant of a reused one.
+      // Without the lock, another tab may have used the refresh token, and the server may revoke the grant of a reused
+      // token.
       transaction.checkLock();
       const response = await oauth.refreshTokenGrantRequest(...request, { ...parts, additionalParameters });
       return oauth.processRefreshTokenResponse(server, client, response);

@@ -1,5 +1,5 @@
-import type { StoredToken, TokenStore } from '../client/index.ts';
 import { AudienceError, ConfigurationError } from '../errors/audience-error.ts';
+import type { StoredToken, TokenStore } from '../index.ts';
 import { isObject } from '../util/json.ts';
 import type { Logger } from '../util/log.ts';
 import type { Redactor } from '../util/redact.ts';

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { RequestEvent } from '../client/index.ts';
+import type { RequestEvent } from '../index.ts';
 
 /** Seconds, the unit of durations in OpenTelemetry. */
 export const seconds = (milliseconds: number): number => milliseconds / 1000;
@@ -28,7 +28,7 @@ const isFree = ({ operation }: RequestEvent): boolean => operation.includes(' ')
 /** Returns the name of a method. Those of all calls of `client.request` are the same, as there may be any number. */
 export const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : event.operation);
 
-/** Returns the template of the path; that of a free request is one only if it has parameters. */
+/** Returns the template of the path. The path of `client.request` is a template only if it has parameters. */
 export const templateOf = (event: RequestEvent): string | undefined =>
   isFree(event) && !event.pathTemplate?.includes('{') ? undefined : event.pathTemplate;
 

@@ -12,15 +12,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type {
-  CallAdditions,
-  EndEvent,
-  Fetch,
-  Hooks,
-  RequestEvent,
-  ResponseEvent,
-  RetryEvent,
-} from '../client/index.ts';
+import type { CallAdditions, EndEvent, Fetch, Hooks, RequestEvent, ResponseEvent, RetryEvent } from '../index.ts';
 import { errorType, nameOf, seconds, serverAttributes, templateOf, urlOf } from './attributes.ts';
 import type { Targets } from './targets.ts';
 

@@ -1,5 +1,5 @@
 import type { Attributes, Meter, MetricOptions, ObservableResult } from '@opentelemetry/api';
-import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from '../client/index.ts';
+import type { EndEvent, Hooks, RequestEvent, ResponseEvent, RetryEvent, WaitEvent } from '../index.ts';
 import type { BuildBudget } from '../spec/usage-report.ts';
 import type { DeliveryEvent, DeliveryHooks } from '../webhooks/index.ts';
 import { errorType, nameOf, seconds, serverAttributes, templateOf } from './attributes.ts';
@@ -44,7 +44,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     );
     this.#callDuration = meter.createHistogram(
       'audience_activation.call.duration',
-      durations('Duration of calls, uploads and downloads, with queueing and retries.', WAIT_BOUNDS),
+      durations('Duration of calls, uploads and downloads, including queueing and retries.', WAIT_BOUNDS),
     );
     this.#queued = meter.createHistogram(
       'audience_activation.permit.wait',
@@ -62,11 +62,11 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
       .addCallback((result) => this.#observeBuckets(result));
     this.#budgetLeft = meter.createGauge(
       'audience_activation.build_budget.left',
-      describe('Creates left in the build budget, by the last usage report that was read.', '{create}'),
+      describe('Create requests left in the build budget, according to the last usage report.', '{create}'),
     );
     this.#waits = meter.createUpDownCounter(
       'audience_activation.waits',
-      describe('Waits and watches under way.', '{wait}'),
+      describe('Waits and watches in progress.', '{wait}'),
     );
     this.#waitDuration = meter.createHistogram(
       'audience_activation.wait.duration',
@@ -74,7 +74,7 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     );
     this.#lateness = meter.createHistogram(
       'audience_activation.wait.lateness',
-      durations('Time from the end of a job until its wait learned of it.', WAIT_BOUNDS),
+      durations('Time from the end of a job until its wait noticed the end.', WAIT_BOUNDS),
     );
     this.#deliveries = meter.createCounter(
       'audience_activation.deliveries',

@@ -1,6 +1,6 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import type { Hooks } from '../client/index.ts';
 import { check } from '../errors/audience-error.ts';
+import type { Hooks } from '../index.ts';
 import { VERSION } from '../util/version.ts';
 import type { DeliveryHooks } from '../webhooks/index.ts';
 import { CallSpans } from './call-spans.ts';

@@ -1,5 +1,5 @@
 import { type Span, type SpanContext, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
-import type { Hooks, WaitEvent } from '../client/index.ts';
+import type { Hooks, WaitEvent } from '../index.ts';
 import { errorType, seconds } from './attributes.ts';
 
 /** A wait under way. */

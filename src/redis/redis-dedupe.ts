@@ -9,7 +9,7 @@ import { retryingRunner } from './retrying-runner.ts';
 export interface RedisDedupeOptions {
   /** Prefix of the keys: `<prefix>:<id of the event>`. Receivers with different prefixes do not share events. */
   readonly prefix: string;
-  /** How long a completed event is remembered. Milliseconds. @default 86400000 (24 hours) */
+  /** How long a completed event is remembered. Milliseconds. @default 86400000 ms (24 hours) */
   readonly window?: number | undefined;
 }
 

@@ -1,5 +1,6 @@
-import { mergeRateLimits, RateLimitBucket, type RateLimiter, SlidingWindowLog } from '../client/index.ts';
-import type { Bucket, RateLimit, RateLimits } from '../spec/limits.ts';
+import { limiterOf, mergeRateLimits, SlidingWindowLog } from '../client/index.ts';
+import type { RateLimiter } from '../index.ts';
+import type { RateLimit, RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import { safely } from '../util/callbacks.ts';
 import type { Logger } from '../util/log.ts';
@@ -13,7 +14,7 @@ export interface RedisLimiterOptions {
   readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
    * Milliseconds added to the interval of each bucket. Must exceed the jitter of the network: requests that arrive
-   * closer together than they were sent could exceed the limit. @default 1000
+   * closer together than they were sent could exceed the limit. @default 1000 ms
    */
   readonly margin?: number | undefined;
   /** Prefix of the keys. Processes that share limits use the same one. @default 'audience-activation' */
@@ -62,40 +63,23 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
   const { margin = 1_000, prefix = 'audience-activation', fallback, logger = console } = checkOptions(options);
   const limits = mergeRateLimits(options.rateLimits ?? {});
   const run = scriptRunner(redis);
-  const buckets = new Map<string, { readonly bucket: RateLimitBucket; readonly log: SharedLog }>();
-
-  function bucketOf(name: Bucket, scope: string) {
-    // The hash tag in braces: the slot of the key in a cluster depends on the bucket and the scope only.
-    const key = `${prefix}:limit:{${name}:${scope}}`;
-    const existing = buckets.get(key);
-    if (existing) return existing;
-    for (const [other, { bucket }] of buckets) if (bucket.isIdle) buckets.delete(other);
+  const { acquire, pause } = limiterOf((name, scope, pauseHere) => {
     const { limit, interval } = limits[name];
     const window = Math.ceil(interval + margin);
-    const log = new SharedLog({
+    return new SharedLog({
       run,
-      key,
+      // The hash tag in braces: the slot of the key in a cluster depends on the bucket and the scope only.
+      key: `${prefix}:limit:{${name}:${scope}}`,
       limit,
       window,
-      // Half of the margin is for late timers, the rest for the jitter of the network.
+      // Half of the margin covers late timers, the other half covers network jitter.
       maxDelayMs: Math.max(MIN_DELAY_MS, margin / 2),
       local: fallback && new SlidingWindowLog(shareOf({ limit, interval: window }, fallback.processes)),
-      pause: (ms) => bucket.pause(ms),
+      pause: pauseHere,
       warn: (message) => safely(() => logger.warn(message), ignore),
     });
-    const bucket = new RateLimitBucket(log);
-    buckets.set(key, { bucket, log });
-    return { bucket, log };
-  }
-
-  return {
-    acquire: (name, { scope, ...request }) => bucketOf(name, scope).bucket.acquire(request),
-    pause(name, scope, ms) {
-      const { bucket, log } = bucketOf(name, scope);
-      bucket.pause(ms);
-      log.pause(ms);
-    },
-  };
+  });
+  return { acquire, pause };
 }
 
 /** Returns one process's share of a limit. With more processes than permits, it is one permit in a longer interval. */

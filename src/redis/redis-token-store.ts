@@ -1,6 +1,6 @@
-import type { StoredToken, TokenStore } from '../client/index.ts';
 import { readStoredToken } from '../client/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
+import type { StoredToken, TokenStore } from '../index.ts';
 import { integer, optional, optionChecker, requiredString } from '../util/options.ts';
 import { type RedisClient, type Script, scriptRunner } from './commands.ts';
 import { createRedisLock } from './lock.ts';
@@ -10,7 +10,7 @@ import { retryingRunner } from './retrying-runner.ts';
 export interface RedisTokenStoreOptions {
   /** The key of the token in Redis. Use one key for each kind of token and each account (with OAuth, each user). */
   readonly key: string;
-  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 */
+  /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 ms */
   readonly lease?: number | undefined;
 }
 

@@ -1,4 +1,5 @@
-import type { PermitLog, Priority } from '../client/index.ts';
+import type { PermitLog } from '../client/index.ts';
+import type { Priority } from '../index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
@@ -145,7 +146,7 @@ export class SharedLog implements PermitLog {
     const { local, limit, window } = this.#options;
     const retryAt = Math.max(this.#reserved[priority].retryAt, this.#retryAt);
     const next = Math.max(0, (this.#usable(priority)[0]?.from ?? retryAt) - performance.now());
-    // At least: other processes may take permits, too.
+    // This is the minimum, because other processes may take permits, too.
     const wait = next + Math.floor(ahead / limit) * window;
     return this.#isFailing && local ? Math.min(wait, local.wait(ahead, priority)) : wait;
   }
@@ -210,7 +211,7 @@ export class SharedLog implements PermitLog {
       this.#reserved[priority] = { permits, retryAt: now + Number(retry) };
       if (priority === 'background') this.#number = Number(number);
       this.#retryAt = Number.NEGATIVE_INFINITY;
-      if (this.#isFailing) warn(`Redis responds again: the rate bucket "${key}" is shared.`);
+      if (this.#isFailing) warn(`Redis responds again, so processes share the rate bucket "${key}".`);
       this.#isFailing = false;
       if (Number(paused) > 0) pause(Number(paused));
     } catch (error) {
@@ -232,7 +233,7 @@ export class SharedLog implements PermitLog {
   #run(count: number, pause: number, priority: Priority): Promise<unknown> {
     const { run, key, limit, window } = this.#options;
     const timeoutError = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
-    // A log that was not used for a window expires, and nothing is lost by that.
+    // A log that was unused for a window expires without a loss, because it has no permits left.
     const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
     const isBackground = priority === 'background';
     const number = isBackground ? this.#number : 0;

@@ -40,8 +40,11 @@ export function createApp(service: Service): Hono<Env> {
     try {
       return Response.json(openApiDocument({ contract, baseUrl }));
     } catch (error) {
-      // A client completes such a contract by functions, which a sandbox does not have.
-      return failure(404, `The contract alone describes no service. ${error instanceof Error ? error.message : error}`);
+      // A client can complete such a contract with functions, but a sandbox has no functions.
+      return failure(
+        404,
+        `The contract is not complete without functions, which a sandbox does not have. ${error instanceof Error ? error.message : error}`,
+      );
     }
   });
   app.notFound(({ req: { method, path } }) =>

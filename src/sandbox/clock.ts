@@ -91,8 +91,8 @@ export class Clock<Task> {
   }
 
   /**
-   * Replaces the tasks by those of another clock, whose next number was `nextOrder` and which showed `now`: time moves
-   * forward to it, never back.
+   * Replaces the tasks by the tasks of another clock, whose next number was `nextOrder` and which showed `now`. Time
+   * only moves forward.
    */
   restore(tasks: readonly Scheduled<Task>[], nextOrder: number, now: number): void {
     this.#moveTo(now);

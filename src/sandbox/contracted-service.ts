@@ -16,7 +16,7 @@ export function operationsOf(contract: ServiceContract | undefined): Operations 
 /** Returns a function that shows the timestamps in a value, which are UTC, in a time zone. */
 export function localTimesIn(timeZone = 'UTC'): (value: unknown) => unknown {
   if (timeZone === 'UTC') return (value) => value;
-  // The Swedish format is that of the service: 2026-11-22 09:00:00.
+  // The Swedish format is the format of the service: 2026-11-22 09:00:00.
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const isTimestamp = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
   const shown = (name: string, value: unknown): unknown =>

@@ -91,7 +91,7 @@ export class Faults {
   add(rule: FaultRule): Readonly<ActiveRule> {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
-    // Before it has a number: a rule that is refused takes none.
+    // The rule is checked before it gets a number, so that a refused rule does not use one.
     const matches = createMatcher(rule, this.#operations);
     const id = this.#nextId++;
     const active: ActiveRule = {

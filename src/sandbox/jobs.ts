@@ -38,7 +38,7 @@ export type JobOutcome =
 
 /** Rules for jobs. Durations are milliseconds of the sandbox's clock. */
 export interface JobOptions {
-  /** Duration of a job. @default 600_000 */
+  /** Duration of a job. @default 600_000 ms (10 minutes) */
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
   /** Outcome of a job; one set by `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
@@ -280,7 +280,7 @@ export class Jobs {
     return entry?.kind === kind ? entry.reason : undefined;
   }
 
-  /** Stops a lookalike at 400; one that is publishing completes. Returns whether it was running. */
+  /** Stops a lookalike at 400. A lookalike that is publishing completes. Returns whether it was running. */
   cancel(id: number): boolean {
     const job = this.#running.get(id);
     if (job?.resource.status.id === PUBLISHING) job.outcome = { status: COMPLETED };
@@ -310,7 +310,7 @@ export class Jobs {
     return this.isCompleted(kind, status) ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE;
   }
 
-  /** Returns whether a status is that of a job that has succeeded. */
+  /** Returns whether a status means that a job has succeeded. */
   isCompleted(kind: JobKind, status: number): boolean {
     const named = this.#named(kind, status);
     if (named) return named === 'completed';

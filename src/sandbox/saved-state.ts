@@ -63,7 +63,7 @@ export function saveState(
  */
 export function readState(saved: unknown, seed: number | undefined): Snapshot {
   if (!isObject(saved) || typeof saved.version !== 'number') {
-    throw new Error('`state` must be what `sandbox.save()` has returned.');
+    throw new Error('`state` must be the result of `sandbox.save()`.');
   }
   if (saved.version > VERSION) {
     throw new Error(`\`state\` is of version ${saved.version}, which only a newer audience-activation can read.`);

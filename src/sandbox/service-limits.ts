@@ -21,17 +21,17 @@ export interface SandboxLimits {
   readonly login: WindowLimit;
   /** Requests from one IP address that issue or revoke tokens. @default 10 a minute */
   readonly mint: WindowLimit;
-  /** Builds of an organization in a rolling hour. @default 60 */
+  /** Builds of an organization in a rolling hour. @default 60 builds */
   readonly buildsPerHour: number;
-  /** Builds of an organization in a rolling day. @default 300 */
+  /** Builds of an organization in a rolling day. @default 300 builds */
   readonly buildsPerDay: number;
-  /** Active tokens of one account, for each of `api` and `mcp`. @default 10 */
+  /** Active tokens of one account, for each of `api` and `mcp`. @default 10 tokens */
   readonly activeTokens: number;
   /** How long the presigned URL of an upload is valid and the upload can be claimed. @default 15 minutes */
   readonly claimWindow: number;
-  /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 */
+  /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 ms */
   readonly deliveryTimeout: number;
-  /** Maximum number of entries in each log, of requests and of deliveries; the oldest are dropped. @default 10_000 */
+  /** Maximum number of entries in each log, of requests and of deliveries; the oldest are dropped. @default 10_000 entries */
   readonly logLength: number;
 }
 
@@ -87,7 +87,7 @@ export const PAGE_DEFAULT = 25;
 export const PAGE_CAP = 100;
 
 /**
- * Default and maximum of `per_page` on reference lists, and the default on those of Apps, which have no maximum
+ * Default and maximum of `per_page` on reference lists, and the default on lists of apps, which have no maximum
  * (specification, "Pagination").
  */
 export const REFERENCE_PAGE = 500;

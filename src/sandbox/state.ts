@@ -127,7 +127,7 @@ export interface Company {
   readonly usage: Map<string, UsageCounts>;
 }
 
-/** Types of resources that are specified; those of other namespaces have an id. */
+/** Types of resources that are specified. Resources of other namespaces have an id. */
 interface SpecifiedResources {
   readonly audiences: Audience;
   readonly estimates: Estimate;
@@ -153,7 +153,7 @@ type Resources = {
 /** Creates a place for the resources of each namespace. */
 export function createResources(): Resources {
   const creates = Object.keys(operations).filter((name) => name.endsWith('.create') && name !== 'lookalikes.create');
-  // The keys are those of the type.
+  // The type determines the keys.
   return Object.fromEntries(creates.map((name) => [name.split('.')[0], new Map()])) as Resources;
 }
 
@@ -297,8 +297,8 @@ export function createState(origin = 'https://sandbox.invalid') {
     /** Number of requests so far, including those no longer in the log. */
     requestCount: 0,
     /**
-     * Origin of presigned URLs and result files: that of the latest server or, without one, the API's with the prefix
-     * `storage.`.
+     * Origin of presigned URLs and result files: the origin of the latest server or, without a server, the API's origin
+     * with the prefix `storage.`.
      */
     storageUrl: `${protocol}//storage.${host}`,
     nextId: 1,
@@ -308,6 +308,6 @@ export function createState(origin = 'https://sandbox.invalid') {
 /** Appends to a list of at most `max` entries, dropping the oldest. */
 export function appendBounded<T>(entries: T[], entry: T, max: number): void {
   entries.push(entry);
-  // More than one if the maximum was lowered. Engines shift in constant time, and splice in linear time.
+  // More than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
   while (entries.length > max) entries.shift();
 }

@@ -51,7 +51,7 @@ export function findGrant({ state, clock }: Service, refresh: string): Grant | u
   return grant && grant.refreshExpiresAt > clock.now() ? grant : undefined;
 }
 
-/** Issues a pair of OAuth tokens; `id` is that of the connection that is refreshed, by default a new one. */
+/** Issues a pair of OAuth tokens. `id` is the id of the refreshed connection. @default the id of a new connection */
 export function issueGrant(
   service: Service,
   client: OAuthClient,

@@ -16,7 +16,7 @@ export interface AudienceDataset {
   readonly end_date: string;
 }
 
-/** Why an audience may not be activated. */
+/** Reasons why an audience cannot be activated. */
 export interface EligibilityReason {
   /** `affinity_device_coverage`: unique EIDs must exceed 2 times unique SCIDs. Others are not specified. */
   readonly code: OpenUnion<'affinity_device_coverage'>;

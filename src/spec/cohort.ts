@@ -6,7 +6,7 @@ export interface Cohort {
   readonly id: number;
   /** Name of the cohort. */
   readonly name: string;
-  /** Status ids differ from those of other resources: 1 to 3 while the job runs, 4 Completed, 5 Not Available. */
+  /** Status ids differ from the ids of other resources: 1 to 3 while the job runs, 4 Completed, 5 Not Available. */
   readonly status: Status<CohortStatusId>;
   /** Number of EIDs in the cohort. */
   readonly total_eids: number;

@@ -22,7 +22,7 @@ export interface ServiceContract {
   /** How waits poll: `get` if the rows of lists have no `status`. */
   readonly waits?:
     | {
-        /** By the pages of a list, or each job by its id. */
+        /** `list` polls pages of the list, `get` polls each job by its id. */
         readonly via?: 'list' | 'get' | undefined;
       }
     | undefined;

@@ -70,8 +70,8 @@ export const IDEMPOTENCY_WINDOW = 24 * 60 * MINUTE;
 /** Milliseconds in which a presigned URL accepts a file and it can be claimed (specification, "Other limits"). */
 export const CLAIM_WINDOW = 15 * MINUTE;
 
-/** Maximum age of a create without a response that is sent again. An hour is left for differences between two clocks. */
-const MAX_SENT_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
+/** Maximum age of a create that may have happened at which its key is still sent. An hour is left for the last attempt and for differences between two clocks. */
+export const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
 
 /** Maximum time by which a create may seem to be sent in the future; beyond it, one of the clocks was wrong. */
 const MAX_CLOCK_LEAD_MS = 300_000;
@@ -79,5 +79,5 @@ const MAX_CLOCK_LEAD_MS = 300_000;
 /** Returns the milliseconds for which a create without a response may be sent again. */
 export function timeToRepeat(at: Date): number {
   const age = Date.now() - at.getTime();
-  return age < -MAX_CLOCK_LEAD_MS ? 0 : MAX_SENT_AGE_MS - Math.max(0, age);
+  return age < -MAX_CLOCK_LEAD_MS ? 0 : MAX_KEY_AGE_MS - Math.max(0, age);
 }

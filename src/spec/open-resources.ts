@@ -18,7 +18,7 @@ export interface Schedule {
 export interface Estimate {
   /** Id by which the estimate is read. */
   readonly id: number;
-  /** Lifecycle status, assumed to be that of audiences: 104, 107 and 4xx end the job. */
+  /** Lifecycle status, assumed to be the same as for audiences: 104, 107 and 4xx end the job. */
   readonly status: Status<LifecycleStatusId>;
   readonly [more: string]: unknown;
 }

@@ -62,9 +62,9 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation =>
  * `docs/assumptions.md` are based on this table.
  */
 export const operations = {
-  // The OpenAPI document is written from the comments. Their tags name the schema of the body, that of `data`, where
-  // `[Audience]` is an array of one, and the statuses of further errors. The example is the call that the document
-  // shows: `id` returns the id of a resource, and without an example the call has an id, or is that of a list.
+  // The OpenAPI document is written from the comments. Their tags name the schema of the body, the schema of `data`
+  // (`[Audience]` is an array of one), and the statuses of further errors. The document shows the call of the example,
+  // in which `id` returns the id of a resource. Without an example, the document shows a call with an id or for a list.
   /**
    * Issues a login token, and deletes the previous login token of the account.
    *
@@ -235,8 +235,8 @@ export const operations = {
   'schedules.delete': remove('schedules'),
 
   /**
-   * Reserves an upload. Send the file to the presigned URL with PUT, and claim its reference by a create, both within 15
-   * minutes. Unclaimed uploads are deleted after 24 hours, which does not extend these 15 minutes.
+   * Reserves an upload. Send the file to the presigned URL with PUT, and claim its reference with a create request,
+   * both within 15 minutes. Unclaimed uploads are deleted after 24 hours, which does not extend these 15 minutes.
    *
    * @body UploadRequest
    * @response UploadReservation
@@ -314,11 +314,13 @@ export interface OperationOverride {
   readonly path?: string | undefined;
   /** Rate bucket that the service counts the request in. */
   readonly bucket?: Bucket | undefined;
-  /** When a failed request may be sent again, such as `never` for a create without idempotency. */
+  /**
+   * When the client may send a failed request again, such as `never` for a create request without an idempotency key.
+   */
   readonly retry?: RetryPolicy | undefined;
-  /** Returns the query to send; receives the one that the SDK would send. */
+  /** Returns the query to send. Receives the query that the client would send. */
   readonly query?: ((query: Query, params: PathParams) => Query) | undefined;
-  /** Returns the JSON body to send; receives the one that the SDK would send, or `undefined`. */
+  /** Returns the JSON body to send. Receives the body that the client would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
   /**
    * Returns the `data` that the SDK expects, or its promise; receives the `data` of the response and its envelope. Or

@@ -144,7 +144,7 @@ export class AbortScope {
     owner?.open.add(this);
   }
 
-  /** Aborts the signal. The default reason is an `AbortError`, as that of `AbortController`. */
+  /** Aborts the signal. The default reason is an `AbortError`, as with an `AbortController`. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
     this.#reject?.(this.signal.reason);

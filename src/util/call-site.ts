@@ -17,7 +17,7 @@ const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
 /** Returns a copy of an error with the stack of the caller. The error is not changed: several calls may share it. */
 export function atCallSite(error: unknown, { stack }: CallSite): unknown {
-  // Keep other errors and errors of a user's subclass; also if the runtime does not capture stacks.
+  // Keep errors of other classes and of a user's subclass, and all errors if the runtime does not capture stacks.
   if (!AudienceError.isInstance(error) || typeof stack !== 'string' || !Object.hasOwn(error.constructor, 'className'))
     return error;
   const [frames] = FRAMES.exec(stack) ?? [];

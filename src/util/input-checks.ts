@@ -35,6 +35,9 @@ export function checkOptionNames(options: unknown, of: string, names: readonly s
 /** Maximum number of names that an error lists. */
 const MAX_LISTED_NAMES = 11;
 
+/** Minimum letters of a name that is the end of the right one, such as `retries` of `maxRetries`. */
+const MIN_PART_LETTERS = 5;
+
 /** Names that other packages use for the option `token`, without case and separators. */
 const TOKEN_NAMES = /^(?:apikey|apitoken|accesstoken|authtoken|bearer|bearertoken)$/;
 
@@ -45,7 +48,8 @@ export function unknownOption(name: string, of: string, names: readonly string[]
   if (spelled !== undefined) return `${option}: it is spelled \`${spelled}\`.`;
   if (names.includes('token') && TOKEN_NAMES.test(lettersOf(name))) return `${option}. Did you mean \`token\`?`;
   if (names.length <= MAX_LISTED_NAMES) return `${option}: use ${names.join(', ')}.`;
-  const similar = similarName(name, names);
+  const longer = names.filter((other) => name.length >= MIN_PART_LETTERS && lettersOf(other).endsWith(lettersOf(name)));
+  const similar = similarName(name, names) ?? (longer.length === 1 ? longer[0] : undefined);
   return similar === undefined ? `${option}.` : `${option}. Did you mean \`${similar}\`?`;
 }
 

@@ -17,7 +17,7 @@ export interface Logger {
         readonly raw: unknown;
       }
     | undefined;
-  /** Logs a failure that no call reports, such as an error thrown by a callback of yours. */
+  /** Logs a failure that no call reports, such as an error that your callback throws. */
   error(message: string, fields?: LogFields): void;
   /** Logs a problem that the client works around, such as a response that is not as documented. */
   warn(message: string, fields?: LogFields): void;

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-import { unknownOption } from './input-checks.ts';
+import { formatValue, unknownOption } from './input-checks.ts';
 import { isObject } from './json.ts';
 
 /**
@@ -27,9 +27,8 @@ export const optional =
 export const anyOption: OptionCheck = () => {};
 
 /** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
-export const nonNegative = optionOf(
-  (value) => typeof value === 'number' && value >= 0,
-  'must be a number of 0 or more',
+export const nonNegative = optional(
+  requiredNumber((value) => typeof value === 'number' && value >= 0, 'must be a number of 0 or more'),
 );
 
 /** A function. */
@@ -50,7 +49,7 @@ export const requiredString = requiredOption(
 /** An `AbortSignal`, also one of another realm. */
 export const signalOption = optionOf(
   (value) => 'throwIfAborted' in Object(value),
-  'must be an AbortSignal, such as that of an AbortController',
+  'must be an AbortSignal, such as the `signal` of an AbortController',
 );
 
 /** One of several strings. */
@@ -75,10 +74,21 @@ function requiredOption(isValid: (value: unknown) => boolean, message: string): 
   };
 }
 
+/** Returns a check of a number. Its error contains the value, and the unit if the value is a duration such as `30s`. */
+function requiredNumber(isValid: (value: unknown) => boolean, message: string): OptionCheck {
+  return (value, path) => {
+    if (isValid(value)) return;
+    const unit = typeof value === 'string' && DURATION.test(value) ? ': durations are in milliseconds' : '';
+    throw new ConfigurationError(`\`${path}\` ${message}, not ${formatValue(value)}${unit}.`);
+  };
+}
+
+const DURATION = /^\d+ ?(?:ms|s|m|min|h)$/;
+
 /** A required integer from `min` to `max`, both inclusive. */
 export function integer(min: number, max = Number.POSITIVE_INFINITY): OptionCheck {
   const isValid = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
-  return requiredOption(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
+  return requiredNumber(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
 }
 
 /** An option that is an object of options. */
@@ -102,7 +112,7 @@ export function optionChecker<Options extends object>(
   };
 }
 
-/** Checks the options at a path; without one, those of the owner. */
+/** Checks the options at a path, or the options of the owner if there is no path. */
 function checkFields(options: unknown, fields: Readonly<Record<string, OptionCheck>>, of: string, path?: string): void {
   const prefix = path === undefined ? '' : `${path}.`;
   if (!isObject(options)) {

@@ -127,15 +127,16 @@ interface Search {
 }
 
 /**
- * Removes secrets from error messages, bodies, causes and log lines. A redactor of a client contains the secrets of the
- * client's options and its latest tokens; that of a call ({@link Redactor.with}) also those that the call sends.
+ * Removes secrets from error messages, bodies, causes and log lines. The redactor of a client contains the secrets of
+ * the client's options and its latest tokens. The redactor of a call ({@link Redactor.with}) also contains the secrets
+ * that the call sends.
  */
 export class Redactor {
   readonly #owner: Secrets;
   readonly #own: readonly string[];
   #search: Search | undefined;
 
-  /** `owner` contains the secrets that all redactors of an owner share, `own` those of this redactor only. */
+  /** `owner` contains the secrets that all redactors of an owner share, `own` the secrets of this redactor only. */
   constructor(owner: Secrets = { kept: new Set(), recent: new Set(), version: 0 }, own: readonly string[] = []) {
     this.#owner = owner;
     this.#own = own;

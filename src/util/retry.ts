@@ -3,9 +3,9 @@ import { sleep } from './abort.ts';
 
 /** Random waits between attempts, in milliseconds. */
 export interface Backoff {
-  /** Minimum delay between attempts, in milliseconds. @default 500 */
+  /** Minimum delay between attempts, in milliseconds. @default 500 ms */
   readonly min: number;
-  /** Maximum of every wait. @default 30000 */
+  /** Maximum delay between attempts, in milliseconds. @default 30000 ms */
   readonly max: number;
 }
 

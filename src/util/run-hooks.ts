@@ -30,7 +30,7 @@ export function isHookSet(value: unknown, names: readonly string[]): boolean {
   return isObject(value) && names.every((name) => ['function', 'undefined'].includes(typeof value[name]));
 }
 
-/** Runs `next` in a context of the user's, such as that of an `AsyncLocalStorage`. */
+/** Runs `next` in an async context of the user (`AsyncLocalStorage`). */
 type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Promise<void>) => unknown;
 
 /** Work for {@link runAround}. */
@@ -46,9 +46,9 @@ interface AroundWork<Event, Addition, R> {
 }
 
 /**
- * Runs work within the hook `name` of every set that has it; the first set is the outermost. The result is that of the
- * work, whatever the hooks do; it is not delayed by what they do after the end of the work. If a hook does not call
- * `next`, the work begins when the hook has ended.
+ * Runs work within the hook `name` of every set that has it; the first set is the outermost. The result is the result
+ * of the work, whatever the hooks do. What hooks do after the end of the work does not delay it. If a hook does not
+ * call `next`, the work begins when the hook has ended.
  */
 export function runAround<Name extends string, Event, Addition, R>(
   caller: HookCaller<{ readonly [name in Name]?: Around<Event, Addition> | undefined }>,

@@ -1,2 +1,2 @@
 /** Version of this package, as in `package.json`. */
-export const VERSION = '0.3.0';
+export const VERSION = '0.4.0';

@@ -26,9 +26,9 @@ export interface DedupeStore {
 
 /** Options of {@link memoryDedupe}. */
 export interface MemoryDedupeOptions {
-  /** How long completed events are remembered, in milliseconds. @default 86400000 (24 hours) */
+  /** How long completed events are remembered, in milliseconds. @default 86400000 ms (24 hours) */
   readonly window?: number | undefined;
-  /** Maximum number of events. The oldest completed ones are removed, claimed ones never. @default 100000 */
+  /** Maximum number of events. If there are more, the store removes the oldest completed events. @default 100000 events */
   readonly max?: number | undefined;
 }
 

@@ -40,20 +40,23 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**
-   * Handles verified events that have no handler, except `webhook.test`, and those that `isKnownEvent` refuses.
+   * Handles verified events without a handler, except `webhook.test`, and events that `isKnownEvent` refuses.
    *
    * @default acknowledges them; logs a warning unless the event is known and a listener is attached
    */
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
-  /** Store by which each event is handled once; `false`: every delivery is handled. @default a store in memory */
+  /**
+   * Store that lets the receiver handle each event once. With `false`, the receiver handles every delivery. @default a
+   * store in memory
+   */
   readonly dedupe?: DedupeStore | false | undefined;
-  /** Maximum size of a body in bytes. @default 1048576 */
+  /** Maximum size of a body in bytes. @default 1048576 bytes (1 MiB) */
   readonly maxBytes?: number | undefined;
-  /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 */
+  /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 ms (5 minutes) */
   readonly leaseMs?: number | undefined;
   /** Receives warnings and errors. @default console */
   readonly logger?: ReceiverLogger | undefined;
-  /** More hooks, called before those of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
   readonly telemetry?: DeliveryHooks | undefined;
 }
 
@@ -131,7 +134,9 @@ class Receiver implements WebhookReceiver {
 
   async handle(request: Request, context?: HandleContext): Promise<Response> {
     if (request.method !== 'POST') {
-      this.logger.warn('A request was refused with 405: deliveries are POST requests.');
+      this.logger.warn(
+        `The receiver refused a ${request.method} request with 405, because deliveries are POST requests.`,
+      );
       return new Response(null, { status: 405, headers: { allow: 'POST' } });
     }
     const work = this.#process(request);
@@ -139,7 +144,9 @@ class Receiver implements WebhookReceiver {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
-        this.logger.warn('A delivery took over 9 s: responding with 503.');
+        this.logger.warn(
+          'A handler has taken more than 9 s, so the receiver responds with 503, and the service sends the event again. To respond in time, let the handler only store the event.',
+        );
         resolve(503);
       }, MAX_RESPONSE_MS);
     });
@@ -177,7 +184,9 @@ class Receiver implements WebhookReceiver {
     check(!request.bodyUsed, 'The body was already read.');
     const body = await readBody(request, maxBytes);
     if (!body) {
-      this.logger.warn(`A delivery was refused with 413: its body is larger than \`maxBytes\`, ${maxBytes} bytes.`);
+      this.logger.warn(
+        `The receiver refused a delivery with 413, because its body is larger than \`maxBytes\` (${maxBytes} bytes). To accept it, raise \`maxBytes\`.`,
+      );
       report.step({ type: 'refused', reason: 'too-large' });
       return 413;
     }
@@ -199,7 +208,9 @@ class Receiver implements WebhookReceiver {
   async #runOnce(event: WebhookEvent, report: DeliveryReport, store: DedupeStore): Promise<number> {
     const { id } = event;
     const busy = (): number => {
-      this.logger.warn(`${nameOf(event)}: another delivery of it is being handled, responding with 503.`);
+      this.logger.warn(
+        `${nameOf(event)}: another delivery of this event is being handled, so the receiver responds with 503, and the service sends the event again.`,
+      );
       report.step({ type: 'busy' });
       return 503;
     };

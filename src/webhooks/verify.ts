@@ -19,7 +19,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
-  /** Maximum difference between the time of signing and now, in seconds, in both directions. @default 300 */
+  /** Maximum difference between the time of signing and now, in seconds, in both directions. @default 300 seconds */
   readonly tolerance?: number | undefined;
   /** Returns the current time in milliseconds since 1970. @default Date.now */
   readonly now?: (() => number) | undefined;
@@ -51,7 +51,7 @@ export async function verifyWebhook(
   return verifyDelivery(rawBody, headers, secrets, options);
 }
 
-/** As {@link verifyWebhook}, with options that have been checked, also those of a receiver. */
+/** As {@link verifyWebhook}, with options that have been checked, also the options of a receiver. */
 export async function verifyDelivery(
   rawBody: RawBody,
   headers: WebhookHeaders,
@@ -104,8 +104,8 @@ export function checkSecrets(secrets: string | readonly string[] | undefined): r
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const valid = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');
   if (valid.length === list.length && valid.length > 0) return valid;
-  throw new ConfigurationError('A webhook secret is missing or empty.', {
-    advice: 'The console shows it only when it is created.',
+  throw new ConfigurationError('The webhook secret is missing or empty. Is its environment variable set?', {
+    advice: 'The console shows a secret only once, when it is created.',
   });
 }
 
@@ -121,7 +121,7 @@ function bytesOf(body: unknown): Uint8Array {
   throw refused(
     'parsed-body',
     `The body is ${body ? 'already parsed' : 'missing'}.`,
-    'Pass its raw bytes, as of `express.raw({ type: "application/json" })` or `await request.text()`.',
+    'Pass its raw bytes, for example from `express.raw({ type: "application/json" })` or `await request.text()`.',
   );
 }
 

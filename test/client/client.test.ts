@@ -63,7 +63,7 @@ describe('the options of a client', () => {
     vi.stubEnv('AUDIENCE_TOKEN', 'secret-token');
     vi.stubEnv('AUDIENCE_BASE_URL', 'https://staging.example.com/prefix');
     const refused =
-      '`token` is missing: AUDIENCE_TOKEN is for https://staging.example.com (AUDIENCE_BASE_URL), and is not sent to https://api.example.com.';
+      '`token` is missing: the client sends AUDIENCE_TOKEN only to https://staging.example.com (AUDIENCE_BASE_URL), not to https://api.example.com.';
     expect(() => new AudienceClient({ baseUrl })).toThrow(refused);
     new AudienceClient(good);
     new AudienceClient({ baseUrl, mcpToken: 'token-2' });
@@ -91,6 +91,11 @@ describe('the options of a client', () => {
   it.each(['apiKey', 'api_key', 'accessToken', 'bearer'])('`%s` is refused with the name `token`', (name) => {
     const message = `\`${name}\` is not an option of the client. Did you mean \`token\`?`;
     expect(() => new AudienceClient({ [name]: 'x' })).toThrow(message);
+  });
+
+  it('the error about an option that lacks the beginning of its name suggests the entire name', () => {
+    const message = '`retries` is not an option of the client. Did you mean `maxRetries`?';
+    expect(() => new AudienceClient({ ['retries' as string]: 3 })).toThrow(message);
   });
 
   it('the client refuses options that JavaScript callers get wrong, too', () => {

@@ -88,8 +88,8 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   },
   'failed: 404 … if every call of this operation fails like this, run `aud check`': () =>
     start().client.audiences.get(4711),
-  'the body is HTML or XML, as from a proxy': () => respondingWith('<html>', { status: 200 }).usage.get(),
-  'was redirected (…); redirects are never followed': () =>
+  'the body is HTML or XML, so a proxy probably responded': () => respondingWith('<html>', { status: 200 }).usage.get(),
+  'was redirected (…), and the client never follows redirects': () =>
     respondingWith('', { status: 302, headers: { location: '/sign-in' } }).usage.get(),
   'could not reach the service': async () => {
     const { url, close } = await createSandbox().listen();
@@ -115,12 +115,12 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   'It may have been created: repeat it with the idempotency key "…"': () =>
     start({ faults: [{ on: 'audiences.create', cut: 'after' }] }).client.audiences.create(BODY),
   'failed: 422 …': () => start().client.audiences.create({ name: 'A', project_id: 77 }),
-  'an earlier create used this key for another body': async () => {
+  'an earlier request used this key with another body': async () => {
     const { client } = start();
     await client.audiences.create(BODY, { idempotencyKey: 'order-1' });
     return client.audiences.create({ name: 'Others' }, { idempotencyKey: 'order-1' });
   },
-  'a create under this key may still be in flight': async () => {
+  'an earlier request with this key may still be in flight': async () => {
     const { sandbox, client } = start();
     const removeFault = sandbox.faults.add({ on: 'audiences.create', inFlight: 60_000 });
     const first = client.audiences.create(BODY, { idempotencyKey: 'order-1' });

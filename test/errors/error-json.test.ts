@@ -42,7 +42,7 @@ describe('an error', () => {
   it('shows its advice in its text, its stack and the console, and keeps it out of its message', async () => {
     const { error } = await conflict();
     expect(error.message).toBe('audiences.create failed: 409 This idempotency key was used with a different body.');
-    expect(error.advice).toContain('Look in the list');
+    expect(error.advice).toContain('check the list');
     const text = `ConflictError: ${error.message} ${error.advice}`;
     expect([String(error), error.stack?.slice(0, text.length + 1)]).toEqual([text, `${text}\n`]);
     expect(inspect(error)).toContain(text);

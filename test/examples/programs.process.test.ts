@@ -163,7 +163,7 @@ describe('examples/await-many.ts', () => {
       interrupted ||= created;
     });
     expect(stopped.code).toBe(130);
-    const ids = /wait for them again: npm run example -- await-many ([\d ]+)/.exec(stopped.text)?.[1]?.split(' ') ?? [];
+    const ids = /wait for them again: node examples\/await-many\.ts ([\d ]+)/.exec(stopped.text)?.[1]?.split(' ') ?? [];
     expect(ids).toHaveLength(20);
     await sandbox.advance(3_600_000);
     const resumed = await start(env, ids);

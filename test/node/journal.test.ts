@@ -103,7 +103,7 @@ describe('a journal', () => {
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
     expect(error).toMatchObject({ name: 'JournalError', code: 'body-changed', key: 'north', path: bench.path });
     expect(JournalError.isInstance(error)).toBe(true);
-    expect(String(error)).toContain(`with the id ${id}. A key stands for one body. Use another key.`);
+    expect(String(error)).toContain(`with the id ${id}. Each key is bound to one body. Use another key.`);
     expect(() => journal.find('north', { name: 'Other' })).toThrow(/another body/);
     expect(await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] })).not.toBe(id);
     expect(await bench.names()).toEqual(['North', 'Other']);
@@ -673,7 +673,7 @@ describe('a journal that can no longer be written', () => {
       await new Promise((resolve) => setTimeout(resolve, 2_000));
       const error = await failureOf(first.create(audiences, 'south', NORTH, { signal: AbortSignal.abort() }));
       expect(error).toMatchObject({ code: 'journal-locked', path: bench.path });
-      expect(String(error)).toContain('It creates nothing more. Run it again.');
+      expect(String(error)).toContain('This process creates nothing more. Run it again.');
       expect(await bench.names()).toEqual(['North']);
     }));
 });

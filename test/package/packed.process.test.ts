@@ -70,8 +70,9 @@ describe('the packed tarball', () => {
       'package.json',
     ]);
     expect(files.filter((path) => path.endsWith('.map'))).toEqual([]);
-    // Images have a text, and stay in the repository.
-    expect(files.filter((path) => path.startsWith('docs/')).sort()).toEqual(globSync('docs/*.md').sort());
+    expect(files.filter((path) => path.startsWith('docs/')).sort()).toEqual(
+      globSync('docs/{*.md,images/*.png}').sort(),
+    );
   });
 
   it('has the texts that the build writes: links of llms.txt to packed files, all declarations, the manual page', () => {

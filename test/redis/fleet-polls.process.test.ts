@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '../../src/client/rate-limit/rate-limiter.ts';
+import type { Priority } from '../../src/client/rate-limit/permits.ts';
 import { redisLimiter } from '../../src/redis/index.ts';
 import { randomOf } from '../support/seeded.ts';
 import { mostInWindow } from './support/strict-service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { RateLimiter } from '../../src/client/rate-limit/rate-limiter.ts';
+import type { RateLimiter } from '../../src/client/rate-limit/permits.ts';
 import { type RedisLimiterOptions, redisLimiter } from '../../src/redis/index.ts';
 import type { RateLimits } from '../../src/spec/limits.ts';
 import { failureOf } from '../support/server.ts';

@@ -35,7 +35,7 @@ describe('the error of an upload', () => {
       const release = sandbox.faults.add({ on: 'PUT /uploads/*', status });
       const error = await failureOf(client.uploads.send(reservation, data));
       expect(error).toMatchObject({ slot });
-      expect(String(error)).toContain(`${text}: reserve another and upload again.`);
+      expect(String(error)).toContain(`${text}: reserve another slot and upload again.`);
       release();
       const another = await client.uploads.reserve({ kind: 'cohort', size: data.length });
       const { reference } = await client.uploads.send(another, data);
@@ -58,7 +58,7 @@ describe('the error of an upload', () => {
   it('the error of an upload of a file of another size says to reserve a slot for this file, which takes it', async () => {
     const { client } = await startBench({ jobs });
     const reservation = await client.uploads.reserve({ kind: 'cohort', size: 5 });
-    expect(String(await failureOf(client.uploads.send(reservation, data)))).toContain('reserve one for this file');
+    expect(String(await failureOf(client.uploads.send(reservation, data)))).toContain('reserve a slot for this file');
     const own = await client.uploads.reserve({ kind: 'cohort', size: data.length });
     expect(await client.uploads.send(own, data)).toMatchObject({ reference: own.reference });
   });

@@ -21,7 +21,7 @@ describe('the error of a job that ended without success', () => {
       const error = await failureOf(build('k'));
       if (!JobError.isInstance(error)) throw error;
       expect(error.advice).toContain(advice);
-      expect(error.advice).toContain('the old key returns this one for 24 hours');
+      expect(error.advice).toContain('for 24 hours, the old key returns this resource');
       expect(await failureOf(build('k'))).toMatchObject({ name: error.name, id: error.id });
       const { id } = await build('k2');
       expect(id).not.toBe(error.id);

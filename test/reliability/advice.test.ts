@@ -47,7 +47,9 @@ describe('the error of a response', () => {
       return fetch(input, { ...init, headers });
     };
     const error = await failureOf(connect({ token, fetch: withoutAccept }).webhooks.list());
-    expect(String(error)).toContain('A proxy may have removed `Accept: application/json`: let it pass the header.');
+    expect(String(error)).toContain(
+      'A proxy may have removed the header `Accept: application/json`: configure the proxy to keep it.',
+    );
     expect(await connect({ token }).webhooks.list()).toEqual([]);
   });
 
@@ -70,7 +72,7 @@ describe('the error of a token', () => {
     const { token } = await client.auth.login(credentials);
     await client.auth.login(credentials);
     const error = await failureOf(connect({ token }).webhooks.list());
-    expect(String(error)).toContain('Use `apiToken` where several processes share an account.');
+    expect(String(error)).toContain('If several processes share an account, use `apiToken`.');
     const clients = [1, 2].map(() => connect({ token: apiToken(credentials, { store: memoryTokenStore() }) }));
     for (let round = 0; round < 2; round++) {
       for (const one of clients) expect(await one.webhooks.list()).toEqual([]);

@@ -91,7 +91,7 @@ describe('a create whose key is in flight', () => {
     const { id } = await first;
     const error = await second;
     expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused' });
-    expect(String(error)).toContain('an earlier create used this key for another body. Look in the list');
+    expect(String(error)).toContain('an earlier request used this key with another body.');
     expect((await client.projects.list()).items).toMatchObject([{ id, name: 'First' }]);
   });
 

@@ -85,7 +85,9 @@ describe('a create with the outcome `refused`', () => {
     const { client } = await startBench();
     const { id } = await client.projects.create({ name: 'First' }, { idempotencyKey: 'k' });
     const error = await errorWith('refused', client.projects.create({ name: 'Second' }, { idempotencyKey: 'k' }));
-    expect(error.advice).toContain('Look in the list for what it created before you use another key.');
+    expect(error.advice).toContain(
+      'Before you use another key, check the list for the resource that the earlier request created.',
+    );
     expect(await client.projects.list().toArray()).toMatchObject([{ id, name: 'First' }]);
     const second = await client.projects.create({ name: 'Second' }, { idempotencyKey: 'k2' });
     expect(await client.projects.list().toArray()).toMatchObject([{ id: second.id }, { id }]);

@@ -118,7 +118,11 @@ describe('the cancellation of a lookalike', () => {
     await sandbox.advance(0);
     expect(await call('POST', `/api/v2/lookalikes/${id}/cancel`, { token })).toMatchObject({
       status: 422,
-      body: { errors: { status: [`The lookalike has ended at ${status}: only a running one can be cancelled.`] } },
+      body: {
+        errors: {
+          status: [`The lookalike has already ended with status ${status}. Only a running lookalike can be cancelled.`],
+        },
+      },
     });
     await sandbox.advance(HOUR);
     expect([(await statusOf('audiences', id)).id, events.length]).toEqual([status, 1]);

@@ -172,7 +172,7 @@ describe('the sandbox', () => {
     ],
     [
       429,
-      'The bucket read of token 3 holds 2 of 2 requests',
+      'The bucket read of token 3 contains 2 of 2 requests',
       async ({ call, token }) => {
         for (let count = 0; count < 3; count++) await call('GET', '/api/v2/usage', { token });
       },

@@ -290,7 +290,7 @@ describe('a saved state', () => {
   });
 
   it.each<[string, (state: SandboxState) => unknown, RegExp]>([
-    ['no state', () => 'x', /`state` must be what `sandbox.save\(\)` has returned/],
+    ['no state', () => 'x', /`state` must be the result of `sandbox.save\(\)`/],
     ['of a newer version', (state) => ({ ...state, version: 2 }), /of version 2, which only a newer/],
     ['without data', ({ version, seed, now }) => ({ version, seed, now }), /`state` is damaged/],
     ['from before 1970', (state) => withClock(state, -1), /its clock shows -1/],

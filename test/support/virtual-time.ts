@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { setImmediate as realImmediate } from 'node:timers/promises';
 import FakeTimers from '@sinonjs/fake-timers';
 import { vi } from 'vitest';
+import { watchCrypto } from './crypto-work.ts';
 
 /** Time of this process that advances only when a test lets it, as fast as the work permits. */
 export interface VirtualTime {
@@ -49,6 +50,7 @@ export const isWorking = (): boolean => process.getActiveResourcesInfo().some((n
  * uses files, imports modules or sends requests over loopback; more if it waits for another process, such as a server.
  */
 export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false } = {}): VirtualTime {
+  const crypto = watchCrypto();
   let quietTurns = 0;
   let settling: Promise<void> | undefined;
 
@@ -62,7 +64,10 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
   }
 
   async function fewTurns(): Promise<void> {
-    while (quietTurns++ < 4) await realImmediate();
+    while (quietTurns++ < 4) {
+      await realImmediate();
+      if (crypto.isRunning()) quietTurns = 0;
+    }
   }
 
   let lastId = newAsyncId();
@@ -78,7 +83,7 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
     for (;;) {
       while (quietTurns++ < QUIET_TURNS) {
         await realImmediate();
-        if (begun() <= IDS_OF_A_TURN && !isBusy()) continue;
+        if (begun() <= IDS_OF_A_TURN && !isBusy() && !crypto.isRunning()) continue;
         quietTurns = 0;
         mayImport = true;
       }
@@ -152,6 +157,9 @@ export function startVirtualTime(isBusy?: () => boolean, { realIntervals = false
       for (let tick = 0; tick < 100 && clock.countTimers() > 0; tick++) await settle();
       return clock.countTimers();
     },
-    end: () => clock.uninstall(),
+    end: () => {
+      clock.uninstall();
+      crypto.end();
+    },
   };
 }

@@ -50,7 +50,7 @@ describe('a receiver', () => {
     const { receiver, lines } = start();
     const response = await receiver.handle(new Request('http://localhost/'));
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
-    expect(lines).toEqual([expect.stringContaining('refused with 405: deliveries are POST requests')]);
+    expect(lines).toEqual([expect.stringContaining('with 405, because deliveries are POST requests')]);
   });
 
   it('responds with 413 to a body that is too large, with and without content-length', async () => {
@@ -59,7 +59,7 @@ describe('a receiver', () => {
     const body = new Blob(['x'.repeat(101)]).stream();
     const request = new Request('http://localhost/', { method: 'POST', body, ...{ duplex: 'half' } });
     expect((await receiver.handle(request)).status).toBe(413);
-    expect(lines).toEqual(Array(2).fill(expect.stringContaining('its body is larger than `maxBytes`, 100 bytes')));
+    expect(lines).toEqual(Array(2).fill(expect.stringContaining('its body is larger than `maxBytes` (100 bytes)')));
   });
 
   it('responds with 400 to a delivery that is not genuine, and logs the reason', async () => {
@@ -97,7 +97,7 @@ describe('a receiver', () => {
     const first = send(wireEvent('evt_1'));
     await eventually(() => expect(handler).toHaveBeenCalled());
     expect(await send(wireEvent('evt_1'))).toBe(503);
-    expect(lines).toEqual([expect.stringMatching(/Event evt_1 .*: another delivery of it is being handled/)]);
+    expect(lines).toEqual([expect.stringMatching(/Event evt_1 .*: another delivery of this event is being handled/)]);
     finish();
     expect(await first).toBe(200);
     expect(await send(wireEvent('evt_1'))).toBe(200);

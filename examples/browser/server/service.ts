@@ -4,7 +4,7 @@ import { createSandbox } from 'audience-activation/sandbox';
 /** The service of this example: a sandbox with some audiences. */
 export interface Service {
   readonly url: string;
-  /** Origin that files are uploaded to, which differs from that of the API, as with the real service. */
+  /** Origin that files are uploaded to, which differs from the origin of the API, as with the real service. */
   readonly storageUrl: string;
   readonly credentials: Credentials;
   close(): Promise<void>;

@@ -7,24 +7,27 @@ export function addAccountCommands(program: Command, action: Action): void {
   const loadProfiles = () => import('./profile-commands.ts');
   program
     .command('login')
-    .description('issue an API token for email and password, and keep it for later commands')
-    .option('--email <email>', 'email of the account; the password is asked for, or read from standard input')
-    .option('--oauth', 'sign in with the browser instead; for the MCP endpoint only')
-    .option('--no-browser', 'with --oauth: only print the address to open')
-    .option('--force', 'issue a new token even if the kept one is valid')
+    .description('issue an API token with email and password, and store it for later commands')
+    .option(
+      '--email <email>',
+      'email of the account. The command asks for the password, or reads it from standard input',
+    )
+    .option('--oauth', 'sign in with the browser instead. The token is valid only for the MCP endpoint')
+    .option('--no-browser', 'with --oauth: print the address instead of opening the browser')
+    .option('--force', 'issue a new token even if the stored token is valid')
     .action(action(async () => (await load()).login));
   program
     .command('logout')
-    .description('remove the kept tokens from this machine')
+    .description('remove the stored tokens from this machine')
     .action(action(async () => (await load()).logout));
   program
     .command('whoami')
     .description('print the account in use, and check its token')
     .action(action(async () => (await loadProfiles()).whoami));
-  const profiles = program.command('profiles').description('list the accounts that `login` has kept, choose one');
+  const profiles = program.command('profiles').description('list the accounts that `login` has stored, or choose one');
   profiles
     .command('list')
-    .description('list profiles, and mark the one in use')
+    .description('list profiles, and mark the profile in use')
     .action(action(async () => (await loadProfiles()).listProfiles));
   profiles
     .command('use')
@@ -33,7 +36,10 @@ export function addAccountCommands(program: Command, action: Action): void {
     .action(action(async () => (await loadProfiles()).useProfile));
   addDryRun(program.command('tokens').description('revoke tokens').command('revoke'))
     .description('revoke every API token of an account')
-    .option('--email <email>', 'email of the account; the password is asked for, or read from standard input')
-    .option('--mcp', 'revoke every MCP token instead')
+    .option(
+      '--email <email>',
+      'email of the account. The command asks for the password, or reads it from standard input',
+    )
+    .option('--mcp', 'revoke the MCP tokens of the account instead of its API tokens')
     .action(action(async () => (await load()).revokeTokens));
 }

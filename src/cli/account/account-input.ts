@@ -35,7 +35,7 @@ const withoutTrailingSlashes = (text: string): string => text.replace(/\/+$/, ''
 export function checkToken(token: string, source: string): void {
   if (isUsableToken(token)) return;
   throw usageError(
-    `The token of ${source} must be visible ASCII without white space. Set it trimmed and without "Bearer ".`,
+    `The token of ${source} must be visible ASCII without white space. Remove "Bearer ", spaces and line breaks from it.`,
   );
 }
 

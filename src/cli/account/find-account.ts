@@ -30,8 +30,7 @@ async function loginAccount(context: Context): Promise<Account> {
   const command = flags.tokenCommand || env.AUDIENCE_TOKEN_COMMAND;
   if (!command && !env.AUDIENCE_TOKEN) return profileAccount(context, address);
   const source = command ? 'token command' : 'AUDIENCE_TOKEN';
-  if (!address)
-    throw usageError(`The address is missing that ${source} belongs to: pass --base-url, or set AUDIENCE_BASE_URL.`);
+  if (!address) throw usageError(`No address is set for ${source}: pass --base-url, or set AUDIENCE_BASE_URL.`);
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
     throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
   if (command) {
@@ -48,12 +47,12 @@ async function loginAccount(context: Context): Promise<Account> {
 export const environmentOf = ({ flags, env }: Pick<Context, 'flags' | 'env'>): NodeJS.ProcessEnv =>
   flags.profile === undefined ? env : {};
 
-/** Returns the account that `login` has kept. */
+/** Returns the account that `login` stored. */
 async function profileAccount({ flags, output, env }: Context, address: string | undefined): Promise<Account> {
   const name = profileName(env, flags.profile);
   const profile = await (await openProfile(env, name)).read();
   if (!profile && flags.dryRun) {
-    if (!address) output.note(`No address is set: ${EXAMPLE_ADDRESS} stands for it.`);
+    if (!address) output.note(`No address is set, so the output contains ${EXAMPLE_ADDRESS} instead.`);
     return { baseUrl: address ?? EXAMPLE_ADDRESS, token: HIDDEN, source: 'none', advice: '' };
   }
   const login = `${NAME} login${name === DEFAULT_PROFILE ? '' : ` --profile ${name}`}`;
@@ -72,16 +71,19 @@ async function profileAccount({ flags, output, env }: Context, address: string |
 
 /** Returns the error of a token that was set with another address. */
 export const foreignToken = (token: string, owner: string, address: string): CommandError =>
-  new CommandError(`${token} is for ${owner}, and is not sent to ${address}. Log in there, or set its token.`, {
-    code: 'token-of-other-address',
-  });
+  new CommandError(
+    `${token} belongs to ${owner}, so the command does not send it to ${address}. Log in there, or set a token for that address.`,
+    {
+      code: 'token-of-other-address',
+    },
+  );
 
 /** Returns the account of the sandbox that is running. */
 async function sandboxAccount({ flags, output, env }: Context): Promise<Account | undefined> {
   const running = await findSandbox(env, { baseUrl: flags.baseUrl });
   if (running) {
     output.note(`Using the sandbox at ${running.url}.`);
-    // It may be known by a name of this machine.
+    // The address may contain another name of this machine.
     const { url: baseUrl, token, contract } = running;
     return { baseUrl, token, contract, source: 'sandbox', advice: '', allowInsecure: true };
   }

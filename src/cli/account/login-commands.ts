@@ -45,14 +45,14 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     );
     if (existing && flags.contract !== undefined) {
       await file.withLock(() => file.save({ ...existing, contract }));
-      output.note(`The contract of ${flags.contract} is kept with profile "${name}".`);
+      output.note(`Profile "${name}" now uses the contract of ${flags.contract}.`);
     }
     await printProfile(context, name, existing);
     return EXIT.done;
   }
   const credentials = await readCredentials(context, flags.email ?? existing?.email);
-  // Under the lock, a folder that cannot be written is noticed before a token is issued, and other logins are awaited:
-  // an account may have ten tokens.
+  // Taking the lock first reveals a folder that cannot be written before a token is issued, and waits for other logins.
+  // An account can have only ten tokens.
   const profile = await file.withLock(async () => {
     const current = await file.read();
     const isOther = current?.token !== existing?.token;
@@ -60,14 +60,15 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     await file.trySaving();
     const issued = await issueToken(context, { baseUrl, credentials, contract });
     await file.save(issued).catch((error: unknown) => {
-      const advice = 'The token was issued, but cannot be kept: it is one of ten until `tokens revoke`.';
+      const advice =
+        "The token was issued, but could not be stored. It counts as one of the account's ten tokens until you run `tokens revoke`.";
       throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
     });
     return issued;
   });
   output.note(`Logged in as ${credentials.email} at ${baseUrl}.`);
   output.note(
-    `The token is kept in ${profilePath(env, name)}, readable only by you (mode 0600), until ${profile?.expiresAt}.`,
+    `The token is stored in ${profilePath(env, name)} (mode 0600: only you can read it), and expires at ${profile?.expiresAt}.`,
   );
   if (existing?.email !== undefined && existing.email !== credentials.email)
     output.note(`It replaces the token of ${existing.email}. To keep both: --profile <name>`);
@@ -95,7 +96,7 @@ async function issueToken(
   return { token, baseUrl, email: credentials.email, expiresAt: expires_at, contract };
 }
 
-/** Checks a kept token with one request. */
+/** Checks a stored token with one request. */
 async function isValid({ baseUrl, token, contract }: Profile, { flags, output, signal }: Context): Promise<boolean> {
   await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, token, contract });
   try {
@@ -129,7 +130,7 @@ async function loginWithBrowser(
   };
   await signInWithBrowser(oauth, { signal, open: flags.browser, onUrl });
   const path = oauthPath(env, name);
-  output.note(`Signed in. The tokens are kept in ${path}, readable only by you (mode 0600).`);
+  output.note(`Signed in. The tokens are stored in ${path} (mode 0600: only you can read them).`);
   output.note(`They are valid for the service's MCP endpoint: \`${NAME} request POST /api/v2/mcp --data …\``);
   if (output.isJson) await output.object({ profile: name, base_url: baseUrl, path }, { isDone: true });
   return EXIT.done;
@@ -176,7 +177,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   const file = await openProfile(env, profileName(env, flags.profile));
   const profile = await file.read();
   const baseUrl = (await addressOf(context)) ?? profile?.baseUrl ?? (flags.dryRun ? EXAMPLE_ADDRESS : undefined);
-  if (!baseUrl) throw usageError('No address: pass --base-url, or set AUDIENCE_BASE_URL.');
+  if (!baseUrl) throw usageError('No address is set: pass --base-url, or set AUDIENCE_BASE_URL.');
   checkAddress(baseUrl, flags.allowInsecure);
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
   const contract = (await readContract(flags, env)) ?? profile?.contract;

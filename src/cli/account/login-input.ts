@@ -6,7 +6,9 @@ import { usageError } from '../terminal/exit-codes.ts';
 import { askPassword, askText } from '../terminal/prompts.ts';
 import { findSandbox } from './running-sandboxes.ts';
 
-/** Returns the address of flags or environment; with `--sandbox`, that of the running one. */
+/**
+ * Returns the address from the flags or the environment. With `--sandbox`, returns the address of the running sandbox.
+ */
 export async function addressOf({ flags, env }: Context): Promise<string | undefined> {
   const { baseUrl, sandbox } = flags;
   const running = sandbox ? await findSandbox(env, { baseUrl }) : undefined;

@@ -33,7 +33,7 @@ export async function listProfiles({ output, env }: Context, flags: GlobalFlags)
   const profiles = await Promise.all(rows);
   const marked = profiles.map((row) => ({ ...row, current: row.current ? '*' : '' }));
   await output.list(output.isJson ? profiles : marked, ['current', 'name', 'base_url', 'email', 'expires_at']);
-  if (profiles.length === 0) output.note(`No profiles: \`${NAME} login\` keeps one.`);
+  if (profiles.length === 0) output.note(`There are no profiles. \`${NAME} login\` creates one.`);
   if (flags.profile === undefined) warnOfEnvironment({ output, env }, current);
   return EXIT.done;
 }

@@ -11,7 +11,8 @@ import { shellWord } from '../terminal/terminal.ts';
 export const DEFAULT_PROFILE = 'default';
 
 /**
- * Returns the folder of what the command keeps: AUDIENCE_CONFIG_DIR, or a folder in that of the user's configurations.
+ * Returns the folder in which the command stores profiles: AUDIENCE_CONFIG_DIR, or a subfolder of the user's
+ * configuration folder.
  *
  * @throws {CommandError} if the user has no home folder.
  */
@@ -49,11 +50,11 @@ function chosenProfile(env: NodeJS.ProcessEnv): string | undefined {
 export const chooseProfile = (env: NodeJS.ProcessEnv, name: string): Promise<void> =>
   writeFile(chosenPath(env), `${name}\n`, { mode: 0o600 });
 
-/** Returns the name of a profile: that of the flag, of AUDIENCE_PROFILE, of `profiles use`, or `default`. */
+/** Returns the name of the profile from the flag, AUDIENCE_PROFILE or `profiles use`. @default default */
 export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): string {
   const name = flag ?? (env.AUDIENCE_PROFILE || chosenProfile(env) || DEFAULT_PROFILE);
   if (/^[\w-][\w.-]*$/.test(name)) return name;
-  throw usageError(`A profile's name consists of letters, digits, ".", "_" and "-": "${name}" does not.`);
+  throw usageError(`The name of a profile must consist of letters, digits, ".", "_" and "-", not "${name}".`);
 }
 
 /** Returns the file of a profile: its API token, with the address and the account that it belongs to. */
@@ -78,7 +79,7 @@ export function profileNames(env: NodeJS.ProcessEnv): string[] {
   return [...new Set([...namesIn('profiles'), ...namesIn('oauth')])].sort();
 }
 
-/** An API token that `login` has kept. */
+/** An API token that `login` stored. */
 export interface Profile {
   readonly token: string;
   readonly baseUrl: string;
@@ -88,7 +89,7 @@ export interface Profile {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Size of what is written to notice a full disk; a profile is smaller. */
+/** Bytes to write to detect a full disk. A profile is smaller. */
 const TRIAL_BYTES = 4_096;
 
 /** Permissions of others than the owner. */
@@ -100,29 +101,32 @@ const OTHERS = 0o077;
  * @throws {CommandError} otherwise. A file that does not exist is safe.
  */
 async function checkPrivate(path: string): Promise<void> {
-  // Windows has no such modes.
+  // Windows has no file modes.
   if (process.platform === 'win32') return;
   const folder = dirname(path);
   if ((await lstat(folder).catch(() => undefined))?.isSymbolicLink()) {
-    const message = `${folder} is a symbolic link: tokens would be kept wherever it leads. Replace it with a folder, or set AUDIENCE_CONFIG_DIR.`;
+    const message = `${folder} is a symbolic link, so tokens would be stored in another folder. Replace it with a folder, or set AUDIENCE_CONFIG_DIR.`;
     throw new CommandError(message, { code: 'profile-unsafe' });
   }
   const { mode = 0 } = (await stat(path).catch(() => undefined)) ?? {};
   if ((mode & OTHERS) === 0) return;
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
-  const message = `Others can access the token in ${path} (mode ${octal}), so it is not used. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read it, then \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
+  const message = `Other users can access the token in ${path} (mode ${octal}), so the command does not use it. Run \`chmod 600 ${shellWord(path)}\`; if somebody may have read it, then \`${NAME} tokens revoke\` and \`${NAME} login\`.`;
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 
 /** Opens the file of a profile. */
 export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
-  // Imported only here, because scripts with a token in the environment have no use for it.
+  // Imported only here, because scripts with a token in the environment do not need it.
   const { fileTokenStore } = await import('../../node/index.ts');
   const path = profilePath(env, name);
   const store = fileTokenStore(path);
   return {
     withLock: store.withLock,
-    /** Writes and removes a file beside the profile, which fails as saving the profile would, such as on a full disk. */
+    /**
+     * Writes and removes a file beside the profile, which fails if saving the profile would fail, for example on a full
+     * disk.
+     */
     async trySaving() {
       const trial = fileTokenStore(join(dirname(path), `.${name}.trial`));
       await trial.save({ token: 'x'.repeat(TRIAL_BYTES) });
@@ -132,13 +136,13 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
     async read(): Promise<Profile | undefined> {
       const stored = await store.load();
       if (stored && typeof stored.baseUrl !== 'string') {
-        const message = `${path} was not written by \`login\`: it names no address. Choose another --profile.`;
+        const message = `${path} was not written by \`login\`, because it contains no address. Choose another --profile.`;
         throw new CommandError(message, { code: 'profile-invalid' });
       }
       await checkPrivate(path);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt, contract } = stored;
-      // It was checked when `login` kept it, and the client checks it again.
+      // `login` checked it before storing it, and the client checks it again.
       const kept = contract as ServiceContract | undefined;
       return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email), contract: kept };
     },

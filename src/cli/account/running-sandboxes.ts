@@ -17,7 +17,10 @@ export interface RunningSandbox {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Time for a running sandbox to respond on a busy machine. The port of one that has ended refuses connections immediately. */
+/**
+ * Time for a running sandbox to respond on a busy machine. The port of an ended sandbox refuses connections
+ * immediately.
+ */
 const PROBE_TIMEOUT_MS = 10_000;
 
 const folderOf = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'sandboxes');
@@ -30,23 +33,23 @@ export async function announce(env: NodeJS.ProcessEnv, sandbox: RunningSandbox):
   const folder = folderOf(env);
   const path = join(folder, `${process.pid}.json`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // Renamed when it is complete, so that no other command reads a part.
+  // The complete file is renamed, so that no other command reads a part of it.
   await writeFile(`${path}.part`, JSON.stringify(sandbox), { mode: 0o600 });
   await rename(`${path}.part`, path);
   return () => rm(path, { force: true });
 }
 
-/** Which of several running sandboxes to use: that of an address or a port. */
+/** Address or port of the running sandbox to use. */
 export interface SandboxChoice {
   readonly baseUrl?: string | undefined;
   readonly port?: number | undefined;
 }
 
 /**
- * Returns the sandbox that is chosen; without a choice that of AUDIENCE_BASE_URL, or else the one that was started last.
+ * Returns the chosen sandbox, or else the sandbox at AUDIENCE_BASE_URL, or else the most recently started one.
  *
  * @returns `undefined` if no sandbox is running.
- * @throws {CommandError} `sandbox-not-found` if the chosen one is not.
+ * @throws {CommandError} `sandbox-not-found` if the chosen sandbox is not running.
  */
 export async function findSandbox(env: NodeJS.ProcessEnv, choice: SandboxChoice): Promise<RunningSandbox | undefined> {
   const { AUDIENCE_BASE_URL: address } = env;
@@ -86,7 +89,7 @@ async function searchSandbox(
   return undefined;
 }
 
-/** Returns whether an address is that of a sandbox, such as by another name of this machine. */
+/** Returns whether an address belongs to a sandbox, possibly under another name of this machine. */
 function isAt({ url }: RunningSandbox, address: string): boolean {
   const [own, other] = [URL.parse(url), URL.parse(address)];
   return own !== null && other !== null && own.port === other.port && isSameHost(own.hostname, other);

@@ -48,7 +48,7 @@ export async function runForToken(command: string, { env, signal }: TokenContext
     timers.push(setTimeout(() => stdout.destroy(), DRAIN_MS));
     const token = (await line).trim();
     if (!token) throw failed('printed nothing');
-    if (!isUsableToken(token)) throw failed('printed no token: one is visible ASCII without white space');
+    if (!isUsableToken(token)) throw failed('printed no token: a token is visible ASCII without white space');
     return token;
   } catch (error) {
     signal.throwIfAborted();

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type JournalEntry, openJournal, readJournal } from '../../node/index.ts';
+import { type Journal, type JournalEntry, openJournal, readJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
 import type { Context } from '../terminal/context.ts';
-import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
+import { EXIT, type ExitCode, usageError, worstOf } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
-import { activationKey } from './batch.ts';
+import { forgetPart, partsOf, type RowOptions } from './batch-row.ts';
 import type { BatchRow } from './batch-rows.ts';
 
 /** Records in a journal what a person has found out, so that nobody edits the file. Sends nothing. */
@@ -30,9 +30,7 @@ export async function correctJournal(
       output.log('info', `"${key}" is ${id}. To continue, run the command without --resolve.`);
     }
     for (const key of forget) {
-      // The activation first: if the process ends in between, the next run finds the audience again.
-      await journal.forget(activationKey(key));
-      await journal.forget(key);
+      await forgetPart(journal, key.replace(/ (?:cohort|activation)$/, ''), key);
       output.log('info', `"${key}" is forgotten: the next run creates it.`);
     }
     return EXIT.done;
@@ -41,23 +39,67 @@ export async function correctJournal(
   }
 }
 
-/** Prints what a journal says about each row, without its lock: also while a run uses it. */
+/** Prints the state of each row in a journal. It takes no lock, so that it works while a run uses the journal. */
 export async function printStatus(rows: readonly BatchRow[], path: string, output: Output): Promise<ExitCode> {
   const entries = existsSync(path) ? await readJournal(path) : new Map<string, JournalEntry>();
   const statuses = rows.map(({ key }) => {
-    const [audience, activation] = [entries.get(key), entries.get(activationKey(key))];
-    const latest = activation?.sent || activation?.id !== undefined ? activation : audience;
-    const isActivation = latest !== undefined && latest === activation;
-    const ids = { audience: audience?.id, activation: activation?.id };
-    if (audience?.done) return { key, state: 'done', ...ids };
-    if (!latest?.at && latest?.id === undefined) return { key, state: 'not begun', ...ids };
-    const since = latest.at ? ` since ${timeText(latest.at.getTime())}` : '';
-    if (latest.id !== undefined)
-      return { key, state: `waiting for ${isActivation ? 'activation' : 'audience'} ${latest.id}${since}`, ...ids };
-    const left = latest.at ? timeToRepeat(latest.at) : 0;
-    const state = left > 0 ? `in doubt until ${timeText(Date.now() + left)}` : `in doubt${since}`;
-    return { key, state: isActivation ? `activation ${state}` : state, ...ids };
+    const parts = Object.entries(partsOf(key));
+    const ids = Object.fromEntries(parts.map(([kind, part]) => [kind, entries.get(part)?.id]));
+    const [kind = '', part = ''] = parts.findLast(([, name]) => isSent(entries.get(name))) ?? [];
+    return { key, state: entries.get(key)?.done ? 'done' : stateOf(kind, entries.get(part)), ...ids };
   });
-  await output.list(statuses, ['key', 'state', 'audience', 'activation'], { isDone: true });
+  await output.list(statuses, COLUMNS.with(1, 'state'), { isDone: true });
   return EXIT.done;
+}
+
+/** Columns of --dry-run. */
+const COLUMNS = ['key', 'plan', 'audience', 'activation'];
+
+/** Returns whether a create was sent, whatever its outcome is. */
+const isSent = ({ id, at }: Partial<JournalEntry> = {}): boolean => id !== undefined || at !== undefined;
+
+/** Returns the state of the latest part of a row that was sent. */
+function stateOf(kind: string, { id, at }: Partial<JournalEntry> = {}): string {
+  const since = at ? ` since ${timeText(at.getTime())}` : '';
+  if (id !== undefined) return `waiting for ${kind} ${id}${since}`;
+  if (!at) return 'not begun';
+  const left = timeToRepeat(at);
+  return `${kind} in doubt${left > 0 ? ` until ${timeText(Date.now() + left)}` : since}`;
+}
+
+/** Prints what would happen to each row, and sends nothing. */
+export async function printPlan(
+  rows: readonly BatchRow[],
+  journal: Journal | undefined,
+  activate: RowOptions['activate'],
+  output: Output,
+): Promise<ExitCode> {
+  const plans = rows.map(({ key, body, file }) => {
+    const parts = partsOf(key);
+    const [cohort, audience, activation] = Object.values(parts).map((part) => journal?.get(part)?.id);
+    const bodies = {
+      ...(file !== undefined && { cohort: undefined }),
+      audience: file === undefined ? body : { ...body, cohort_id: cohort },
+      ...(activate && { activation: { ...activate, audience_id: audience } }),
+    };
+    const plan = (): string => {
+      for (const [kind, fields] of Object.entries(bodies)) {
+        const part = parts[kind as keyof typeof bodies];
+        const entry = journal?.get(part);
+        if (!isSent(entry)) return kind === 'activation' ? 'activate' : 'create';
+        try {
+          // The content of a file is compared by the run.
+          if (fields) journal?.find(part, fields);
+        } catch {
+          return 'changed';
+        }
+        if (entry?.id === undefined) return entry?.at && timeToRepeat(entry.at) > 0 ? 'send again' : 'unknown';
+      }
+      return journal?.get(key)?.done ? 'done' : 'wait';
+    };
+    return { key, plan: plan(), audience, activation };
+  });
+  await output.list(plans, COLUMNS, { isDone: true });
+  const ends: Readonly<Record<string, ExitCode>> = { changed: EXIT.refused, unknown: EXIT.outcomeUnknown };
+  return worstOf(plans.map(({ plan }) => ends[plan] ?? EXIT.done));
 }

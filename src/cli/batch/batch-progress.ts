@@ -3,7 +3,7 @@ import type { Output } from '../terminal/output.ts';
 import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable } from '../terminal/terminal.ts';
-import type { RowState, RowView } from './batch.ts';
+import type { RowState, RowView } from './batch-row.ts';
 
 /** Shows people and programs how a batch proceeds. */
 export interface BatchProgress {

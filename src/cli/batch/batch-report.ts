@@ -1,16 +1,68 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { JobError } from '../../index.ts';
+import { type Context, commandLine } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
-import { CommandError, usageError } from '../terminal/exit-codes.ts';
+import {
+  CommandError,
+  EXIT,
+  type ExitCode,
+  exitCodeOf,
+  interruption,
+  usageError,
+  worstOf,
+} from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
-import type { RowView } from './batch.ts';
-import { recordOf } from './batch-progress.ts';
+import { reportError } from '../terminal/report-error.ts';
+import { countOf, now, recordOf } from './batch-progress.ts';
+import type { RowState, RowView } from './batch-row.ts';
+
+/** Flags of `run` that the command which continues repeats. */
+export interface ReportFlags {
+  readonly journal?: string;
+  readonly download?: string;
+  readonly activate?: string;
+  readonly budgetWait?: number;
+  readonly outageWait?: number;
+  readonly timeout?: number;
+  readonly failOnBlocked?: boolean;
+  readonly report?: string;
+}
+
+/** Names of these flags. */
+const REPEATED = [
+  'journal',
+  'download',
+  'activate',
+  'budgetWait',
+  'outageWait',
+  'timeout',
+  'failOnBlocked',
+  'report',
+] as const;
+
+/** The fields of a row. */
+export const FIELDS = {
+  key: '',
+  state: '',
+  cohort: null,
+  audience: null,
+  activation: null,
+  files: null,
+  reason: null,
+  error: null,
+  plan: '',
+  at: '',
+};
 
 /** Columns of the table of rows. */
-export const COLUMNS = ['key', 'state', 'audience', 'activation', 'reason'] as const;
+const COLUMNS = ['key', 'state', 'audience', 'activation', 'reason'] as const;
+
+/** States in the order of the summary. */
+const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
 
 /** Returns the row of the table for a view. */
-export const tableRow = (view: RowView) => ({
+const tableRow = (view: RowView) => ({
   ...view,
   reason: view.reason ?? (view.error === undefined ? undefined : String(Object(view.error).code)),
 });
@@ -24,27 +76,90 @@ export function checkReport(path: string): void {
   if (!/^\.(?:csv|json)$/.test(extname(path))) throw usageError(`--report must end with .csv or .json, not "${path}".`);
 }
 
+/** Prints and reports how the rows have ended, with the command that continues. Returns the exit code. */
+export async function conclude(
+  views: readonly RowView[],
+  context: Context,
+  flags: ReportFlags,
+  file: string,
+): Promise<ExitCode> {
+  const { output } = context;
+  if (!output.isJson) await output.list(views.map(tableRow), COLUMNS, { isDone: true });
+  for (const { key, error } of views) if (error !== undefined) reportError(error, output, key, true);
+  const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
+  const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
+  output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);
+  const code = worstOf(views.map((view) => codeOf(view, flags)));
+  const isComplete = !views.some(({ state }) => state === 'unfinished' || state === 'unknown');
+  const ended = isComplete ? code : await sayHowToContinue(code, context, flags, file);
+  try {
+    if (flags.report !== undefined) await writeReport(flags.report, views, output);
+    return ended;
+  } catch (error) {
+    return worstOf([ended, reportError(error, output)]);
+  }
+}
+
+/** Prints the command that continues. Returns the exit code. */
+async function sayHowToContinue(
+  code: ExitCode,
+  { output, signal, flags: globals, account }: Context,
+  flags: ReportFlags,
+  file: string,
+): Promise<ExitCode> {
+  if (file === '-') output.log('info', 'To continue, pass the same rows on standard input.');
+  const { endsWithCommand } = await account();
+  const command = commandLine(globals, ['run', file, ...REPEATED.flatMap((name) => wordsOf(name, flags[name]))]);
+  const resume = endsWithCommand ? undefined : command;
+  if (signal.aborted) {
+    const late = EXIT.waitTimedOut;
+    const ended = reportError(interruption(signal, { late, closed: late, resume }), output);
+    // A signal ends the process, so that the loop of a shell does not go on.
+    return ended === late ? code : ended;
+  }
+  if (resume) output.log('info', `Continue with: ${resume}`);
+  return code;
+}
+
+/** Returns a flag as it is written. */
+function wordsOf(name: string, value: string | number | boolean | undefined): string[] {
+  if (value === undefined || value === false) return [];
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (value === true) return [flag];
+  return [flag, typeof value === 'number' ? `${value / 1_000}s` : value];
+}
+
+/** Returns the exit code of a row. One that is blocked has done what it can. */
+function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): ExitCode {
+  if (state === 'unknown') return EXIT.outcomeUnknown;
+  if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
+  // The audience was deleted.
+  if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
+  // The next run reads the activation again, with other links.
+  if (Object(error).operation === 'activations.download') return EXIT.unexpected;
+  if (error !== undefined) return exitCodeOf(error);
+  return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;
+}
+
 /**
  * Writes how the rows have ended, as CSV or as JSON, by the ending of the file.
  *
  * @throws {CommandError} if the file cannot be written.
  */
-export async function writeReport(path: string, views: readonly RowView[], output: Output): Promise<void> {
+async function writeReport(path: string, views: readonly RowView[], output: Output): Promise<void> {
+  const records = views.map((view) => recordOf(view, output));
+  const text = extname(path) === '.csv' ? csvOf(views) : `${JSON.stringify(records, null, 2)}\n`;
+  await writeFile(path, text).catch((cause: unknown) => {
+    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
+  });
+}
+
+function csvOf(views: readonly RowView[]): string {
+  const columns = [...COLUMNS, 'files'] as const;
   const cell = (value: unknown): string => {
     const text = value === undefined ? '' : [value].flat().join(' ');
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  const columns = [...COLUMNS, 'files'] as const;
   const records = views.map(tableRow).map((row) => columns.map((name) => cell(row[name])).join(','));
-  const text =
-    extname(path) === '.csv'
-      ? `${[columns.join(','), ...records].join('\n')}\n`
-      : `${JSON.stringify(
-          views.map((view) => recordOf(view, output)),
-          null,
-          2,
-        )}\n`;
-  await writeFile(path, text).catch((cause: unknown) => {
-    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
-  });
+  return `${[columns.join(','), ...records].join('\n')}\n`;
 }

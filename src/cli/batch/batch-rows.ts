@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { AudienceCreate, JsonObject } from '../../index.ts';
 import { isObject } from '../../util/json.ts';
 import { parseJsonText } from '../input/input-text.ts';
@@ -20,10 +21,15 @@ const KEY = /^[\w-](?:[\w.-]{0,98}[\w-])?$/;
 /**
  * Parses the rows of a file: a JSON array, JSON Lines or CSV, which its first character tells apart.
  *
+ * @param folder Folder to which the paths of files are relative.
  * @param note Receives what was left out.
  * @throws {CommandError} naming the row that is wrong or not whole: an audience cannot be changed once it is created.
  */
-export function parseRows(text: string, note: (message: string) => void = () => {}): readonly BatchRow[] {
+export function parseRows(
+  text: string,
+  folder: string,
+  note: (message: string) => void = () => {},
+): readonly BatchRow[] {
   const start = text.trimStart();
   const records = start.startsWith('[')
     ? jsonRecords(text)
@@ -41,13 +47,19 @@ export function parseRows(text: string, note: (message: string) => void = () => 
       );
     const other = keys.get(key.toLowerCase());
     if (other)
-      throw usageError(`${where} has the key of ${other}, "${key}": keys differ by more than upper and lower case.`);
+      throw usageError(
+        `${where} has the key of ${other}, "${key}": keys must differ in more than upper and lower case.`,
+      );
     keys.set(key.toLowerCase(), where);
     if (Object.keys(body).length === 0)
       throw usageError(`${where}, "${key}", has only a key, and no audience to build.`);
     checkDates(body, where);
     // The service checks the fields.
-    return { key, body: body as unknown as AudienceCreate, ...(typeof file === 'string' && { file }) };
+    return {
+      key,
+      body: body as unknown as AudienceCreate,
+      ...(typeof file === 'string' && { file: resolve(folder, file) }),
+    };
   });
 }
 

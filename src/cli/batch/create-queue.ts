@@ -1,4 +1,14 @@
-import { RateLimitError } from '../../index.ts';
+import {
+  ConfigurationError,
+  ConnectionError,
+  FileError,
+  NotAcceptableError,
+  PermissionError,
+  RateLimitError,
+  ResponseError,
+  ServerError,
+} from '../../index.ts';
+import { JournalError } from '../../node/index.ts';
 import { sleep } from '../../util/abort.ts';
 
 /** Options of {@link createQueue}. Durations are milliseconds. */
@@ -30,8 +40,8 @@ interface Item {
 /** Adds a create to a queue. Resolves with the id of what was created. */
 export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
 
-/** Reason with which creates end that are not begun. */
-export const NOT_BEGUN = new Error('No more creates are begun.');
+/** Reason with which create requests end that were not sent. */
+export const NOT_BEGUN = new Error('No more create requests are sent.');
 
 /** Number of creates in a row whose failure is an outage of the service, and not a fault of the rows. */
 const OUTAGE_CREATES = 3;
@@ -39,43 +49,28 @@ const OUTAGE_CREATES = 3;
 /** Bounds of the time between two probes of an outage. */
 const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 
-/** Time to wait after a 429 that names none. */
+/** Time to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
 /** Errors with which the service responds to the body of a create. */
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
-/** Errors before a create is sent that concern only its row. */
-const REFUSALS: readonly unknown[] = [
-  'body-changed',
-  'outcome-expired',
-  'account-changed',
-  'file-unreadable',
-  'file-changed',
-];
+/** Errors that a row or an outage of the service may cause. */
+const FAILURES = [ConnectionError, ResponseError, ServerError, PermissionError, NotAcceptableError] as const;
 
-/** Errors that a row or an outage of the service may cause. After others, such as a full disk, no more creates begin. */
-const FAILURES: readonly unknown[] = [
-  'server-error',
-  'connection-failed',
-  'attempt-timeout',
-  'idle-timeout',
-  'deadline-exceeded',
-  'not-an-envelope',
-  'response-invalid',
-  'response-too-large',
-  'redirect-refused',
-  'permission-denied',
-  'not-acceptable',
-];
+/** Returns whether a create was not sent because of what its row says, or because of its file. */
+const isLocal = (error: unknown): boolean =>
+  (JournalError.isInstance(error) && error.key !== undefined) ||
+  ConfigurationError.isInstance(error) ||
+  (FileError.isInstance(error) && error.code !== 'disk-full' && error.code !== 'file-unwritable');
 
 /** Returns whether the service or the journal has refused a create because of its row. */
-export const isRowRefused = (error: unknown): boolean => [...RESPONSES, ...REFUSALS].includes(Object(error).code);
+export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(error).code) || isLocal(error);
 
 /**
  * Returns a queue that sends one create after another, so that a process that is killed leaves at most one in doubt. A
- * create that fails is put aside, and the next one is sent. After three failures without a success, the queue waits for
- * the end of the outage, and then sends these creates once more.
+ * create that fails is put aside, and the next one is sent. After three failures without a success, or if a read fails when
+ * only failed creates are left, the queue waits for the end of the outage, and then sends these creates once more.
  */
 export function createQueue(options: QueueOptions): AddCreate {
   const { signal, budgetWait, outageWait } = options;
@@ -87,7 +82,7 @@ export function createQueue(options: QueueOptions): AddCreate {
   let isRunning = false;
   let hasEnded = false;
 
-  const isOutage = (): boolean => failed.length >= OUTAGE_CREATES;
+  const isOutage = (): boolean => outage !== undefined || failed.length >= OUTAGE_CREATES;
 
   /** Puts aside what has failed, or sends it once more after an outage. */
   function release(isRepeated: boolean): void {
@@ -104,24 +99,27 @@ export function createQueue(options: QueueOptions): AddCreate {
     for (const { reject } of items.splice(0)) reject(NOT_BEGUN);
   }
 
+  const probe = (): Promise<boolean> =>
+    options.probe().then(
+      () => true,
+      () => false,
+    );
+
   async function awaitService(): Promise<void> {
-    const [, error] = failed.at(-1) ?? [];
+    const isRepeated = failed.every(([item]) => item.isRepeated);
+    // A few failures are an outage only if a read fails, too.
+    if (items.length === 0 && (isRepeated || (!isOutage() && (await probe())))) return release(false);
     outage ??= { since: Date.now(), probeMs: PROBE_MS.min };
     const until = outage.since + outageWait;
-    for (options.onOutage(error, until); ; ) {
+    options.onOutage(failed.at(-1)?.[1], until);
+    do {
       const left = until - Date.now();
       if (left <= 0) return end();
       await sleep(Math.min(outage.probeMs, left), signal);
       outage.probeMs = Math.min(2 * outage.probeMs, PROBE_MS.max);
-      const isOver = await options.probe().then(
-        () => true,
-        () => false,
-      );
-      if (!isOver) continue;
-      // Whether creates succeed, too, only a create shows.
-      if (items.length === 0) release(true);
-      return;
-    }
+    } while (!(await probe()));
+    // Whether creates succeed, too, only a create shows.
+    if (items.length === 0) release(true);
   }
 
   async function send(item: Item): Promise<void> {
@@ -131,15 +129,20 @@ export function createQueue(options: QueueOptions): AddCreate {
       release(isOutage());
       item.resolve(id);
     } catch (error) {
-      const { code } = Object(error);
       const until = limitOf(error);
-      if (until === undefined && FAILURES.includes(code)) return void failed.push([item, error]);
-      if (!REFUSALS.includes(code)) release(isOutage());
-      limitedSince ??= until === undefined ? undefined : Date.now();
-      const isAwaited = until !== undefined && until - (limitedSince ?? 0) <= budgetWait;
-      if (!isAwaited) {
+      if (until === undefined && FAILURES.some((type) => type.isInstance(error))) {
+        failed.push([item, error]);
+        return;
+      }
+      if (!isLocal(error)) release(isOutage());
+      if (until === undefined) {
         item.reject(error);
-        return isRowRefused(error) ? undefined : end();
+        return isRefused(error) ? undefined : end();
+      }
+      limitedSince ??= Date.now();
+      if (until - limitedSince > budgetWait) {
+        item.reject(error);
+        return end();
       }
       items.push(item);
       options.onLimit(error as RateLimitError, until);
@@ -148,9 +151,11 @@ export function createQueue(options: QueueOptions): AddCreate {
   }
 
   async function run(): Promise<void> {
+    // A later turn: rows that are added together are sorted first.
+    await new Promise(setImmediate);
     try {
-      while (items.length > 0 || (isOutage() && failed.some(([item]) => !item.isRepeated))) {
-        if (isOutage()) await awaitService();
+      while (items.length > 0 || failed.length > 0) {
+        if (items.length === 0 || failed.length >= OUTAGE_CREATES) await awaitService();
         signal.throwIfAborted();
         // Only now: an activation may have come to the queue in the meantime.
         const item = items.sort(byRank).shift();
@@ -158,22 +163,17 @@ export function createQueue(options: QueueOptions): AddCreate {
       }
     } catch (error) {
       for (const { reject } of items.splice(0)) reject(error);
+      release(false);
     }
-    release(false);
+    isRunning = false;
   }
 
   return (rank, sendItem) =>
     new Promise((resolve, reject) => {
       if (hasEnded || signal.aborted) return reject(hasEnded ? NOT_BEGUN : signal.reason);
       items.push({ rank, send: sendItem, resolve, reject });
-      if (isRunning) return;
+      if (!isRunning) void run();
       isRunning = true;
-      // A later turn: rows that are added together are sorted first.
-      void Promise.resolve()
-        .then(run)
-        .finally(() => {
-          isRunning = false;
-        });
     });
 }
 

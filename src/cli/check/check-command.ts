@@ -62,7 +62,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const isNews = ({ state, breaks }: Finding): boolean => state === 'differs' && (!comparison || breaks === true);
   if (changes.length > 0 || report.findings.some(isNews)) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;
-  if (comparison) output.note('The service is as the file says.');
+  if (comparison) output.note('The service has not changed since the check that wrote the file.');
   return EXIT.done;
 }
 
@@ -84,7 +84,9 @@ async function runCheck(
     signal,
     onProgress: progressOf(output, context.flags.verbose === true),
     async confirmDelete(names) {
-      return flags.yes || askConfirmation(context, `Delete what earlier checks have left: ${names.join(', ')}?`);
+      return (
+        flags.yes || askConfirmation(context, `Delete the projects that earlier checks left: ${names.join(', ')}?`)
+      );
     },
   });
 }

@@ -106,7 +106,7 @@ async function findPaging(
     ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
   ];
   for (const way of ways) {
-    // The first page may be that of another number.
+    // The first page may have another number.
     const start =
       way.style === 'page' ? await readPage({ [size]: 1, [way.param]: 1 }, `page 1 by ${way.param}`) : first;
     if (start.rows[0]?.id !== first.rows[0]?.id) continue;

@@ -127,7 +127,7 @@ export function fits(kind: Kind, row: Row): boolean {
   return own + count(SHARED) >= 2 && own >= foreign;
 }
 
-/** Returns a refusal without paths, numbers and names: those of two routes that do not exist are equal. */
+/** Returns a refusal without paths, numbers and names: the refusals of two routes that do not exist are then equal. */
 export function fingerprint({ status, format, body }: Reply): string {
   const text = isObject(body) ? `${body.message ?? body.error ?? body.detail ?? ''}` : '';
   const message = text
@@ -152,7 +152,7 @@ export function invalidFields({ status, body }: Reply): readonly string[] {
   return Object.keys(errors).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
 }
 
-/** Returns whether a body is that of a documented error: an envelope whose code mirrors the status. */
+/** Returns whether a body is a documented error: an envelope whose code equals the status. */
 export const isErrorEnvelope = ({ status, body }: Reply): boolean =>
   isObject(body) && body.status === 'error' && body.code === status && typeof body.message === 'string';
 
@@ -164,7 +164,7 @@ const MAX_OFFSET = 840;
 
 /**
  * Returns the minutes by which the time zone of a service is ahead of UTC, from the time of something that was just
- * created, to the quarter hour, as clocks differ; `undefined` if it is that of no zone.
+ * created, rounded to a quarter of an hour, because clocks differ; `undefined` if no zone has this offset.
  */
 export function zoneOffset(createdAt: unknown, at: number): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)$/.exec(String(createdAt)) ?? [];

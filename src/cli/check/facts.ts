@@ -35,8 +35,8 @@ export function checkRows({ findings, rows, resources }: Session): void {
     return resource && row && statusOf(resource) ? [{ kind, row }] : [];
   });
   const without = pairs.find(({ row }) => !statusOf(row));
-  if (pairs.length === 0) findings.unclear('waits.via', 'Needs a list with a row, and the same resource alone.');
-  else if (!without) findings.set('waits.via', 'confirmed', 'Rows have the status that single resources have.');
+  if (pairs.length === 0) findings.unclear('waits.via', 'Needs a list with a row, and a GET of the same resource.');
+  else if (!without) findings.set('waits.via', 'confirmed', 'Rows have the same status as single resources.');
   else {
     const evidence = `Rows of ${without.kind} have no status, single ones have.`;
     findings.set('waits.via', 'differs', evidence, { setting: { waits: { via: 'get' } } });
@@ -63,7 +63,7 @@ export function checkStatuses({ findings, rows, probe, expected }: Session): voi
     findings.set('statuses', 'likely', 'All rows that have not changed for 7 days have a status that is final.');
   else {
     const evidence =
-      'Rows have not changed for 7 days and have another status, so it is probably final. What it means is a guess by its name.';
+      'Rows that have not changed for 7 days have another status, so it is probably final. The check guesses its meaning from its name.';
     findings.set('statuses', 'differs', evidence, { setting: { statuses } });
   }
 }

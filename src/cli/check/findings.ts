@@ -63,7 +63,7 @@ export class Findings {
   readonly #byId = new Map<string, Finding>();
 
   constructor(level: CheckLevel) {
-    for (const id of OF_READS) this.set(id, 'not-checked', 'Nothing in the account shows it.');
+    for (const id of OF_READS) this.set(id, 'not-checked', 'No resource of the account shows it.');
     for (const id of OF_WRITES) {
       if (level === 'write') this.set(id, 'not-checked', 'The project was not created.');
       else this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });

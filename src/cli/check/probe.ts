@@ -111,7 +111,7 @@ export class Probe {
     return { read: this.#sentAt.read.length, write: this.#sentAt.write.length };
   }
 
-  /** Time of the service's clock, as far as it is known; else that of this machine. */
+  /** Time of the service's clock, or the time of this machine if the service's time is unknown. */
   get now(): number {
     return this.#clock.now() + this.#ahead;
   }
@@ -141,7 +141,8 @@ export class Probe {
     // A firewall may respond with a page or a redirect.
     const isElsewhere = (status >= 300 && status < 400) || (status === 200 && format === 'html');
     if (!REFUSALS.includes(status) && !isElsewhere) return reply;
-    // After many refusals, and after one unlike those of unknown paths, all may be refused now.
+    // After many refusals, or a refusal that differs from the refusals of unknown paths, the service may refuse
+    // everything.
     const isDenied = (status === 401 || status === 403) && !this.isLikeUnknown(reply);
     if (++this.#refusals % REFUSALS_BEFORE_TRIAL === 0 || isDenied) await this.assertResponsive();
     return reply;

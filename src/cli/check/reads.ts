@@ -40,8 +40,7 @@ export interface Session {
 }
 
 /** Why an operation is not sent at the path of a contract. */
-export const HELD_BACK =
-  'The contract has a request that a check must not send: it could act on something of the account.';
+export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
 
 /** Returns a name that nothing in the account or in the paths of the service has. */
 const madeUpName = (): string => `check-${crypto.randomUUID().replaceAll('-', '')}`;
@@ -102,7 +101,7 @@ async function findPath<T>(
   if (difference !== undefined) {
     await probe.assertResponsive();
     findings.set(id, 'differs', `${requestOf(name)} ${difference}, and no other path works.`, { breaks: true });
-  } else findings.unclear(id, assumed ? reasonOf(assumed) : 'Nothing in the account shows it.');
+  } else findings.unclear(id, assumed ? reasonOf(assumed) : 'No resource of the account shows it.');
   return undefined;
 }
 
@@ -130,10 +129,11 @@ function refusalOf({ probe }: Session, reply: Reply, path: string): 'missing' | 
 export function reasonOf(reply: Reply): string {
   const { status } = reply;
   if (status === 0) return 'No response.';
-  if (status === 401 || status === 403) return `The token may not use it, or the path does not exist (${status}).`;
+  if (status === 401 || status === 403)
+    return `The token is not permitted to use it, or the path does not exist (${status}).`;
   if (status >= 500) return `The service failed (${status}).`;
   if (isMissing(status)) return 'The ids of the list are gone.';
-  if (envelopeOf(reply)) return 'The response holds nothing that belongs to this operation.';
+  if (envelopeOf(reply)) return 'The response contains nothing that belongs to this operation.';
   return `Refused with ${status}.`;
 }
 
@@ -176,7 +176,12 @@ export async function checkReads(session: Session): Promise<void> {
     if (path === undefined || session.findings.stateOf(`path:${name}`) !== 'not-checked') continue;
     const isNews = path !== operations[name].path && session.expected.operations?.[name]?.path === undefined;
     const more = isNews ? { setting: { operations: { [name]: { path } } } } : {};
-    session.findings.set(`path:${name}`, 'likely', 'Follows from the paths of other resources; it was not read.', more);
+    session.findings.set(
+      `path:${name}`,
+      'likely',
+      'Inferred from the paths of other resources. The check did not read it.',
+      more,
+    );
   }
 }
 
@@ -204,7 +209,7 @@ function stopAfter(replies: readonly Reply[]): Stop {
     return new Stop('The service refuses the token.', STOPPED.authentication);
   const isSilent = replies.every(({ status }) => status === 0);
   const other =
-    'Neither of the two documented reads responds as documented: the address is probably that of something else.';
+    'Neither of the two documented reads responds as documented: something else is probably at this address.';
   return new Stop(isSilent ? 'The service cannot be reached at this address.' : other, STOPPED.unexpected);
 }
 
@@ -258,7 +263,7 @@ async function checkUsage(session: Session): Promise<void> {
   if (refused === past) {
     await probe.assertResponsive();
     const codes = [{ operation: 'usage.get', members: MONTH }] as const;
-    findings.set(id, 'differs', 'A past month as YYYY-MM is refused.', { codes });
+    findings.set(id, 'differs', 'The service refuses a past month in the form YYYY-MM.', { codes });
   } else findings.set(id, 'confirmed', 'A past month as YYYY-MM succeeds, a future one is refused.');
   if (isErrorEnvelope(refused) && invalidFields(refused).length > 0)
     findings.set('errors.422', 'confirmed', 'A refused month gets 422, and `errors` names the parameter.');
@@ -279,7 +284,7 @@ async function checkList(session: Session, kind: Kind): Promise<void> {
     },
     evidence: ({ length }) =>
       length === 0
-        ? 'An empty list, and a made-up path beside it is refused.'
+        ? 'The list is empty, and the service refuses a made-up path beside it.'
         : 'A list of rows with ids and fields of this kind.',
     lack(reply) {
       const list = rowsOf(reply);

@@ -80,7 +80,7 @@ function countsOf({ findings, requests }: CheckReport): readonly string[] {
     `${of('confirmed').length} confirmed, ${of('likely').length} likely, ${of('not-checked').length} not checked:`,
     ...[...reasons].map(([reason, { length }]) => `- ${length}: ${reason}`),
     `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
-    'The report has nothing of the account. A path that the service redirects to may name you: read it before sharing.',
+    'The report contains nothing from the account, except that a redirect target may contain your name: read it before you share it.',
   ];
 }
 

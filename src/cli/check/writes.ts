@@ -151,7 +151,7 @@ class ProjectFlow {
     const reading = readConflict(isObject(body) && typeof body.message === 'string' ? body.message : '');
     if (status === 0 || status >= 500) return findings.set(id, 'confirmed', `${replays} no response.`);
     if (status !== 409) return findings.set(id, 'differs', `${replays} ${status}, and not 409.`);
-    const isStated = reading === 'other-body' ? 'that says so' : 'that could be that of a create in flight';
+    const isStated = reading === 'other-body' ? 'that says so' : 'that could be about a create request in flight';
     return findings.set(id, 'confirmed', `${replays} a 409 ${isStated}.`);
   }
 
@@ -164,14 +164,14 @@ class ProjectFlow {
     const inEffect = parseTimestamp(String(created_at), zone)?.getTime() ?? Number.NaN;
     const evidence =
       'The offset, from a resource that the check just created. Daylight saving time cannot be detected.';
-    if (probe.isClockForeign) findings.unclear(id, 'The timestamps are not those of the clock of the service.');
+    if (probe.isClockForeign) findings.unclear(id, 'The timestamps do not come from the clock of the service.');
     else if (minutes === undefined)
-      findings.unclear(id, 'What was created has no `created_at` of the form `Y-m-d H:i:s`.');
+      findings.unclear(id, 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
     else if (Math.abs(inEffect - at) > HALF_A_QUARTER_MS)
       findings.set(id, minutes === 0 ? 'confirmed' : 'differs', evidence, {
         setting: { serverTimeZone: zoneName(minutes) },
       });
-    else if (zone === 'UTC') findings.set(id, 'confirmed', 'The time of something just created is in UTC.');
+    else if (zone === 'UTC') findings.set(id, 'confirmed', 'A new resource has its time in UTC.');
     else findings.set(id, 'differs', evidence, { setting: { serverTimeZone: zone } });
   }
 
@@ -238,7 +238,7 @@ class ProjectFlow {
     const isRefused = status >= 300 && status < 500;
     const isGone = !isRefused && (await this.#isGone(id));
     const finding = 'path:projects.delete';
-    if (isGone && isNoted) findings.set(finding, 'confirmed', 'What was created is gone.');
+    if (isGone && isNoted) findings.set(finding, 'confirmed', 'The new resource is gone.');
     else if (isNoted && (isMissing(status) || (status >= 200 && status < 300)))
       findings.set(finding, 'differs', `\`${method} ${path}\` does not delete the project (${status}).`, {
         breaks: true,

@@ -32,13 +32,13 @@ const name: BodyFlag = { flag: '--name <text>', field: 'name', description: 'nam
 const project: BodyFlag = {
   flag: '--project-id <id>',
   field: 'project_id',
-  description: 'project it belongs to',
+  description: 'id of its project',
   type: 'integer',
 };
 const cohort: BodyFlag = {
   flag: '--cohort-id <id>',
   field: 'cohort_id',
-  description: 'completed cohort to build from, instead of datasets',
+  description: 'id of a completed cohort to build from, instead of datasets',
   type: 'integer',
 };
 const dataset: BodyFlag = {
@@ -65,7 +65,7 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
       {
         flag: '--source-audience-id <id>',
         field: 'source_audience_id',
-        description: 'completed audience to grow it from',
+        description: 'id of the completed audience to extend',
         type: 'integer',
       },
       {
@@ -81,7 +81,12 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
     kind: 'activation',
     columns: ['id', 'description', 'audience.name', 'status.name', 'created_at'],
     body: [
-      { flag: '--audience-id <id>', field: 'audience_id', description: 'audience to deliver', type: 'integer' },
+      {
+        flag: '--audience-id <id>',
+        field: 'audience_id',
+        description: 'id of the audience to deliver',
+        type: 'integer',
+      },
       {
         flag: '--identifier <identifier>',
         field: 'identifier',
@@ -90,7 +95,12 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
       },
       { flag: '--description <text>', field: 'description', description: 'description', type: 'text' },
       project,
-      { flag: '--freq-limit', field: 'filters.freq_limit', description: 'limit the frequency', type: 'boolean' },
+      {
+        flag: '--freq-limit',
+        field: 'filters.freq_limit',
+        description: 'limit how often a device is reached',
+        type: 'boolean',
+      },
       { flag: '--freq-min <n>', field: 'filters.freq_min', description: 'minimum frequency', type: 'integer' },
       { flag: '--freq-max <n>', field: 'filters.freq_max', description: 'maximum frequency', type: 'integer' },
     ],
@@ -104,7 +114,7 @@ const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
       {
         flag: '--upload-reference <reference>',
         field: 'upload_reference',
-        description: 'file that was uploaded within the last 15 minutes',
+        description: 'reference of a file that was uploaded within the last 15 minutes',
         type: 'text',
       },
     ],

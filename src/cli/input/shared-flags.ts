@@ -16,4 +16,4 @@ export const addListFlags = (command: Command): Command =>
   command
     .option('-n, --limit <n>', 'number of rows', integerFrom(1), 100)
     .option('--all', 'all rows')
-    .option('--query <name=value>', 'further query parameter; repeatable', keyValue);
+    .option('--query <name=value>', 'additional query parameter; repeatable', keyValue);

@@ -5,10 +5,10 @@ import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable, type Style } from '../terminal/terminal.ts';
 
-/** State of a job that is waited for: that of the job, or why its wait has ended. */
+/** State of a wait: the state of its job, or the reason why the wait has ended. */
 type JobPhase = JobState | 'pending' | 'timed-out' | 'error';
 
-/** A job that is waited for, as last seen. */
+/** The last known state of a job with a wait. */
 export interface JobView {
   readonly target: WaitTarget;
   phase: JobPhase;

@@ -17,7 +17,7 @@ import { reportError } from '../terminal/report-error.ts';
 import { ANNOUNCED_WAIT_MS, timeText } from '../terminal/wait-notices.ts';
 import { createJobProgress, type JobView } from './job-progress.ts';
 
-/** Timeout of a wait that sets none, in milliseconds. */
+/** Timeout of a wait without a `timeout`, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Options of {@link waitForJobs}. */
@@ -148,13 +148,13 @@ export async function concludeWaits(
     'wait',
     ...unfinished.map(({ target }) => labelOf(target)),
     ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
-    // After a timeout, the same one would be too short again.
+    // After a timeout, the same timeout would be too short again.
     ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
   ]);
   const resume = endsWithCommand ? undefined : command;
   const advice = endsWithCommand ? TEMPORARY : undefined;
   for (const { error, phase } of views) if (error !== undefined && phase !== 'timed-out') reportError(error, output);
-  // With --any, one that completes is enough.
+  // With --any, one completed job is enough.
   const timeouts = isDone ? [] : endsWithCommand ? temporaryErrors(views) : timeoutErrors(views, output.isJson);
   for (const [index, error] of timeouts.entries()) {
     // The command names every job, so it is printed once.
@@ -163,13 +163,13 @@ export async function concludeWaits(
   }
   if (signal.aborted && unfinished.length > 0)
     throw interruption(signal, { late: EXIT.waitTimedOut, resume, ...(advice && { advice }) });
-  if (isContinued && resume) output.note(`The others were not awaited to their end. To continue: ${resume}`);
+  if (isContinued && resume) output.note(`The command stopped waiting for the other jobs. To continue: ${resume}`);
   if (isDone) return EXIT.done;
   return worstOf(views.flatMap(({ error }) => (error === undefined ? [] : [exitCodeOf(error)])));
 }
 
 /** Advice about jobs in a sandbox that the command has started. */
-const TEMPORARY = `The sandbox ends with this command, and so do its jobs: \`${NAME} sandbox\` runs one that stays.`;
+const TEMPORARY = `The sandbox and its jobs end with this command. To keep a sandbox running, start \`${NAME} sandbox\`.`;
 
 /** Returns the error of waits that timed out in a sandbox that ends with the command. */
 function temporaryErrors(views: readonly JobView[]): readonly unknown[] {

@@ -64,7 +64,7 @@ export async function runSandbox(
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
-  // Before the console is opened, whose recording begins with the present state.
+  // The state is loaded before the console opens, because its recording starts from the current state.
   const token = checked(() => tokenOf(account, saved?.token));
   const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
   const { url, storageUrl, consoleUrl } = await server.catch(refuse);
@@ -76,7 +76,7 @@ export async function runSandbox(
     warn(`Other commands cannot find this sandbox: ${messageOf(error)}`);
     return undefined;
   };
-  // A file that cannot be written is reported before anything is done with the sandbox.
+  // The command reports an unwritable file before it changes the sandbox.
   if (flags.state !== undefined)
     await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox));
   onChange = () => writer?.changed();
@@ -120,7 +120,7 @@ export async function runSandbox(
 async function readSaved({ state, import: source }: ServerFlags): Promise<StateFile | undefined> {
   if (source === undefined) return state === undefined ? undefined : readStateFile(state);
   if (state !== undefined && (await readStateFile(state)) !== undefined) {
-    throw usageError(`${state} holds a state already: leave --import out to continue with it, or choose another file`);
+    throw usageError(`${state} already contains a state: omit --import to continue with it, or choose another file`);
   }
   const saved = await readStateFile(source);
   if (!saved) throw usageError(`the file ${source} does not exist`);

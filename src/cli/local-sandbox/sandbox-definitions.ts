@@ -15,7 +15,10 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
     .option('--console-port <n>', 'port of the console (default: a free port)', PORT)
     .option('--no-console', 'serve no console; other commands then cannot find this sandbox')
-    .option('--host <address>', 'address to listen on (default: 127.0.0.1); other machines can reach any other')
+    .option(
+      '--host <address>',
+      'address to listen on (default: 127.0.0.1). With another address, other machines can reach the sandbox',
+    )
     .option('--name <name>', 'host name of this machine, used in URLs and accepted in the Host header')
     .option('--speed <n>', "speed of the sandbox's clock, relative to real time (default: 1)", nonNegative)
     .option('--seed <n>', 'seed of tokens, ids and other random values (default: 1)', nonNegative)
@@ -25,8 +28,8 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--webhook <url>', 'register a webhook endpoint for all events, and print its secret')
     .option('--email <email>', 'email of the account', 'dev@example.com')
     .option('--password <text>', 'password of the account', 'sandbox')
-    .option('--state <file>', 'continue with the state in this file, if it exists, and keep it there')
-    .option('--import <file>', 'begin with the state in this file')
+    .option('--state <file>', 'load the state from this file, if it exists, and save it there')
+    .option('--import <file>', 'start with the state in this file')
     .option('--export <file>', 'write the state to this file at the end')
     .action(action(async () => (await load()).runSandbox));
   sandbox
@@ -35,7 +38,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .action(action(async () => (await load()).status));
   sandbox
     .command('advance')
-    .description('move its clock forward; everything due happens')
+    .description('advance the clock of the running sandbox, and run everything that is due')
     .addArgument(new Argument('<duration>', 'such as 10m').argParser(duration))
     .action(action(async () => (await load()).advance));
   sandbox
@@ -63,9 +66,13 @@ function addFaultCommands(sandbox: Command, action: Action): void {
     .option('--status <status>', 'respond with this status', integerFrom(400, 599))
     .option('--retry-after <seconds>', 'Retry-After of that response', nonNegative)
     .addOption(new Option('--cut <when>', 'cut the connection').choices(['before', 'after', 'body']))
-    .option('--malformed', 'send half of the response')
+    .option('--malformed', 'truncate the response to half')
     .option('--delay <duration>', 'delay the request', duration)
-    .option('--in-flight <duration>', 'keep a create in flight, in real time; 3m makes its outcome unknown', duration)
+    .option(
+      '--in-flight <duration>',
+      'keep a create request in flight for this time (real time); with 3m, its outcome is unknown',
+      duration,
+    )
     .option('--rate <n>', 'probability, 0 to 1', nonNegative)
     .option('--times <n>', 'number of requests', integerFrom(1))
     .action(action(async () => (await load()).addFault));

@@ -9,7 +9,9 @@ const JOB_MS = 3_000;
 /** Starts a sandbox in the process of the command, with which it ends; returns its account. */
 export async function startTemporarySandbox({ env, flags, output }: Context): Promise<Account> {
   const contract = await readContract(flags, env);
-  output.note(`Using a new sandbox, which ends with this command. \`${NAME} sandbox\` runs one that stays.`);
+  output.note(
+    `Using a new sandbox, which ends with this command. To keep a sandbox running, start \`${NAME} sandbox\`.`,
+  );
   const sandbox = createSandbox({ jobs: { duration: JOB_MS }, contract });
   const token = sandbox.accounts.create({ email: 'dev@example.com', password: 'sandbox' }).token('api');
   return {

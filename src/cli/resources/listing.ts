@@ -38,6 +38,6 @@ export async function printList(
   }
   const count = await output.list(limited(), columns, source);
   if (count === 0) output.note(`No ${noun}.`);
-  // Programs should see it, too: what they read is not everything.
+  // Programs must see this notice, too, because they read only some of the rows.
   if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);
 }

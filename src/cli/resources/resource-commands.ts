@@ -124,7 +124,7 @@ async function forEachId(
       if (output.isJson) await output.json({ id, done });
       else output.note(`${id}: ${done}.`);
     } catch (error) {
-      // The others would fail in the same way.
+      // The remaining requests would fail in the same way.
       if (signal.aborted || AuthenticationError.isInstance(error)) throw error;
       if (output.isJson && !isDryRun(error)) await output.json({ id, error: errorRecord(error, output) });
       codes.push(reportError(error, output, String(id)));

@@ -12,40 +12,51 @@ export function addJobCommands(program: Command, action: Action): void {
     .command('wait')
     .description('wait for jobs: audience:12 cohort:7, or ids on standard input')
     .argument('[jobs...]', 'jobs, as kind:id or id')
-    .addOption(new Option('--kind <kind>', 'kind of ids without one').choices(JOB_KINDS).default('audience'))
-    .option('--timeout <duration>', 'time for each job, such as 30m (default: 1h); 0 reads each once', duration)
+    .addOption(new Option('--kind <kind>', 'kind of ids that have no kind').choices(JOB_KINDS).default('audience'))
+    .option(
+      '--timeout <duration>',
+      'maximum time for each job, such as 30m (default: 1h); 0 reads each job once',
+      duration,
+    )
     .option('--fail-fast', 'stop at the first job that does not complete')
     .option('--any', 'stop at the first job that completes')
     .action(action(async () => (await import('../jobs/wait-command.ts')).wait));
   program
     .command('run')
-    .description('build the audiences of a file, each once, however often it is run')
+    .description('build each audience of a file once, however often you run the command')
     .argument('<file>', 'rows as JSON Lines, JSON or CSV; - reads standard input')
-    .option('--journal <file>', 'what was created; required with standard input (default: <file>.journal)')
+    .option(
+      '--journal <file>',
+      'file that records what was created; required with standard input (default: <file>.journal)',
+    )
     .option(
       '--activate <json>',
       'activate each audience with these fields, such as {"identifier":"EID"}; @file reads a file',
     )
     .option('--download <folder>', 'activate each audience, and save its files to <folder>/<key>')
-    .option('--retry-failed', 'create once more what failed in an earlier run')
-    .option('--budget-wait <duration>', 'time to wait for the build budget, 0 for none (default: no limit)', duration)
-    .option('--outage-wait <duration>', 'time to wait for the end of an outage, 0 for none (default: 20m)', duration)
-    .option('--timeout <duration>', 'time for each job, such as 30m (default: 4h)', duration)
-    .option('--fail-on-blocked', 'exit with 8 if a row is blocked')
-    .option('--report <file>', 'write how each row has ended to a file, as .csv or .json')
-    .option('--status', 'print what the journal says about each row, also during a run, and send nothing')
-    .option('--resolve <key=id>', 'record the id of a row whose outcome is unknown, and end; repeatable', collect)
+    .option('--retry-failed', 'create the rows again whose jobs failed in an earlier run')
     .option(
-      '--forget <key>',
-      'make a key unused, so that the next run creates it once more, and end; repeatable',
-      collect,
+      '--budget-wait <duration>',
+      'maximum time to wait for the build budget; 0 does not wait (default: no limit)',
+      duration,
     )
-    .option('--dry-run', 'print what would happen to each row, and send nothing')
+    .option(
+      '--outage-wait <duration>',
+      'maximum time to wait for the end of an outage; 0 does not wait (default: 20m)',
+      duration,
+    )
+    .option('--timeout <duration>', 'maximum time for each job, such as 30m (default: 4h)', duration)
+    .option('--fail-on-blocked', 'exit with 8 if a row is blocked')
+    .option('--report <file>', 'write the result of each row to a .csv or .json file')
+    .option('--status', 'print the state of each row from the journal, also during a run; sends nothing')
+    .option('--resolve <key=id>', 'record the id of a row whose outcome is unknown, and exit; repeatable', collect)
+    .option('--forget <key>', 'forget a key, so that the next run creates its row again, and exit; repeatable', collect)
+    .option('--dry-run', 'print what would happen to each row; sends nothing')
     .addHelpText('after', `\n${RUN_TOPICS.map(textOfTopic).join('\n\n')}`)
     .action(action(async () => (await import('../batch/run-command.ts')).run));
   program
     .command('explain')
-    .description('say whether an audience can be activated, and why not')
+    .description('print whether an audience can be activated, and why not')
     .argument('<audience>', 'id of the audience')
     .addOption(
       new Option('--identifier <identifier>', 'identifier to deliver').choices(['MAID', 'IP', 'EID', 'SCID', 'HEM']),
@@ -64,7 +75,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
     .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')
     .option(
       '--idempotency-key <key>',
-      'key under which the create happens once, however often it is sent',
+      'idempotency key: repeating the request with this key creates nothing twice',
       idempotencyKey,
     );
   if (row.kind) addWaitFlags(create);
@@ -94,11 +105,11 @@ export function addResource(program: Command, action: Action, name: ResourceName
       .command('import')
       .description('upload a file and create a cohort from it')
       .argument('<file>', 'CSV file, up to 1 GiB')
-      .option('--name <text>', 'name (default: that of the file)')
-      .option('--project-id <id>', 'project it belongs to', integerFrom(1))
+      .option('--name <text>', 'name of the cohort (default: name of the file)')
+      .option('--project-id <id>', 'id of its project', integerFrom(1))
       .option(
         '--idempotency-key <key>',
-        'key under which the cohort is created once, however often the import is run',
+        'idempotency key: repeating the import with this key creates no second cohort',
         idempotencyKey,
       );
     addDryRun(addWaitFlags(upload)).action(action(async () => (await import('./file-commands.ts')).importCohort));
@@ -118,7 +129,7 @@ const article = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'}
 const addWaitFlags = (command: Command): Command =>
   command
     .option('--wait', 'wait until the job has ended')
-    .option('--timeout <duration>', 'time to wait, such as 30m (default: 1h)', duration);
+    .option('--timeout <duration>', 'maximum time to wait, such as 30m (default: 1h)', duration);
 
 function bodyOption({ flag, description, type }: BodyFlag): Option {
   const option = new Option(flag, description);

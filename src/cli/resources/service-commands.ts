@@ -10,8 +10,8 @@ import { type ListFlags, printList } from './listing.ts';
 import { afterCreate } from './resource-commands.ts';
 
 /**
- * `explain`: says whether an audience can be activated, and what blocks or limits it. A blocked activation is a refusal, so
- * that `explain 5 && activations create …` delivers nothing that is blocked.
+ * `explain`: says whether an audience can be activated, and what blocks or limits it. A blocked activation fails with a
+ * refusal, so that `explain 5 && activations create …` delivers no blocked audience.
  */
 export async function explain(
   { output, flags, signal, connect }: Context,
@@ -48,7 +48,7 @@ export async function request(
   const verb = METHODS.find((name) => name === method.toUpperCase());
   if (!verb) throw usageError(`The method must be one of ${METHODS.join(', ')}, not "${method}".`);
   if (verb === 'GET' && idempotencyKey !== undefined)
-    throw usageError('--idempotency-key is for creates: a GET is sent without one.');
+    throw usageError('--idempotency-key is for create requests: omit it for a GET.');
   const [pathname = '', search] = path.split(/\?(.*)/s);
   const body = data === undefined ? undefined : await readData(data, context);
   const isMcp = verb === operations['mcp.send'].method && pathname === operations['mcp.send'].path;
@@ -120,6 +120,6 @@ export async function listWebhooks({ output, signal, connect }: Context): Promis
   const count = await output.list(await client.webhooks.list({ signal }), WEBHOOK_COLUMNS, {
     operation: 'webhooks.list',
   });
-  if (count === 0) output.note('No webhook endpoints. They are registered in the console.');
+  if (count === 0) output.note("There are no webhook endpoints. Register one in the service's console.");
   return EXIT.done;
 }

@@ -10,8 +10,8 @@ export function addServiceCommands(program: Command, action: Action): void {
     .command('check')
     .description('find out which assumptions about the service hold, and write what differs to a file; reads only')
     .option('--write', 'also create and delete one project, and reserve one upload')
-    .option('--out <file>', 'merge what was found into a contract, which keeps all other settings')
-    .option('--against <file>', 'say whether the service has changed since the check that wrote this file')
+    .option('--out <file>', 'merge the findings into a contract file, which keeps all other settings')
+    .option('--against <file>', 'report whether the service has changed since the check that wrote this file')
     .option('--yes', 'do not ask before --write')
     .option('--all', 'print each assumption, not only those that differ')
     .action(action(async () => (await import('../check/check-command.ts')).check));
@@ -38,7 +38,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .option('--query <name=value>', 'query parameter; repeatable', keyValue)
     .option(
       '--idempotency-key <key>',
-      'key of a create; without one, it is not retried after a lost response',
+      'idempotency key of a create request. Without a key, the command does not retry it after a lost response',
       idempotencyKey,
     )
     .action(action(async () => (await load()).request));

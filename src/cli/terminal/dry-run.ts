@@ -6,7 +6,7 @@ import { jsonText, printable } from './terminal.ts';
 /** Stands for secrets in the requests that `--dry-run` prints; they are not read. */
 export const HIDDEN = '***';
 
-/** Address that stands for that of the service if none is set. */
+/** Example address, which is printed if no address is set. */
 export const EXAMPLE_ADDRESS = 'https://api.example.com';
 
 /** Headers with a secret. */
@@ -24,7 +24,7 @@ export const dryRunFetch =
     );
     const content = body ? parsed(await new Response(body).text()) : undefined;
     if (output.isJson) {
-      // `--fields` are those of the resource.
+      // `--fields` names fields of the resource.
       const record = { dry_run: true, method, url, headers: Object.fromEntries(fields), body: content ?? null };
       await output.line(jsonText(record));
     } else {

@@ -48,7 +48,7 @@ const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reaso
   'too-old':
     'The signature is older than --tolerance (default: 5m): it is a replay, or the clock of this machine is ahead.',
   'too-new':
-    'The signature is from the future by more than --tolerance (default: 5m): the clock of this machine is behind, or that of a sandbox is ahead.',
+    'The timestamp of the signature is more than --tolerance (default: 5m) in the future: the clock of this machine is behind, or the clock of a sandbox is ahead.',
 };
 
 /** Messages of `oauth-failed`, by its `error`. */
@@ -64,7 +64,7 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   revocation_not_supported: 'The authorization server cannot revoke tokens.',
 };
 
-const NO_SCOPE = 'The token is not permitted to do this. Use one of the right kind and scope.';
+const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
 /** Advice that replaces the client's advice. For other codes, the command prints the client's advice, except for create requests. */
@@ -81,9 +81,10 @@ const ADVICE: Texts = {
   'not-found': () => NOT_FOUND,
   'not-an-envelope': ({ advice, status }) =>
     status >= 400 ? 'Something other than the service refused the request: check --base-url and the proxy.' : advice,
-  'not-acceptable': () => 'A proxy may have removed `Accept: application/json`: let it pass the header.',
+  'not-acceptable': () =>
+    'A proxy may have removed the header `Accept: application/json`: configure the proxy to keep it.',
   'validation-failed': () => '',
-  'build-budget-exhausted': () => 'Wait, or have the budget raised.',
+  'build-budget-exhausted': () => 'Wait, or ask the operator of the service for a larger budget.',
   'job-failed': ({ advice }, isRow) => (isRow ? 'It can safely be created again, with --retry-failed.' : advice),
   'job-needs-info': ({ advice }, isRow) =>
     isRow ? 'The console shows the reason: change the definition and create it again, with --retry-failed.' : advice,
@@ -106,15 +107,16 @@ function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean):
       return 'Nothing was created.';
     case 'refused':
       if (isConflict)
-        return 'Nothing was created by this call: an earlier create used this key for another body. Look in the list for what it created before you use another key.';
-      return `Nothing was created by this call.${isLimited && !isRow ? ` Repeat it with ${key}.` : ''}`;
+        return 'This call created nothing: an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.';
+      return `This call created nothing.${isLimited && !isRow ? ` Repeat it with ${key}.` : ''}`;
     case 'unknown':
-      if (isRow) return 'It may have been created: run this again within 23 hours, and it happens once.';
+      if (isRow)
+        return 'It may have been created: run this again within 23 hours, and the service creates it only once.';
       return isConflict
-        ? `It may have been created: a create under this key may still be in flight. Repeat it with ${key} and the same body. If it ends with a 409 again, the key probably belongs to another body: look in the list before you use another key.`
-        : `It may have been created: repeat it with ${key} and the same body within 24 hours of its first attempt, and it happens once.`;
+        ? `It may have been created: an earlier request with this key may still be in flight. Repeat it with ${key} and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.`
+        : `It may have been created: repeat it with ${key} and the same body within 24 hours of its first attempt, and the service creates it only once.`;
     case 'done':
-      return 'The create itself succeeded.';
+      return 'The resource itself was created.';
     default:
       return '';
   }

@@ -81,7 +81,7 @@ export const COMMAND_ERRORS = {
   'config-folder-missing': EXIT.unexpected,
   'input-unreadable': EXIT.unexpected,
   'output-unwritable': EXIT.unexpected,
-  // A list that `| head` has ended is no failure.
+  // Closing the output with `| head` is not a failure.
   'output-closed': EXIT.done,
   'event-refused': EXIT.refused,
   'imported-before': EXIT.refused,
@@ -99,7 +99,7 @@ export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 /** Fields of a {@link CommandError}. */
 interface CommandErrorDetails {
   readonly code: CommandErrorCode;
-  /** @default that of `code` in {@link COMMAND_ERRORS} */
+  /** @default the exit code of `code` in {@link COMMAND_ERRORS} */
   readonly exitCode?: ExitCode;
   /** Outcome of a create, with the key to repeat it with. */
   readonly outcome?: 'unknown';

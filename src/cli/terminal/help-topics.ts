@@ -6,17 +6,17 @@ export interface HelpTopic {
   readonly rows: readonly (readonly [name: string, meaning: string])[];
 }
 
-/** Sections of `--help`, also printed by `help <name>`, and part of the manual page. */
+/** Sections of `--help`, of `help <name>`, of the manual page, and of the guide to the command line. */
 export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopic>> = {
   environment: {
     title: 'Environment',
     rows: [
-      ['AUDIENCE_BASE_URL', 'address of the service, as --base-url'],
-      ['AUDIENCE_TOKEN', 'API token for that address; takes precedence over a profile, except that of --profile'],
-      ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, as --token-command'],
-      ['AUDIENCE_CONTRACT', 'file with the differences of the service, as --contract'],
+      ['AUDIENCE_BASE_URL', 'address of the service, like --base-url'],
+      ['AUDIENCE_TOKEN', 'API token for that address; takes precedence over a profile, unless you pass --profile'],
+      ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, like --token-command'],
+      ['AUDIENCE_CONTRACT', 'file with the differences of your service, like --contract'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
-      ['AUDIENCE_PROFILE', 'profile, as --profile'],
+      ['AUDIENCE_PROFILE', 'profile, like --profile'],
       ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],
       ['AUDIENCE_WEBHOOK_SECRET', 'signing secret of listen, trigger and webhooks verify'],
       ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours'],
@@ -25,110 +25,153 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
   'exit-codes': {
     title: 'Exit codes',
     rows: [
-      [EXIT.done, 'done'],
-      [EXIT.unexpected, 'unexpected error: no connection, a server error, a file'],
-      [EXIT.usage, 'wrong usage, or a body that would certainly be refused; nothing was sent'],
-      [EXIT.jobFailed, 'a job failed'],
-      [EXIT.jobNeedsInfo, 'a job needs information (status 107)'],
-      [EXIT.jobCancelled, 'a job was cancelled'],
-      [EXIT.waitTimedOut, 'the wait timed out; the job continues'],
-      [EXIT.authentication, 'no token, or it was refused'],
-      [EXIT.refused, 'refused: 403, 404, 409, 422, an invalid signature, a blocked activation (explain)'],
-      [EXIT.limited, 'rate limit or build budget'],
-      [EXIT.outcomeUnknown, 'the outcome of a create is unknown: repeat it with the printed key'],
-      [EXIT.differs, 'the service differs from the assumptions, or has changed (check)'],
-      [EXIT.cutShort, 'cut short, or something could not be checked that was confirmed earlier (check)'],
-      [EXIT.journalTaken, 'another run uses the journal, or has taken it over (run)'],
-      [EXIT.interrupted, 'interrupted by Ctrl-C'],
-      [EXIT.terminated, 'terminated by SIGTERM'],
+      [EXIT.done, 'The command succeeded.'],
+      [
+        EXIT.unexpected,
+        'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Read the message, and repeat the command.',
+      ],
+      [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was sent.'],
+      [EXIT.jobFailed, 'A job failed. Its status is 4xx, or 5 for a cohort.'],
+      [
+        EXIT.jobNeedsInfo,
+        "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
+      ],
+      [EXIT.jobCancelled, 'A job was cancelled.'],
+      [EXIT.waitTimedOut, 'The wait timed out, but the job keeps running. Wait again.'],
+      [EXIT.authentication, 'The token is missing, or the service refused it. Run `aud login`.'],
+      [
+        EXIT.refused,
+        'The service refused the request (403, 404, 409 or 422), a signature is invalid, a receiver refused an event, or an activation is blocked (`explain`). Fix what the error names.',
+      ],
+      [
+        EXIT.limited,
+        'A rate limit or the build budget is used up. Repeat the command at the time that the message names (`retryAt`).',
+      ],
+      [
+        EXIT.outcomeUnknown,
+        'A create request may have taken effect. Repeat it with the printed `--idempotency-key`, and the service creates one resource. After `run`, start the same command again within 23 hours.',
+      ],
+      [EXIT.differs, 'The service differs from the assumptions, or has changed (`check`).'],
+      [
+        EXIT.cutShort,
+        'The check stopped early, or could not check something that an earlier check confirmed (`check`). Read the message.',
+      ],
+      [EXIT.journalTaken, 'Another run uses the journal, or has taken it over (`run`). Wait until that run ends.'],
+      [EXIT.interrupted, 'Ctrl-C interrupted the command.'],
+      [EXIT.terminated, 'SIGTERM terminated the command.'],
     ].map(([code, meaning]) => [String(code), String(meaning)]),
   },
 };
 
-/** Sections of the help of `run`, and of the manual page. */
+/** Sections of the help of `run`, of the manual page, and of the guide to nightly jobs. */
 export const RUN_TOPICS: readonly HelpTopic[] = [
   {
     title: 'Rows',
     rows: [
       [
         'JSON Lines',
-        'a row in each line: {"key": "north", "name": "North", "dataset": [{"analysis_type": "WebDomain"}]}',
+        'Each line is a row: `{"key": "north", "name": "North", "dataset": [{"analysis_type": "WebDomain", "start_date": "2026-10-20", "end_date": "2026-11-20"}]}`.',
       ],
-      ['JSON', 'an array of such objects'],
+      ['JSON', 'The file is an array of such objects.'],
       [
         'CSV',
-        'a header such as key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date, in UTF-8, with commas; empty cells are left out, and project_id and cohort_id are numbers',
+        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file is UTF-8 with commas. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
       ],
-      ['key', 'names the row in the journal and its folder: 1 to 100 of A-Z a-z 0-9 _ - .; all other fields are sent'],
-      ['file', 'a file to import as a cohort first, relative to the rows; the audience is built from it'],
+      [
+        'key',
+        'Names the row in the journal, and its folder: 1 to 100 of the characters A-Z a-z 0-9 _ - . The command sends all other fields.',
+      ],
+      [
+        'file',
+        'Path of a file, relative to the rows. The command imports the file as a cohort, and builds the audience from the cohort. If the content of the file changes later, give the row another key.',
+      ],
       [
         'checks',
-        'come first, for the whole file: encoding, cells, repeated headers, dates, numbers. If one fails, nothing is sent; the service checks the rest, row by row',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers. The service checks the rest, row by row.',
       ],
     ],
   },
   {
     title: 'The journal',
     rows: [
-      ['<file>.journal', 'remembers what was created: run the same command again, and nothing is created twice'],
+      [
+        '<file>.journal',
+        'Records what was created. If you run the same command again, it creates nothing twice. If you lose the journal, it creates everything again.',
+      ],
       [
         'a key',
-        'stands for one body as long as the journal is kept; a nightly job has the date in the name of its journal',
+        'Is bound to one body for as long as you keep the journal. If you change a row, give it another key. For a nightly job, put the date into the name of the journal.',
       ],
-      ['new rows', 'are created; rows that were removed are left alone; a changed row is refused: give it another key'],
-      ['one machine', 'uses a journal, and one run at a time; a lost journal means that everything is created again'],
+      ['new rows', 'The next run creates them. It ignores rows that you have removed.'],
+      ['one run', 'Only one run at a time can use a journal, on one machine and with one account.'],
     ],
   },
   {
     title: 'Order',
     rows: [
       [
-        'creates',
-        'go one after another: what is in doubt, then activations, then audiences; in each, the first row first',
+        'create requests',
+        'The command sends one after another: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
       ],
-      ['a failure', 'puts aside its row after the retries of the client (--max-retries), and the next row goes on'],
+      [
+        'a failure',
+        'If a create request fails after its retries (`--max-retries`), the command continues with the next row. The next run sends the request again.',
+      ],
       [
         'an outage',
-        'is three failures without a success: then a read is tried until it succeeds, for at most --outage-wait, and what failed is sent once more',
+        'After three failures without a success, or fewer if a read fails, too, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
-      ['the budget', 'is awaited for at most --budget-wait'],
+      ['the build budget', 'If the budget is used up, the command waits for it, for at most `--budget-wait`.'],
     ],
   },
   {
     title: 'How a row ends',
     rows: [
-      ['done', 'built; activated, and its files saved, if asked. It stays done, also if you move its files'],
+      [
+        'done',
+        'The audience is built. If you asked for it, the audience is activated, and its files are saved. The row stays done, even if you move its files.',
+      ],
       [
         'blocked',
-        'built, but cannot be activated; each run asks again. The exit code stays 0, or is 8 with --fail-on-blocked',
+        'The audience is built, but cannot be activated. Each run checks it again. The exit code is 0, or 8 with `--fail-on-blocked`.',
       ],
       [
         'failed',
-        'its job ended at 107 or 4xx, or was deleted: --retry-failed creates it again, also with a corrected row (3, 4, 5)',
+        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates it again, also after you have corrected the row. Exit code 3, 4 or 5.',
       ],
-      ['refused', 'the service refused it: correct the row and run again; or its body has changed (8)'],
+      [
+        'refused',
+        'The service refused the row, or its body has changed. Correct the row, and run the command again. Exit code 8.',
+      ],
       [
         'unfinished',
-        'still running, not begun, or its files are missing: run again (6; after a spent budget 9, a failed request, download or write 1, without a token 7)',
+        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token.',
       ],
       [
         'unknown',
-        'its create may have happened: run again within 23 hours; after that, look in the list, then --resolve <key>=<id> or --forget <key> (10)',
+        'A create request may have taken effect. Run the command again within 23 hours. After that, look for the resource in its list. Then record its id with `--resolve <key>=<id>`, or that it does not exist with `--forget <key>`. Exit code 10.',
       ],
     ],
   },
   {
     title: 'Output',
     rows: [
-      ['columns', 'key, state, audience, activation, reason: why it is blocked, or the code of its error'],
+      [
+        'columns',
+        'key, state, audience, activation, reason. The reason says why a row is blocked, or is the code of its error.',
+      ],
       [
         '--json',
-        'a line for each change, with its time as at, these fields, files and error; the last line of a key is how it ended',
+        'One line for each change, with its time (`at`), the columns, `files` and `error`. The last line of a key is its result.',
       ],
-      ['--report', 'the last table, with the files of each row, as CSV or JSON by the ending of the file'],
+      [
+        '--status',
+        'done: the files of the row are saved. waiting for …: its last job, which may have ended since. in doubt: its create request may have taken effect. not begun: nothing was sent.',
+      ],
+      ['--report', 'The final table, with the files of each row, as CSV or JSON according to the extension.'],
       [
         'exit codes',
-        '1, 6, 9, 10: run the same command again; 3, 4, 5, 7, 8: a person has to look; 2: nothing was sent; 13: another run uses the journal',
+        '1, 6, 9, 10: run the same command again. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent. 13: another run uses the journal.',
       ],
     ],
   },

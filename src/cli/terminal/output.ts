@@ -167,7 +167,7 @@ export class Output {
       for (const row of rows) await this.line(row.join('\t'));
       return;
     }
-    // Its tables of wide characters take longer to load than a short command runs.
+    // Loading its tables of wide characters takes longer than a short command.
     const { default: stringWidth } = await import('string-width');
     const all = header ? [header, ...rows] : rows;
     const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
@@ -213,7 +213,7 @@ function hasPath(value: unknown, path: string): boolean {
   return rest.length === 0 || hasPath(value[key], rest.join('.'));
 }
 
-/** An object without a prototype, in which every name is that of a field. */
+/** An object without a prototype, so that every name is a field. */
 const emptyObject = (): Record<string, unknown> => Object.create(null);
 
 /** Returns an object with some of an object's fields, in its own shape. */

@@ -44,7 +44,7 @@ async function answerOf<Answer>(
   { output, signal, stdin }: Asking,
   prompt: (options: PromptOptions) => Promise<Answer>,
 ): Promise<Exclude<Answer, symbol>> {
-  // Ctrl-D closes the prompt without a response, which would then never come.
+  // Ctrl-D closes the prompt without an answer, so without this the promise would never settle.
   const closed = new AbortController();
   const onKey = (_: unknown, { ctrl, name }: Key): void => {
     if (ctrl && name === 'd') closed.abort();

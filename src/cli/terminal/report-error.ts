@@ -64,7 +64,10 @@ export function reportError(error: unknown, output: Output, subject?: string, is
   return exitCodeOf(error);
 }
 
-/** Returns the error of the command that the client has wrapped, such as that of a token command; else the error itself. */
+/**
+ * Returns the command's own error that the client has wrapped, such as the error of a token command; otherwise the
+ * error itself.
+ */
 function ownError(error: unknown): unknown {
   const { code, cause }: { readonly code?: unknown; readonly cause?: unknown } = Object(error);
   return code === 'token-unavailable' && Object.hasOwn(COMMAND_ERRORS, Object(cause).code) ? cause : error;

@@ -32,7 +32,7 @@ export function silenceNotices({ requestTimeout = TIMEOUT_MS, deadline }: Global
     },
     onResponse: stop,
     onRetry(event) {
-      // After a refusal it is the client that waits; a service that is silent in one attempt may be so in the next.
+      // After a refusal, the client waits on purpose. After a silent attempt, the service may be silent again.
       if (!TimeoutError.isInstance(event.error)) stop(event);
     },
     onEnd: stop,

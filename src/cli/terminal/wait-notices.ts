@@ -27,7 +27,7 @@ export function waitNotices(output: Output) {
       if (typeof retryAfter !== 'number' || retryAfter * 1_000 < ANNOUNCED_WAIT_MS) return;
       const isRefused = typeof status === 'number' && status > 0;
       const reason = isRefused ? `the service has responded with ${status}` : problemOf(error).replace(/\.$/, '');
-      announce(`${operation} is tried again: ${reason}. Waiting until ${timeText(Date.now() + retryAfter * 1_000)}.`);
+      announce(`The command retries ${operation} at ${timeText(Date.now() + retryAfter * 1_000)}: ${reason}.`);
     },
   } as const satisfies ClientOptions;
 }

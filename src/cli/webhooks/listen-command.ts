@@ -70,7 +70,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   }
   const ready = (): void => output.note(`Ready: watching all jobs; events go to ${url}. Press Ctrl-C to stop.`);
   const report = (error: unknown): void => output.log('warning', messageOf(error));
-  // Ctrl-C ends the waits: that must not be reported.
+  // Ctrl-C ends the waits, which is not an error to report.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});
   await discover(client, { signal, ready, start, report }).catch((error) => {
     if (!signal.aborted) throw error;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { configFolder } from '../account/profiles.ts';
 
 /**
- * Returns the secret that `listen` and `trigger` sign with: that of the flag, of AUDIENCE_WEBHOOK_SECRET, or one that is
- * created once and kept for this user.
+ * Returns the secret with which `listen` and `trigger` sign, from the flag or AUDIENCE_WEBHOOK_SECRET, or else a secret
+ * that is created once and stored for this user.
  *
- * @throws {FileError} if it cannot be kept.
+ * @throws {FileError} if the secret cannot be stored.
  */
 export async function webhookSecret(env: NodeJS.ProcessEnv, flag: string | undefined): Promise<string> {
   const chosen = flag || env.AUDIENCE_WEBHOOK_SECRET;

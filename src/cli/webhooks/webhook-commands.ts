@@ -91,7 +91,7 @@ const CHANGES: readonly {
     undo: (body, secrets) => [body, secrets.map((secret) => secret.trim())],
   },
   {
-    cause: 'It matches once the JSON is written compactly: something has parsed and formatted the body.',
+    cause: 'It matches the compact form of the JSON: something has parsed and reformatted the body.',
     undo: (body, secrets) => [compact(body), secrets],
   },
 ];

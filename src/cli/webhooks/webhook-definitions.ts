@@ -6,15 +6,18 @@ import { EVENT_TYPES } from './sample-events.ts';
 /** Adds the commands that send and verify webhook events. */
 export function addWebhookCommands(program: Command, action: Action): void {
   const companyId = new Option('--company-id <n>', '`company_id` of the events').argParser(integerFrom(0)).default(1);
-  const secret = new Option('--secret <secret>', 'signing secret (AUDIENCE_WEBHOOK_SECRET; default: one kept for you)');
+  const secret = new Option(
+    '--secret <secret>',
+    'signing secret (AUDIENCE_WEBHOOK_SECRET; default: a secret that the command creates and stores)',
+  );
   program
     .command('listen')
-    .description('watch jobs, and send the webhook events of their ends to a local receiver; needs no tunnel')
+    .description('watch jobs, and send a webhook event to a local receiver when a job ends; needs no tunnel')
     .option('--forward-to <url>', 'receiver, such as http://localhost:3000/webhooks')
     .option('--jobs <jobs>', 'jobs to watch: audience:12,cohort:7', commaSeparated)
-    .option('--all', 'watch every job of the account, also those created from now on')
+    .option('--all', 'watch every job of the account, including new jobs')
     .addOption(secret)
-    .option('--print-secret', 'print the signing secret, and end')
+    .option('--print-secret', 'print the signing secret, and exit')
     .option('--retry-speed <n>', 'retry this many times faster than the service', nonNegative, 60)
     .option('--rate <n>', 'send at most this many requests per second', integerFrom(1), 50)
     .addOption(companyId)
@@ -34,7 +37,7 @@ export function addWebhookCommands(program: Command, action: Action): void {
     .action(action(async () => (await import('../resources/service-commands.ts')).listWebhooks));
   webhooks
     .command('verify')
-    .description('check the signature of a delivery: its body is read from standard input')
+    .description('check the signature of a delivery whose body is on standard input')
     .requiredOption('--header <value>', 'value of the signature header')
     .option('--secret <secret>', 'signing secret (AUDIENCE_WEBHOOK_SECRET); repeatable', collect)
     .option('--tolerance <duration>', 'maximum age of the signature (default: 5m)', duration)

@@ -56,7 +56,7 @@ export function receiverUrl(text = ''): string {
   const { protocol = '', username, password } = URL.parse(text) ?? {};
   if (!/^https?:$/.test(protocol))
     throw usageError('--forward-to must be the URL of a receiver, such as http://localhost:3000/webhooks.');
-  // `fetch` sends none.
+  // `fetch` does not send user names and passwords in URLs.
   if (username || password) throw usageError('--forward-to must not contain a user name or a password.');
   return text;
 }

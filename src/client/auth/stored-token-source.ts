@@ -25,12 +25,14 @@ const RENEWAL_RETRY_MS = 3_600_000;
  */
 const MIN_REPLACEMENT_AGE_MS = 60_000;
 
-const UNREADABLE = 'The token store cannot be read; a new token is issued and kept in memory only';
-const UNWRITABLE = 'The token store cannot be written; the token is kept in memory only';
+const UNREADABLE = 'The token store cannot be read, so the client issues a new token and keeps it in memory only';
+const UNWRITABLE =
+  'The token store cannot be written, so the token is in memory only. An account can have ten, and each start of the program issues another one';
 
 /**
  * Creates a token source with a store: issues a token if the store is empty, and renews it before it expires and after
- * a 401. `contextFor` returns the context that issues tokens, from that of the calling client if there is one.
+ * a 401. `contextFor` returns the context that issues tokens, based on the context of the calling client if there is
+ * one.
  */
 export function storedTokenSource(
   operation: TokenOperation,
@@ -98,7 +100,7 @@ export function storedTokenSource(
   function keepCurrent(token: StoredToken, error: unknown, { logger }: TokenContext): StoredToken {
     earlyRenewalAt = performance.now() + RENEWAL_RETRY_MS;
     logger.warn(
-      `The token was not renewed (${operation}); the existing token is used while it is valid: ${messageOf(error)}`,
+      `The token could not be renewed (${operation}), so the client uses the existing token while it is valid: ${messageOf(error)}`,
     );
     return token;
   }
@@ -212,6 +214,6 @@ function expiresSoon(token: StoredToken): boolean {
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
   const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';
-  const advice = `If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single one. Keep the token in a store that outlives the process.`;
+  const advice = `If ten tokens are live already, \`client.auth.${revoke}(credentials)\` revokes all of them, and the console can revoke a single token. Keep the token in a store that outlives the process.`;
   return withDetails<ValidationError>(error, {}, advice);
 }

@@ -5,7 +5,7 @@ import { AbortScope } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
 import { fingerprint, isUsableToken } from '../auth/token-source.ts';
 import type { BuildPermit } from '../rate-limit/build-budget.ts';
-import type { AcquireOptions } from '../rate-limit/rate-limiter.ts';
+import type { AcquireOptions } from '../rate-limit/permits.ts';
 import type { CallRecord } from './call-record.ts';
 import { readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';
@@ -312,7 +312,7 @@ export async function handleRateLimit(
   const budgetError = new BuildBudgetError(message, {
     ...error,
     cause: error.cause,
-    advice: 'Wait, or have the budget raised.',
+    advice: 'Wait, or ask the operator of the service for a larger budget.',
     retryAfter: Math.ceil(wait / 1000),
     retryAt,
     ...(refusal.budget && { budget: refusal.budget }),

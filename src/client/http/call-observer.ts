@@ -23,7 +23,7 @@ export class CallObserver {
   /** The kind of waiting under way, if any, and since when; otherwise when the last request was sent. */
   #waitingFor: 'queued' | 'backoff' | undefined;
   #since = 0;
-  /** Additions of `around`, those of the outermost first. */
+  /** Additions of `around`, starting with the additions of the outermost hook. */
   readonly #additions: CallAdditions[] = [];
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
   #hasEnded = false;

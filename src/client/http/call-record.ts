@@ -97,12 +97,12 @@ export class CallRecord {
     return this.#id;
   }
 
-  /** Headers of this call alone: those of its options, and those that the hook `around` adds. */
+  /** Headers of this call alone, from its options and from the hook `around`. */
   get headers(): Readonly<Record<string, string>> | undefined {
     return this.observer ? { ...this.options.headers, ...this.observer.headers } : this.options.headers;
   }
 
-  /** Removes from error texts the secrets sent by this call and those of its client. */
+  /** Removes the secrets of this call and of its client from error texts. */
   get redactor(): Redactor {
     const { token, history, input, options, settings } = this;
     const secrets = [token, options.token, history?.rejectedToken, ...(input.secrets ?? [])];

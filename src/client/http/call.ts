@@ -2,7 +2,7 @@ import { ConflictError, RateLimitError, ValidationError } from '../../errors/api
 import { AudienceError, ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { TimeoutError } from '../../errors/call-errors.ts';
 import type { FieldErrors } from '../../errors/error-details.ts';
-import { isOperationName } from '../../spec/operations.ts';
+import { isOperationName, operations } from '../../spec/operations.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { atCallSite, isReason } from '../../util/call-site.ts';
 import {
@@ -113,8 +113,9 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
  * numbers. The options of background calls are the package's own, or have been checked.
  */
 function checkOptions({ options, operation: { name }, key }: CallRecord): void {
-  const isCreate = /^\w+\.create$/.test(name);
   const isFree = !isOperationName(name);
+  // An override of its retry policy does not change what a create is.
+  const isCreate = !isFree && operations[name].retry === 'idempotency-key';
   checkOptionNames(options, name, [
     ...REQUEST_OPTIONS,
     ...(isCreate || isFree || key !== undefined ? KEY_OPTIONS : []),
@@ -197,11 +198,11 @@ function retryLimits({ operation, options, settings, state, deadlineAt, history 
   };
 }
 
-const RETRY_REFUSED = 'It was not retried: the hook `shouldRetry` refused.';
+const RETRY_REFUSED = 'The hook `shouldRetry` prevented a retry.';
 
 /** Advice when a create that may have happened was held back for so long that its key is about to be forgotten. */
 const KEY_TOO_OLD =
-  'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: look in the list before you create it again.';
+  'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: check the list before you create it again.';
 
 /** Returns what a failed create means for the caller, and what to do next. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
@@ -214,14 +215,14 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
   switch (outcome) {
     case 'not-sent':
       // The error of a limit says itself that nothing was sent, and when to retry.
-      return isLimited ? '' : 'Nothing reached the service; a retry is safe.';
+      return isLimited ? '' : 'Nothing reached the service, so a retry is safe.';
     case 'refused':
-      return `Nothing was created by this call.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
+      return `This call created nothing.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
     case 'unknown':
       if (history && history.keyTimeLeft <= 0) return KEY_TOO_OLD;
-      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours of its first attempt, and it happens once.`;
+      return `It may have been created: repeat it with the idempotency key "${key}" and the same body within 24 hours of its first attempt, and the service creates it only once.`;
     default:
-      return 'The create itself succeeded.';
+      return 'The resource itself was created.';
   }
 }
 

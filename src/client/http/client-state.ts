@@ -3,7 +3,7 @@ import type { AbortScope, ScopeOwner } from '../../util/abort.ts';
 import type { Redactor } from '../../util/redact.ts';
 import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
-import type { ClientLimiter } from '../rate-limit/rate-limiter.ts';
+import type { ClientLimiter } from '../rate-limit/permits.ts';
 import { DeleteCounts } from './delete-counts.ts';
 
 /** The state that a client shares with those derived from it by `withOptions`. */

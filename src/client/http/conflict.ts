@@ -34,6 +34,6 @@ export function readConflict(message: string): ConflictReading {
 /** Returns what a 409 on a create means for a caller who has passed the key. */
 export function conflictAdvice(reading: ConflictReading, key: string): string {
   return reading === 'other-body'
-    ? 'Nothing was created by this call: an earlier create used this key for another body. Look in the list for what it created before you use another key.'
-    : `It may have been created: a create under this key may still be in flight. Repeat it with the idempotency key "${key}" and the same body. If it ends with a 409 again, the key probably belongs to another body: look in the list before you use another key.`;
+    ? 'This call created nothing: an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.'
+    : `It may have been created: an earlier request with this key may still be in flight. Repeat it with the idempotency key "${key}" and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.`;
 }

@@ -32,7 +32,7 @@ export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
   if (value !== undefined) return undefined;
   return /^\s*</.test(text)
-    ? 'the body is HTML or XML, as from a proxy: check the base URL'
+    ? 'the body is HTML or XML, so a proxy probably responded: check the base URL'
     : 'the body is not complete JSON';
 }
 

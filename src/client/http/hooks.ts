@@ -7,10 +7,10 @@ export interface CallAdditions {
   /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Returns the function that sends a request, given the one that would; called for each request, and not async. Of
-   * several, that of the innermost `around` is called first. If the returned function fails, the request counts as not
-   * sent only if the function that it was given could not connect. Uploads in browsers ignore it, because they use
-   * `XMLHttpRequest`.
+   * Receives the function that would send a request, and returns the function that sends it instead. Called
+   * synchronously for each request, beginning with the innermost `around`. If the returned function fails, the request
+   * counts as not sent only if the function that it was given could not connect. Uploads in browsers ignore it, because
+   * they use `XMLHttpRequest`.
    */
   readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
 }
@@ -37,7 +37,7 @@ export interface RequestEvent {
   readonly isPoll: boolean;
   /** 1 for the first attempt, 0 before it. */
   readonly attempt: number;
-  /** Key of a create, the same in all attempts; other operations have none. */
+  /** Key of a create request, the same in all attempts; `undefined` for other operations. */
   readonly idempotencyKey?: string;
 }
 
@@ -54,8 +54,8 @@ export interface ResponseEvent extends RequestEvent {
 /** A retry, as hooks see it before it is made. */
 export interface RetryEvent extends RequestEvent {
   /**
-   * A failure that may pass, an identical create in progress (409), a rejected token (401), or a used-up build budget
-   * (429 of a create).
+   * A transient failure, an identical create request in progress (409), a rejected token (401), or a used-up build
+   * budget (429).
    */
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
   /** Error of the last attempt. */
@@ -109,16 +109,19 @@ export interface EndEvent extends RequestEvent {
 export interface CallHooks {
   /** Called before each attempt is sent, once it has its permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Called with each complete response, also one with an error status; not for an attempt without one. */
+  /**
+   * Called with each complete response, also if it has an error status. Not called for an attempt without a response.
+   */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
   /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Called once for each wait that has lasted for five seconds: for a token, a permit, the build budget, the next attempt,
-   * or the response of a create in flight. The message is also logged at level `info`; for calls that wait together, once.
+   * Called once for each wait that has lasted for five seconds: for a token, a permit, the build budget, the next
+   * attempt, or the response to a create request in flight. The message is also logged at level `info`; for calls that
+   * wait together, once.
    *
-   * @example
-   * onWaiting: ({ message }) => console.error(message) // "audiences.create is waiting: the `write` limit, 30 per minute, …"
+   * @example onWaiting: ({ message }) => console.error(message) // "audiences.create is waiting: the `write` limit, 30
+   * per minute, …"
    */
   readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;
   /**
@@ -138,11 +141,10 @@ export interface CallHooks {
   readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**
    * Runs each call, upload and download: `next` begins it, resolves at its end, and rejects with its error. It runs in
-   * the context of `next`, such as that of an `AsyncLocalStorage`; requests that resume a download run in that of its
+   * the async context of `next` (`AsyncLocalStorage`). Requests that resume a download run in the context of its
    * reader. If `around` does not call `next`, the call begins when `around` has ended.
    *
-   * @example
-   * around: (call, next) => storage.run({ callId: call.callId }, next)
+   * @example around: (call, next) => storage.run({ callId: call.callId }, next)
    */
   readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
 }

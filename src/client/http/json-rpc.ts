@@ -1,70 +1,9 @@
+import { isJsonRpcId, type JsonRpcResponse } from '../../spec/json-rpc-messages.ts';
 import type { ResolvedOperation } from '../../spec/operations.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject, parseJson } from '../../util/json.ts';
 import { type EnvelopeReading, isRefusal, notJson, readEnvelope } from './envelope.ts';
 import type { ReceivedResponse } from './send.ts';
-
-/** A JSON-RPC 2.0 request; its response has the same `id`. */
-export interface JsonRpcRequest {
-  /** Version of JSON-RPC. */
-  readonly jsonrpc: '2.0';
-  /** String or integer that no other open request has. */
-  readonly id: string | number;
-  /** Method of MCP, such as `tools/list`. */
-  readonly method: string;
-  /** Parameters of the method, by name. */
-  readonly params?: object | undefined;
-}
-
-/** A JSON-RPC 2.0 message without a response. */
-export interface JsonRpcNotification {
-  /** Version of JSON-RPC. */
-  readonly jsonrpc: '2.0';
-  /** Not set: the message with an id is a request. */
-  readonly id?: undefined;
-  /** Notification of MCP, such as `notifications/initialized`. */
-  readonly method: string;
-  /** Parameters of the method, by name. */
-  readonly params?: object | undefined;
-}
-
-/** A JSON-RPC 2.0 response with a `result` or an `error`. */
-export type JsonRpcResponse =
-  | {
-      /** Version of JSON-RPC. */
-      readonly jsonrpc: '2.0';
-      /** The id of the request. */
-      readonly id: string | number;
-      /** Result of the method; an error of a tool is in it, too, as `isError`. */
-      readonly result: JsonObject;
-      /** Not set for a success. */
-      readonly error?: undefined;
-    }
-  | {
-      /** Version of JSON-RPC. */
-      readonly jsonrpc: '2.0';
-      /** Missing if the request could not be read; `mcp.send` never resolves with such a response. */
-      readonly id?: string | number | undefined;
-      /** Not set for an error. */
-      readonly result?: undefined;
-      /** Why the request failed. */
-      readonly error: {
-        /** Integer, such as -32601 for an unknown method. */
-        readonly code: number;
-        /** Short description. */
-        readonly message: string;
-        /** Further details, in any form. */
-        readonly data?: unknown;
-      };
-    };
-
-/** Any JSON-RPC 2.0 message. */
-export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
-
-/** Returns whether a value can be the `id` of a request. */
-export function isJsonRpcId(value: unknown): value is string | number {
-  return typeof value === 'string' || Number.isInteger(value);
-}
 
 /** Returns whether a value is a response in the format of MCP. */
 export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
@@ -107,7 +46,7 @@ export function readJsonRpc(
   if ('problem' in read) return read;
   // Search responses only: a request sent by the service may have the same id.
   const match = findResponse(read.messages, id);
-  if (!match) return { problem: `the body holds no response with the id ${JSON.stringify(id)}` };
+  if (!match) return { problem: `the body contains no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
   return { problem: 'the response has neither an object as `result` nor an `error` with `code` and `message`' };
 }

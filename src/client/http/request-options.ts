@@ -9,32 +9,32 @@ import type { Backoff } from '../../util/retry.ts';
 import type { CallHooks } from './hooks.ts';
 import type { Fetch, FetchOptions } from './send.ts';
 
-/** Options of one call. The defaults are those of the client. */
+/** Options of one call. The client's options are the defaults. */
 export interface RequestOptions {
   /** Aborts the call immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 */
+  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Maximum number of retries after transient failures. @default 4 */
+  /** Maximum number of retries after transient failures. @default 4 retries */
   readonly maxRetries?: number | undefined;
-  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the call immediately. @default 120000 */
+  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 ms */
   readonly maxRetryWait?: number | undefined;
   /** Milliseconds for the entire call, queueing and retries included. @default Infinity */
   readonly deadline?: number | undefined;
   /** Additional headers, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Bearer token of this call in place of the client's, such as that of another account. It is not renewed after a 401;
-   * the service counts its requests in other rate buckets.
+   * Bearer token of this call instead of the client's token, for example the token of another account. The client does
+   * not renew it after a 401. The service counts its requests in other rate buckets.
    */
   readonly token?: string | undefined;
   /** Additional query parameters. Those that the method sets itself take precedence. */
   readonly query?: Query | undefined;
-  /** More options for `fetch`, such as a `dispatcher`, in addition to those of the client. */
+  /** More options for `fetch`, such as a `dispatcher`, in addition to the client's options. */
   readonly fetchOptions?: FetchOptions | undefined;
 }
 
-/** Options of a call that creates something under an idempotency key. */
+/** Options of a call that creates a resource with an idempotency key. */
 export interface CreateOptions extends RequestOptions {
   /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
   readonly idempotencyKey?: string | undefined;
@@ -47,8 +47,8 @@ export interface CreateOptions extends RequestOptions {
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
   /**
-   * Fields to add to the body, for those that the specification does not show. They are neither typed nor checked, and
-   * must not repeat a field of the body.
+   * Fields to add to the body that the specification does not show. They are neither typed nor checked, and must not
+   * repeat a field of the body.
    */
   readonly extraBody?: JsonObject | undefined;
 }
@@ -84,7 +84,7 @@ export const BACKGROUND: unique symbol = Symbol('background');
 /** Key of the advice after a 409 that replaces the usual one; only the package itself passes it. */
 export const CONFLICT_ADVICE: unique symbol = Symbol('conflict advice');
 
-/** A call that the package makes itself, with less priority than those of the caller. Its options are not checked. */
+/** A call that the package makes itself, with a lower priority than the caller's calls. Its options are not checked. */
 interface BackgroundCall {
   /** True for polls of waits. */
   readonly isPoll?: true;
@@ -132,7 +132,7 @@ export interface Settings {
   readonly logger: Logger;
   /** Removes the secrets of the client, and those among its headers, from texts. */
   readonly redactor: Redactor;
-  /** Sets with at least one hook; those of the `telemetry` option come first. */
+  /** Sets with at least one hook. The sets of the `telemetry` option come first. */
   readonly hooks: readonly CallHooks[];
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;

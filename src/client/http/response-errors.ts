@@ -48,7 +48,7 @@ export interface CallInfo {
   readonly attempts: number;
   readonly history?: Pick<RetryHistory, 'rejectedToken'> | undefined;
   readonly settings: { readonly requestIdHeader: string };
-  /** Removes from error texts the secrets sent by the call and those of its client. */
+  /** Removes the secrets of the call and of its client from error texts. */
   readonly redactor: Redactor;
 }
 
@@ -118,7 +118,7 @@ export function requestIdOf(
 
 function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const where = response.status === 0 ? '' : ` (${response.status})`;
-  const message = `${call.operation.name} was redirected${where}; redirects are never followed.`;
+  const message = `${call.operation.name} was redirected${where}, and the client never follows redirects.`;
   const advice = "Set `baseUrl` to the service's own address.";
   return new AttemptFailure(
     { kind: 'final', outcome: 'unknown' },
@@ -169,7 +169,7 @@ function isFromGateway({ status, text }: ReceivedResponse): boolean {
 }
 
 function gatewayError(response: ReceivedResponse, call: CallInfo): ResponseError {
-  const message = `${call.operation.name} failed: ${response.status}, and the body is HTML or XML, as from a proxy.`;
+  const message = `${call.operation.name} failed: ${response.status}, and the body is HTML or XML, so a proxy probably responded.`;
   const advice =
     'Something other than the service refused the request: read `error.body`, then check `baseUrl` and the proxy.';
   return responseError(message, response, call, 'not-an-envelope', advice);
@@ -201,13 +201,13 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
       const advice =
         call.operation.token === 'mcp'
           ? 'Only tokens of scope `mcp` are accepted here. Use `mcpToken(credentials, { store })` or an OAuth client.'
-          : 'The token is not permitted to do this. Use one of the right kind and scope.';
+          : 'The token is not permitted to do this. Use a token of the right kind and scope.';
       return new PermissionError(text, { ...details, advice });
     }
     case 404:
       return new NotFoundError(text, { ...details, advice: notFoundAdvice(call.operation) });
     case 406: {
-      const advice = 'A proxy may have removed `Accept: application/json`: let it pass the header.';
+      const advice = 'A proxy may have removed the header `Accept: application/json`: configure the proxy to keep it.';
       return new NotAcceptableError(text, { ...details, advice });
     }
     case 409:
@@ -237,7 +237,7 @@ function authenticationError(text: string, details: ApiErrorDetails, call: CallI
   const advice =
     token === 'mcp'
       ? 'The token is missing, invalid, expired or revoked; a password change ends all tokens. `mcpToken(credentials, { store })` and OAuth clients renew their token; a string cannot be renewed.'
-      : 'The token is missing, invalid, expired or revoked: a login ends the previous login token, and a password change ends all tokens. Use `apiToken` where several processes share an account.';
+      : 'The token is missing, invalid, expired or revoked: a login ends the previous login token, and a password change ends all tokens. If several processes share an account, use `apiToken`.';
   return new AuthenticationError(text, { ...details, reason: 'token', advice });
 }
 

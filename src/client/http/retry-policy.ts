@@ -1,5 +1,5 @@
 import type { CreateOutcome } from '../../errors/error-details.ts';
-import { IDEMPOTENCY_WINDOW } from '../../spec/limits.ts';
+import { MAX_KEY_AGE_MS } from '../../spec/limits.ts';
 import type { RetryPolicy } from '../../spec/operations.ts';
 import { type Backoff, backoffDelay } from '../../util/retry.ts';
 import { parseRetryAfter } from '../../util/retry-after.ts';
@@ -60,9 +60,6 @@ export interface CallRetryLimits extends RetryLimits {
 /** Outcomes of a create, each more certain to have had an effect than those before it. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
 
-/** Maximum age of a create that may have happened at which its key is still sent; an hour is left for the last attempt. */
-const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
-
 /** The failed attempts of a call, as its next retry depends on them. */
 export class RetryHistory {
   /** Retries that count against `maxRetries`. */
@@ -99,7 +96,7 @@ export class RetryHistory {
     return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
   }
 
-  /** Milliseconds for which a 409 is still waited for. */
+  /** Milliseconds that remain to wait after a 409. */
   get conflictTimeLeft(): number {
     return MAX_CONFLICT_WAIT_MS - this.conflictAge;
   }
@@ -116,7 +113,8 @@ export class RetryHistory {
 
   #onConflict(conflict: ConflictReading): void {
     if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
-    // A generated key has one body, and so has a key that an attempt of this call may have used: whatever the message says.
+    // A generated key, and a key that an attempt of this call may have used, are bound to one body, whatever the
+    // message says.
     this.conflict = this.#isCallersKey && !this.mayBeOwn ? conflict : 'in-doubt';
     if (this.conflict === 'other-body') this.outcome = 'refused';
     else this.#raise('unknown');

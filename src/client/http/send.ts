@@ -22,7 +22,7 @@ export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promi
 /** Calls the platform's `fetch`, looked up at each call: a replacement made after the client was created is used. */
 export const platformFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
-/** Options of `fetch` that a user may set; those of the SDK take precedence. */
+/** Options of `fetch` that a user may set. The client's own options take precedence. */
 export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 'redirect' | 'signal' | 'window'>;
 
 /** Options of `fetch` that {@link FetchOptions} must not contain. */

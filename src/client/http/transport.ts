@@ -73,7 +73,7 @@ export interface WithResponse<T> {
  * const { data, requestId } = await client.audiences.get(42).withResponse();
  */
 export class ApiPromise<T> extends Promise<T> {
-  /** The idempotency key of a create, known before any response. */
+  /** The idempotency key of a create request, known before any response. */
   readonly idempotencyKey: string | undefined;
   readonly #pending: PendingCall<T>;
   #payload: Promise<T> | undefined;
@@ -89,8 +89,8 @@ export class ApiPromise<T> extends Promise<T> {
   static override readonly [Symbol.species] = Promise;
 
   /**
-   * Outcome of a create as far as it is known now; `undefined` for other operations. After an abort, whose reason says
-   * nothing about it, `unknown` means that the create may have taken effect.
+   * Outcome of a create request as far as it is known now; `undefined` for other operations. After an abort, whose
+   * reason says nothing about it, `unknown` means that the create may have taken effect.
    */
   get outcome(): CreateOutcome | undefined {
     const { key, outcome } = this.#pending.call;
@@ -216,6 +216,6 @@ class ResponseContext implements DecodeContext {
   #withOutcome(error: ResponseError): ResponseError {
     const { key } = this.#call;
     if (key === undefined) return error;
-    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The create itself succeeded.');
+    return withDetails(error, { idempotencyKey: key, outcome: 'done' }, 'The resource itself was created.');
   }
 }

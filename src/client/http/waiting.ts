@@ -57,7 +57,7 @@ function report(call: WaitingCall, waiting: Waiting): void {
     const facts = { ...event, reason: waiting.reason, message };
     return until === undefined ? facts : { ...facts, until };
   });
-  // Many calls may wait for the same limit until the same time.
+  // Many calls may wait for the same limit until the same time, and one log line is enough.
   if (lastLines.get(settings.logger) === message) return;
   lastLines.set(settings.logger, message);
   settings.logger.info(message, { operation: event.operation, callId: event.callId });
@@ -81,11 +81,11 @@ export function whyWaiting({ event, lastError }: WaitingCall, waiting: Waiting):
     case 'build-budget':
       return end
         ? `the build budget is used up${until}`
-        : 'the build budget was used up, and other creates are sent first, one after another';
+        : 'the build budget was used up, and other create requests go first, one after another';
     case 'conflict':
-      return `a create under the same idempotency key may still be in flight, and the call asks for its response${until}`;
+      return `an earlier request with the same idempotency key may still be in flight, and the client keeps asking for its response${until}`;
     case 'retry-after':
-      return `the service has asked for no request${until}${error}`;
+      return `the service asked the client to send no request${until}${error}`;
     default:
       return `the next attempt follows${end ? ` at ${timeText(end)}` : ''}${error}`;
   }

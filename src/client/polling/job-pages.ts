@@ -74,7 +74,7 @@ export class JobPages<T extends JobResource> {
     for (const job of this.#pages.get(number)?.jobs ?? []) {
       if (isShared && shown.has(job)) continue;
       this.#place(job, undefined);
-      // It may have moved to another page, which is read within a round; or else to one that a search finds.
+      // The job may have moved to a page that is read within this round, or to a page that a search finds.
       job.soughtAt = startedAt + round;
       job.single.pausedUntil = startedAt + 2 * round;
     }
@@ -125,7 +125,7 @@ export class JobPages<T extends JobResource> {
     if (job.page?.jobs.size === 0) polls.remove(job.page);
     job.page = page;
     page?.jobs.add(job);
-    // Its own polls are no longer needed, or needed again.
+    // The job no longer needs polls of its own, or needs them again.
     polls.remove(job.single);
     job.wake();
   }

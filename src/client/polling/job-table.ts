@@ -169,7 +169,7 @@ export class JobTable<T extends JobResource> {
     const { startedAt } = origin;
     const listed = rows.filter(({ id }) => this.#jobs.has(id));
     if (listed.some(({ status }) => status === undefined)) {
-      this.#disableList('its rows carry no `status`');
+      this.#disableList('its rows have no `status`');
       return;
     }
     this.#onSuccess();
@@ -190,7 +190,7 @@ export class JobTable<T extends JobResource> {
 
   #disableList(reason: string): void {
     const { name, warn } = this.#options;
-    const advice = 'Each resource is read on its own; the list is tried again every ten minutes.';
+    const advice = 'The client reads each resource separately, and tries the list again every ten minutes.';
     if (this.#pages?.disable()) warn?.(`Cannot poll via the list of ${name}: ${reason}. ${advice}`);
   }
 

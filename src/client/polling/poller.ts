@@ -12,7 +12,7 @@ import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
 import { checkWatchOptions, type WaitOptions, type WatchOptions } from './wait-options.ts';
 import { WaitReport } from './wait-report.ts';
 
-/** `timeout` of a wait that sets none. */
+/** Default `timeout` of a wait, in milliseconds. */
 export const DEFAULT_WAIT_TIMEOUT_MS = 3_600_000;
 /** A job is polled once more this long before a wait for it times out, because it may have ended since its last poll. */
 const LAST_POLL_MS = 2_000;
@@ -122,7 +122,7 @@ export class Poller<T extends JobResource> {
 
 type Ended = Exclude<JobUpdate<unknown>['state'], 'running'>;
 
-/** The loop of a wait: takes what is new, polls what is due, and sleeps until either is possible again. */
+/** The loop of a wait: takes new states, sends due polls, and sleeps until either is possible again. */
 async function untilEnd<T extends JobResource>(
   table: JobTable<T>,
   job: Job<T>,

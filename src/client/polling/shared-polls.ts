@@ -61,7 +61,7 @@ export class SharedPolls {
 
   /** Passes the data of an event to all tables; returns whether a wait took the resource from it. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
-    // Notify every table: several may contain the same job, such as those of clients made by `withOptions`.
+    // Notify every table: several may contain the same job, for example the tables of clients made by `withOptions`.
     return [...this.tables].map((table) => table.notify(kinds, id, data)).includes(true);
   }
 
@@ -77,7 +77,7 @@ export class SharedPolls {
     if (free > 0) return free + this.#readyBefore(target, now) * evenSpacing;
     const next = this.#next(now);
     if (next === undefined || next === target) return 0;
-    // If none of its waits looks now, it is passed over.
+    // If no wait of the job is active now, its poll is skipped.
     next.attendedUntil = Number.NEGATIVE_INFINITY;
     next.wake();
     return (1 + this.#readyBefore(target, now)) * evenSpacing;

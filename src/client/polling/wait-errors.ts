@@ -107,7 +107,7 @@ export function timeoutError(
 }
 
 /** End of the advice to try again: repeating a create with its key replays the response that names the failed resource. */
-const NEW_BUILD = 'under a new idempotency key, as a new build: the old key returns this one for 24 hours.';
+const NEW_BUILD = 'under a new idempotency key, as a new build: for 24 hours, the old key returns this resource.';
 
 /** Creates the error for a job that did not complete. */
 export function jobError(

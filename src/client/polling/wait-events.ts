@@ -38,7 +38,7 @@ export type WaitStep =
       readonly source: 'poll' | 'list' | 'webhook';
       /** The new status id. */
       readonly status: number;
-      /** The previous status id; not set for the first one that is known. */
+      /** The previous status id; not set for the first known status. */
       readonly from?: number;
     }
   | WaitEnd;
@@ -56,8 +56,8 @@ export interface WaitEnd {
   /** Milliseconds since the wait began. */
   readonly duration: number;
   /**
-   * Milliseconds from the end of the job until the wait learned of it: since `updated_at`, which counts full seconds,
-   * by this machine's clock, but at most since the job was last seen running, or since the wait began.
+   * Milliseconds from the end of the job until the wait noticed it: since `updated_at`, which counts full seconds, by
+   * this machine's clock, but at most since the job was last seen running, or since the wait began.
    */
   readonly lateness?: number;
   /** Why the wait has failed although the job has not. */

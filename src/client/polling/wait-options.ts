@@ -26,14 +26,14 @@ export interface WaitOptions<T> {
    * Milliseconds until the wait fails; of a sleep of the machine, at most one minute counts. The job keeps running.
    * `Infinity` waits indefinitely.
    *
-   * @default 3600000
+   * @default 3600000 ms (1 hour)
    */
   readonly timeout?: number | undefined;
   /** Ends the wait immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with the first known state, and whenever the resource has changed: by its status, or by a later `updated_at`.
-   * If it throws, the error is logged and the wait continues. The hook `onWait` observes each poll.
+   * Called with the first known state, and after each change of the status or of `updated_at`. If it throws, the error
+   * is logged and the wait continues. The hook `onWait` observes each poll.
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**
@@ -56,7 +56,7 @@ const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
   fetchOptions: optionOf(isObject, 'must be an object'),
   headers: optionOf(
     isSendable,
-    'must be headers that a request can carry, without those that the client sets itself (such as Authorization)',
+    'must be valid headers, except headers that the client sets itself (such as Authorization)',
   ),
 });
 /** Checks the options of a watch. */

@@ -1,47 +1,8 @@
 import type { Bucket, RateLimit, RateLimits } from '../../spec/limits.ts';
 import type { Optional } from '../../spec/wire-values.ts';
 import { onAbort, sleep } from '../../util/abort.ts';
+import type { AcquireOptions, ClientLimiter, PermitLog, Priority, RateLimiter } from './permits.ts';
 import { mergeRateLimits } from './rate-limits.ts';
-
-/** The queue of a rate bucket that a request waits in. */
-export type Priority = 'foreground' | 'background';
-
-/** A request that needs a permit of a rate bucket. */
-export interface AcquireOptions {
-  /** Owner of the bucket: a fingerprint of the token, or one name for buckets kept per client IP. */
-  readonly scope: string;
-  /** Background requests (waits, usage checks) yield to foreground ones. */
-  readonly priority: Priority;
-  /** Ends the wait for the permit, which rejects with the signal's own reason. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Maximum pause to wait for, in milliseconds. A limiter that knows of a longer one may reject immediately with an
-   * error that carries `retryAt: Date`.
-   */
-  readonly maxWait?: number | undefined;
-  /** Called if the request has to wait, with a function that returns the milliseconds until its permit is expected. */
-  readonly onQueued?: ((timeLeft: () => number) => void) | undefined;
-}
-
-/**
- * Grants permits to requests so that no rate bucket exceeds its limit. The built-in limiter serves one process; pass
- * another one to share limits among processes.
- */
-export interface RateLimiter {
-  /** Resolves when the request may be sent immediately. */
-  acquire(bucket: Bucket, options: AcquireOptions): Promise<void>;
-  /** Pauses a bucket after a 429, for `ms` milliseconds. */
-  pause(bucket: Bucket, scope: string, ms: number): void;
-}
-
-/** The limiter of a client. */
-export interface ClientLimiter extends RateLimiter {
-  /**
-   * Takes a permit and returns true, if the request may be sent immediately. Only the client's own limiter has it: a
-   * limiter that a user has wrapped must see every request.
-   */
-  tryAcquire?(bucket: Bucket, scope: string): boolean;
-}
 
 /**
  * Creates a limiter for several clients of this process that use one token, such as a client and a connection of
@@ -60,23 +21,37 @@ export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimite
 
 /** Creates the limiter of one process. `false` grants every permit immediately, except during a pause. */
 export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
-  const buckets = new Map<string, RateLimitBucket>();
+  return limiterOf((bucket) => (limits === false ? undefined : new SlidingWindowLog(limits[bucket])));
+}
 
-  function bucketOf(name: Bucket, scope: string): RateLimitBucket {
+/** Creates the log of a bucket's permits; without one, only pauses limit the bucket. `pause` pauses it, when others have been refused. */
+type CreateLog = (bucket: Bucket, scope: string, pause: (ms: number) => void) => PermitLog | undefined;
+
+/** Creates a limiter whose buckets get their permits from logs. */
+export function limiterOf(createLog: CreateLog): ClientLimiter {
+  const buckets = new Map<string, { readonly bucket: RateLimitBucket; readonly log: PermitLog | undefined }>();
+
+  function entryOf(name: Bucket, scope: string) {
     const key = `${name} ${scope}`;
     const existing = buckets.get(key);
     if (existing) return existing;
     // Delete idle buckets, which hold no state: each new token adds buckets.
-    for (const [other, bucket] of buckets) if (bucket.isIdle) buckets.delete(other);
-    const created = new RateLimitBucket(limits === false ? undefined : new SlidingWindowLog(limits[name]));
-    buckets.set(key, created);
-    return created;
+    for (const [other, { bucket }] of buckets) if (bucket.isIdle) buckets.delete(other);
+    const log = createLog(name, scope, (ms) => bucket.pause(ms));
+    const bucket = new RateLimitBucket(log);
+    const entry = { bucket, log };
+    buckets.set(key, entry);
+    return entry;
   }
 
   return {
-    acquire: (bucket, options) => bucketOf(bucket, options.scope).acquire(options),
-    tryAcquire: (bucket, scope) => bucketOf(bucket, scope).tryAcquire(),
-    pause: (bucket, scope, ms) => bucketOf(bucket, scope).pause(ms),
+    acquire: (name, { scope, ...request }) => entryOf(name, scope).bucket.acquire(request),
+    tryAcquire: (name, scope) => entryOf(name, scope).bucket.tryAcquire(),
+    pause(name, scope, ms) {
+      const { bucket, log } = entryOf(name, scope);
+      bucket.pause(ms);
+      log?.pause?.(ms);
+    },
   };
 }
 
@@ -108,18 +83,6 @@ function rejectWith(request: QueuedRequest, reason: unknown): void {
 
 /** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
 const MAX_BACKGROUND_DELAY_MS = 15_000;
-
-/** The permits of a rate bucket within its interval. */
-export interface PermitLog {
-  /** Returns the milliseconds until a permit may be free for a request with `ahead` requests before it. */
-  wait(ahead: number, priority: Priority): number;
-  /** Takes permits for at most `waiting` requests; returns their number, 0 if none is free. Never rejects. */
-  take(waiting: number, priority: Priority): number | Promise<number>;
-  /** Takes a permit immediately and returns true, if one is free; for logs of one process. */
-  takeFree?(): boolean;
-  /** Returns whether no permit counts any more. */
-  isEmpty(): boolean;
-}
 
 /** Minimum time between two looks of a request that waits. Milliseconds. */
 const MIN_SLEEP_MS = 10;
@@ -175,7 +138,7 @@ export class RateLimitBucket {
       };
       const abort = (): void => {
         rejectWith(request, signal?.reason);
-        // The next one may have its permit earlier than it expected.
+        // The next call may get its permit earlier than it expected.
         wakeFirst(queue);
       };
       const request: QueuedRequest = { since, maxWait, leave, resolve, reject, wake: () => {} };
@@ -191,7 +154,7 @@ export class RateLimitBucket {
     });
   }
 
-  /** Pauses the bucket for `ms`; requests that may not wait so long are rejected immediately. */
+  /** Pauses the bucket for `ms`. Requests that cannot wait that long are rejected immediately. */
   pause(ms: number): void {
     const now = performance.now();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);

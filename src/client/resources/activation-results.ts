@@ -24,7 +24,7 @@ export interface DownloadProgress {
   readonly name: string;
   /** Bytes received so far, also by earlier requests of a resumed download. */
   readonly loaded: number;
-  /** `undefined` while the length is unknown, as that of a compressed file; equals `loaded` at the end. */
+  /** `undefined` while the length is unknown, for example of a compressed file; equals `loaded` at the end. */
   readonly total: number | undefined;
 }
 

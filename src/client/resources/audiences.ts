@@ -25,7 +25,7 @@ export function datasetErrors(body: unknown): FieldErrors {
   for (const [at, entry] of Array.isArray(dataset) ? dataset.entries() : []) {
     const { analysis_type, start_date } = Object(entry);
     if (analysis_type !== 'WebDomain' || !/^\d{4}-\d{2}-\d{2}$/.test(start_date)) continue;
-    // A start date counts as before the window only when its day has ended.
+    // A start date is before the window only when its day has ended.
     if (Date.parse(start_date) + DAY <= earliest) {
       const window = `${WEB_VISITATION_LOOKBACK_DAYS}-day window of WebDomain data`;
       errors[`dataset.${at}.start_date`] = [`${start_date} is before the ${window}.`];

@@ -67,16 +67,14 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
    * the cohort is at 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
    * `upload`: the file is in storage, and `create` can claim it without another upload.
    *
-   * With an `idempotencyKey`, an import can be repeated: a second one under the same key uploads the file again, but
+   * With an `idempotencyKey`, you can repeat an import: a second import with the same key uploads the file again, but
    * creates no second cohort. Its claim has another reference, so it fails with a `ConflictError` if an earlier one may
    * have created the cohort; `onConflict` is 'throw' by default. To continue without another upload, save the reference
    * in `onUploaded` and call `create` under the same key.
    *
-   * @example
-   * const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of an input
-   * const cohort = await client.cohorts.import(file, { name: 'Customers' }, {
-   *   onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`),
-   * });
+   * @example const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of
+   * an input const cohort = await client.cohorts.import(file, { name: 'Customers' }, { onProgress: ({ loaded, total })
+   * => console.log(`${loaded} of ${total} bytes`), });
    */
   import(data: UploadData, fields?: CohortCreate, options: ImportOptions = {}): Promise<Cohort> {
     return fromCallSite(() => this.#import(data, fields, options), options.signal, options.wait?.signal);

@@ -46,7 +46,8 @@ export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, voi
   for (;;) {
     yield* page.items;
     let latest = page;
-    // Backwards, as rows move up meanwhile while others delete; then forwards, as they move down while rows arrive.
+    // Read backwards, because rows move up while others delete rows; then forwards, because rows move down while new
+    // rows arrive.
     let last = 0;
     for (let back = 1; back >= 0 && missed > 0; back += last === 0 ? 1 : -1) {
       latest = await page.fetch(seen, back + 1);

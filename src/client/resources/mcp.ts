@@ -1,13 +1,13 @@
 import type { FieldErrors } from '../../errors/error-details.ts';
-import { isObject } from '../../util/json.ts';
 import {
   isJsonRpcId,
-  isJsonRpcResponse,
   type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
-} from '../http/json-rpc.ts';
+} from '../../spec/json-rpc-messages.ts';
+import { isObject } from '../../util/json.ts';
+import { isJsonRpcResponse } from '../http/json-rpc.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { Decode } from '../schemas/decode.ts';

@@ -44,9 +44,10 @@ export interface Page<T> {
 /** A list in progress: awaited, it resolves with its first page; iterated, it yields every row of every page. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   /**
-   * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. You can delete
-   * rows meanwhile with this client, if you await each delete: the iteration skips none. If others delete rows, it skips none if the service states
-   * a total; without one, or if others also add rows, it can skip a row for each row that others delete.
+   * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. You can
+   * delete rows meanwhile with this client, if you await each delete: the iteration skips none. If others delete rows,
+   * it skips no row if the service states a total. Without a total, or if others also add rows, it can skip a row for
+   * each deleted row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     yield* walkPages(movingPage(await this));
@@ -124,8 +125,8 @@ interface PageTask {
 }
 
 /**
- * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive between
- * two requests, and move those of an earlier page to the next one.
+ * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive
+ * between two requests, and move rows of an earlier page to the next page.
  */
 const MAX_REPEATED_PAGES = 2;
 

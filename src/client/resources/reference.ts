@@ -17,7 +17,10 @@ export class Reference {
     this.#transport = transport;
   }
 
-  /** Lists a table. Pages have 500 rows by default and at most; those of `apps` have 250 by default and no maximum. */
+  /**
+   * Lists a table. Pages have 500 rows by default and at most. Pages of `apps` have 250 rows by default, and no
+   * maximum.
+   */
   list(
     dataset: ReferenceDataset,
     name: string,

@@ -79,6 +79,14 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   /**
    * Creates a resource. The request carries an idempotency key, so that retries create nothing twice.
    *
+   * The service returns 422 if the body breaks its limits (specification, "Rules known for creates"):
+   *
+   * - An audience: `WebDomain` datasets start within the last 45 days, and its filter values and `project_id` exist.
+   * - A lookalike: `config.target_size` is an integer from 1 to 4,000,000, and the seed has at least 1,000 devices.
+   * - An activation: the audience has at least 500 unique devices, or 1,000 if it is a lookalike. Credentials are in the
+   *   body or stored on the connection. The body does not contain `partner_id`, `partner_name` or `pricing_model`.
+   * - A cohort: its file was uploaded within the last 15 minutes.
+   *
    * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
    * @throws {BuildBudgetError} if it starts a job and the build budget is used up for longer than `maxRetryWait`.
    * @example
@@ -202,9 +210,9 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 
   /**
-   * Creates a resource and waits for its job. Throws the errors of `create` and `wait`. If the wait fails although the
-   * job has not (an abort aside), `error.created` has kind and id of the resource: the job keeps running, and
-   * `client.waits.wait(error.created)` waits for it again.
+   * Creates a resource and waits for its job. The limits of `create` apply. Throws the errors of `create` and `wait`. If
+   * the wait fails but the job has not failed, and no signal aborted it, `error.created` contains the kind and the id of
+   * the resource. The job keeps running, and `client.waits.wait(error.created)` waits for it again.
    *
    * @example
    * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
@@ -233,7 +241,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
         (message) => this.#logError(`\`onCreated\` threw: ${message}`),
       );
     }
-    // What one token has created, another one may not see.
+    // Another token might not see what this token created.
     const { token, deadline = Number.POSITIVE_INFINITY } = call;
     const own = token === undefined ? {} : { request: { token, ...wait.request } };
     const timeout = Math.min(
@@ -248,7 +256,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 }
 
-/** Refuses options of the wait beside it; `timeout` could also be that of a request. */
+/** Refuses options of the wait that are passed beside `wait`, because `timeout` could also limit a request. */
 export function refuseWaitOptions({
   timeout,
   onUpdate,

@@ -92,7 +92,7 @@ class Download {
     return this.#transfer
       .begin(() => this.#run(() => this.#connect()))
       .catch((error: unknown) => {
-        // If `around` has not begun the download, nothing else has ended it.
+        // If `around` never began the download, nothing else ends it.
         this.#transfer.fail(error);
         this.close();
         throw error;

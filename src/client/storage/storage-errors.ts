@@ -84,7 +84,7 @@ export async function readErrorText({ body }: Response, signal: AbortSignal): Pr
 
 /** Returns the failure for a redirect. */
 export function redirectFailure({ operation, attempt }: RequestEvent): AttemptFailure {
-  const message = `${operation} was redirected by storage. Redirects are never followed.`;
+  const message = `${operation} was redirected by storage, and the client never follows redirects.`;
   const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '' } as const;
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
 }

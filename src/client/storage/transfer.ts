@@ -17,7 +17,7 @@ import { idleFailure, lostFailure, queryRedactor, responseFailure } from './stor
 export interface TransferOptions {
   /** Ends the transfer immediately; it rejects with the signal's own reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte transferred after which an attempt fails. @default 30000 */
+  /** Milliseconds without a byte transferred after which an attempt fails. @default 30000 ms */
   readonly idleTimeout?: number | undefined;
   /** Maximum number of retries; a download starts counting again whenever data arrive. @default the client's */
   readonly maxRetries?: number | undefined;

@@ -84,7 +84,8 @@ export class UploadSource {
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
     this.#reader = reader;
-    // Do not wait for the cancellation: that of a branch of `tee()` ends only when the other one is cancelled, too.
+    // Do not wait for the cancellation: the cancellation of one branch of `tee()` ends only when the other branch is
+    // cancelled, too.
     const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
     return { read: () => reader.read(), cancel };
   }
@@ -104,8 +105,8 @@ export class UploadSource {
         });
         if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'have fewer'));
       }
-      // The type would be sent as a header that the URL was not signed for. Not `slice`, of which Firefox does not notice
-      // that the file has grown.
+      // The type would be sent as a header that the URL was not signed for. `slice` is not used, because with it
+      // Firefox does not notice that the file has grown.
       return new Blob([data]);
     }
     if (isBytes(data)) return new Blob([data]);
@@ -240,13 +241,13 @@ export class UploadBody {
 const NOT_BYTES = 'a chunk is not a Uint8Array; pipe text through a `TextEncoderStream`';
 
 function sizeMismatch(size: number, actual: string): FileError {
-  const message = `\`size\` is ${size} bytes, but the data ${actual}.`;
+  const message = `\`size\` is ${size} bytes, but the data has ${actual}.`;
   const advice = 'Set the right `size`, or open the file again; do not claim this upload.';
   return new FileError(message, { code: 'size-mismatch', advice });
 }
 
 function unreadable(cause: Error): FileError {
   const message = `The data to upload could not be read: ${cause.message}`;
-  const advice = 'They may have changed or been removed: open the file again and upload it again.';
+  const advice = 'The file may have changed or been removed: open it again and upload it again.';
   return new FileError(message, { code: 'file-unreadable', cause, advice });
 }

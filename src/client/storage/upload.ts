@@ -139,8 +139,8 @@ function isRedirectError(error: unknown, depth = 0): boolean {
 
 const ADVICE: Readonly<Record<SlotState, string>> = {
   usable: 'The slot can still be used: uploading again is safe.',
-  unusable: 'The slot can no longer be used: reserve another and upload again.',
-  unknown: 'Whether the slot can still be used is unknown: reserve another and upload again.',
+  unusable: 'The slot can no longer be used: reserve another slot and upload again.',
+  unknown: 'Whether the slot can still be used is unknown: reserve another slot and upload again.',
 };
 
 /** Statuses of an expired, used or unknown slot. */

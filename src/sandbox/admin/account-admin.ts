@@ -13,7 +13,7 @@ export interface NewAccount {
   readonly email: string;
   /** Password for the credential exchange and the consent page; must not be empty. */
   readonly password: string;
-  /** The organization or its name; an unknown name creates one. @default 'Example Company' */
+  /** The organization or its name; an unknown name creates an organization. @default 'Example Company' */
   readonly company?: string | SandboxCompany | undefined;
   /** `true` if credentials are stored on the connection to the delivery partner. @default true */
   readonly deliveryCredentials?: boolean | undefined;
@@ -63,7 +63,7 @@ export interface ConnectionInfo {
 
 /** An account, with the actions its owner has in the console. */
 export interface SandboxAccount {
-  /** Email address, by which `accounts.get` returns the account. */
+  /** Email address, with which `accounts.get` finds the account. */
   readonly email: string;
   /** The current password. */
   readonly password: string;

@@ -64,7 +64,7 @@ export const reportAs =
       const result = method(...args);
       const report = (): void => called({ method: expressionOf, args, started });
       if (!(result instanceof Promise)) report();
-      // Before the caller continues; a call that fails is not reported.
+      // Reported before the caller continues. A call that fails is not reported.
       else result.then(report, () => {});
       return result;
     });

@@ -35,8 +35,8 @@ export interface SandboxAdmin {
   /** Returns the time of the sandbox's clock in milliseconds since 1970. */
   now(): number;
   /**
-   * Replaces individual limits from now on, also for tokens that exist. The build budget of an organization that exists is
-   * set by its `setBuildBudget`.
+   * Replaces individual limits from now on, also for tokens that exist. To change the build budget of an existing
+   * organization, call its `setBuildBudget`.
    */
   setLimits(limits: Optional<SandboxLimits>): void;
   /** Organizations, whose accounts share build budget and webhook endpoints. */

@@ -80,7 +80,7 @@ export class History {
     return { ...this.#since, to: this.#service.clock.now() };
   }
 
-  /** Returns what is written at present: the actions that are being done, and what happens in between. */
+  /** Returns the recorded lines, including the actions in progress. */
   *#records(): Generator<Advance> {
     yield* this.#current;
     const { events } = this.#since;

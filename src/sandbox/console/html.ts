@@ -76,7 +76,7 @@ export const note = (
   html`<div class="note ${tone}"${attributesOf({ role })}><p class="${tone}">${title}</p>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
-/** Returns what is missing, why it would be there, and what to do. */
+/** Returns the text of an empty list: what is missing, why, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
 

@@ -153,7 +153,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /reset', [], {
     call: ({ sandbox, state }) => callOf(sandbox.restore, state),
     run: ({ console }) => console.history.clear(),
-    notice: () => 'The sandbox is as it was when the recording began.',
+    notice: () => 'The sandbox has the state from the beginning of the recording.',
   }),
   action('POST /state', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),
@@ -167,7 +167,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /recording/restart', [], {
     run: ({ console }) => console.recorder.restart(),
-    notice: () => 'The recording begins again, with the present state.',
+    notice: () => 'The recording starts again from the current state.',
   }),
   action('POST /requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),

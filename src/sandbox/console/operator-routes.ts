@@ -99,7 +99,7 @@ function find(console: ConsoleContext, id: string): string {
 const NO_TOKEN: Page = {
   title: 'Open the console by its address',
   content: html`<div class="centre">${head('Open the console by its address')}
-<p>The sandbox has printed an address with a token for this run: open that one.</p></div>`,
+<p>Open the address that the sandbox printed, which contains a token for this run.</p></div>`,
 };
 
 /**

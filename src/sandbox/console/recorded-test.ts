@@ -110,7 +110,7 @@ class StepWriter {
     this.#storageUrl = storageUrl;
   }
 
-  /** Returns the lines of a step, after those of the requests that have ended before. */
+  /** Returns the lines of a step, after the lines of the requests that ended before it. */
   write(step: Step, index: number): string[] {
     const lines = this.#endBefore(step.started.order);
     if ('call' in step) return [...lines, ...this.#at(step.started.time), `  ${step.call};\n`];
@@ -125,7 +125,7 @@ class StepWriter {
       return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
     }
     lines.push(...this.#at(started.time));
-    // Whatever began in between has a number between those of the request.
+    // Whatever began in between has a number between the numbers of the request.
     if (ended.order === started.order + 1) return [...lines, `  expect(await ${call}).toBe(${status});\n`];
     const name = `request${index + 1}`;
     this.#pending.push({ ...ended, code: `  expect(await ${name}).toBe(${status});\n` });

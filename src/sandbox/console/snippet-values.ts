@@ -127,7 +127,7 @@ export const inTypeScript = (code: string): string =>
 /** Returns text in which nothing shows that a variable stands for a credential. */
 export const withoutVariables = (text: string): string => text.replaceAll(MARKED, '…');
 
-/** Returns a string as an argument of a shell, in which the variables are those of the shell. */
+/** Returns a string as a shell argument, in which the shell replaces variables. */
 export const inShell = (text: string): string =>
   `'${text.replaceAll("'", `'\\''`)}'`.replaceAll(MARKED, `'"$$$1"'`).replaceAll(/(?<=")''(?=$|\s)/g, '');
 

@@ -13,7 +13,10 @@ const isSent = (name: string): boolean => !LEFT_OUT.test(name);
 export const relevantHeaders = ({ headers }: HandledRequest): (readonly [name: string, value: string])[] =>
   [...headers].filter(([name]) => isSent(name) && !isSecret(name));
 
-/** A request in the languages of its users; those of the client and the command only if they would send the same. */
+/**
+ * A request as code in several languages. The client and the command are included only if they would send the same
+ * request.
+ */
 export interface Snippets {
   readonly sdk: string | undefined;
   readonly command: string | undefined;

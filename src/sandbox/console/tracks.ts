@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { attributesOf, type Content, type Html } from './html.ts';
 import { count, dateText } from './words.ts';
 
-/** Colour of a mark or a span; what is due is a ring. */
+/** Colour of a mark or a span. A due event is a ring. */
 type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
 
 /** A moment in a lane. */

@@ -90,7 +90,7 @@ export function refuseToken(service: Service, context: Context<Env>): Response {
 function tokenProblem({ state, clock }: Service, context: Context<Env>): string {
   if (context.req.header('authorization') === undefined) return 'Authorization was not sent';
   const value = bearerValue(context);
-  if (value === undefined) return 'Authorization does not hold a bearer token';
+  if (value === undefined) return 'The Authorization header must be a bearer token';
   const token = state.tokens.get(value);
   if (!token) return 'The token was never issued by this sandbox, or has been revoked';
   if (token.expiresAt <= clock.now()) return `The token ${token.id} expired at ${formatExpiry(token.expiresAt)}`;
@@ -117,7 +117,7 @@ function consume(
   context.set('bucket', { name, used, limit });
   if (wait === 0) return undefined;
   context.set('freeAt', now + wait);
-  const why = `The bucket ${name} of ${owner} holds ${used} of ${limit} requests`;
+  const why = `The bucket ${name} of ${owner} contains ${used} of ${limit} requests`;
   return refuse(context, why, tooManyRequests('Too many requests.', wait));
 }
 

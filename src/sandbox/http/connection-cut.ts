@@ -15,7 +15,7 @@ export class ConnectionCut extends Error {
     this.partial = partial;
   }
 
-  /** Returns the response that `fetch` would resolve with, whose body fails halfway; `undefined` if `fetch` rejects. */
+  /** Returns the response with which `fetch` resolves, and whose body fails halfway; `undefined` if `fetch` rejects. */
   toResponse(): Response | undefined {
     if (!this.partial) return undefined;
     const { status, headers, body: half } = this.partial;

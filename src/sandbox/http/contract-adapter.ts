@@ -28,7 +28,7 @@ export function addRoute(app: Hono<Env>, service: Service, name: OperationName, 
 export const paramOf = (context: Context<Env>, name: string): string | undefined =>
   context.get('params')?.[name] ?? context.req.param(name) ?? context.req.query(name);
 
-/** Translates a request to the form that the routes expect, and their responses to that of the contract. */
+/** Translates a request to the form that the routes expect, and their responses to the form of the contract. */
 const adapt =
   (service: Service, name: OperationName): MiddlewareHandler<Env> =>
   async (context, next) => {

@@ -52,7 +52,7 @@ async function replay(context: Context<Env>, record: IdempotencyRecord, operatio
     const why = `The first request with this key, ${record.operation}, has not ended`;
     return refuse(context, why, failure(409, 'A request with this idempotency key is still in flight.'));
   }
-  // States that an earlier version has saved have the body itself.
+  // Saved states of earlier versions contain the body itself.
   if (record.operation !== operation || !(isEqual(record.body, hash) || isEqual(record.body, body))) {
     const difference = record.operation === operation ? 'had another body' : `was ${record.operation}`;
     const why = `The first request with this key ${difference}`;
@@ -62,7 +62,7 @@ async function replay(context: Context<Env>, record: IdempotencyRecord, operatio
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
 }
 
-/** Returns a hash of bytes, synchronously: that of the platform takes real time, in which virtual time would pass. */
+/** Returns a hash of bytes, synchronously: the platform's hash takes real time, in which virtual time would pass. */
 function digest(bytes: Uint8Array): Uint8Array {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (const byte of bytes) {

@@ -26,7 +26,7 @@ export function createHandler({ respond, origin, paths, isStorage }: HandlerOpti
     isStorage(url) || (origin === undefined ? isApi(url.pathname) : url.origin === origin);
   const handler: object = {
     kind: 'request',
-    // The name of `kind` in msw 2.6 to 2.12.
+    // The property was called this in msw 2.6 to 2.12.
     __kind: 'RequestHandler',
     async run({ request, requestId }: { readonly request: Request; readonly requestId: string }) {
       if (!isHandled(new URL(request.url))) return null;

@@ -54,7 +54,10 @@ async function redeemCode(service: Service, client: OAuthClient, form: URLSearch
   }
   code.used = true;
   if (code.redirectUri !== (form.get('redirect_uri') ?? code.redirectUri))
-    throw new OAuthRequestError('invalid_grant', 'The redirect URI differs from that of the authorization request.');
+    throw new OAuthRequestError(
+      'invalid_grant',
+      'The redirect URI differs from the redirect URI of the authorization request.',
+    );
   if (challenge !== code.challenge)
     throw new OAuthRequestError('invalid_grant', 'The code verifier does not match the code challenge.');
   const grant = issueGrant(service, client, code.account);

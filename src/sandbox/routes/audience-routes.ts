@@ -171,7 +171,9 @@ export function audienceRoutes(app: Hono<Env>, service: Service): void {
     if (!audience?.is_lookalike) return failure(404, 'Lookalike not found.');
     if (service.jobs.cancel(audience.id)) return success([], 'Cancel requested.');
     const { id } = audience.status;
-    return invalid({ status: [`The lookalike has ended at ${id}: only a running one can be cancelled.`] });
+    return invalid({
+      status: [`The lookalike has already ended with status ${id}. Only a running lookalike can be cancelled.`],
+    });
   });
   resourceRoutes<Estimate>(app, service, {
     name: 'estimates',

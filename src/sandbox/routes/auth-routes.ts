@@ -23,7 +23,7 @@ const withAccount =
     const account = service.state.accounts.get(email);
     // Assumed: the response to wrong credentials is not specified.
     if (!account || account.password !== password) {
-      const why = account ? `The password of ${email} is another one` : 'No account has this email address';
+      const why = account ? `The password of ${email} is wrong` : 'No account has this email address';
       return refuse(context, why, failure(401, 'These credentials do not match our records.'));
     }
     context.set('account', account);

@@ -67,7 +67,7 @@ function readDataset(value: unknown, path: string, errors: FieldErrors): Audienc
 }
 
 /**
- * Reads the datasets; those of WebDomain must not start before the 45-day window (specification, "Rules known for
+ * Reads the datasets. WebDomain datasets must not start before the 45-day window (specification, "Rules known for
  * creates", rule 3).
  */
 export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: FieldErrors): AudienceDataset[] {

@@ -73,7 +73,7 @@ export function replay(service: Service, task: ReplayTask): void {
   if (!account.schedules.has(schedule.id)) return;
   clock.schedule(clock.now() + interval, task);
   const build = draftBuild(service, definition, account);
-  // Its datasets may have become too old, its audience may be deleted.
+  // Its datasets may be too old by now, or its audience may have been deleted.
   if (!build) return;
   const { kind, name, resource, result } = build;
   jobs.start({ kind, name, resource, account, result });

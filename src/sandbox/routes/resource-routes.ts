@@ -95,7 +95,8 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
     }
     if (isBuild(name)) {
       const { upload_reference, file, credentials, ...rest } = body;
-      // What a schedule builds again needs credentials, but not theirs: saved states must not contain those of a partner.
+      // A scheduled build needs credentials. It uses placeholders, because saved states must not contain a partner's
+      // credentials.
       const kept = credentials === undefined ? rest : { ...rest, credentials: 'stored' };
       account.definitions.set(resource.id, { name, body: kept, rows: draft.result?.rows });
       countUsage(company, clock.now(), name);

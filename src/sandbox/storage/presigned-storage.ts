@@ -42,7 +42,7 @@ async function receiveUpload(context: Context<Env>, { state, clock }: Service): 
   const file = await measure(req.raw).catch(() => undefined);
   if (file) context.set('file', file);
   if (!file || file.size !== Number(declared ?? file.size))
-    return storageError(400, 'IncompleteBody', 'The body does not hold Content-Length bytes.');
+    return storageError(400, 'IncompleteBody', 'The body does not have the length of Content-Length.');
   const problem = sizeProblem(slot, file.size);
   if (problem) return storageError(400, 'EntityTooLarge', problem);
   slot.file = file;

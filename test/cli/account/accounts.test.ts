@@ -26,7 +26,7 @@ describe('login and logout', () => {
     expect({ code, out }).toEqual({ code: 0, out: '' });
     expect(err).toBe(
       `Logged in as ann@example.com at ${scene.url}.\n` +
-        `The token is kept in ${profileOf(scene)}, readable only by you (mode 0600), until ${/until (\S+)\.\n$/.exec(err)?.[1]}.\n`,
+        `The token is stored in ${profileOf(scene)} (mode 0600: only you can read it), and expires at ${/expires at (\S+)\.\n$/.exec(err)?.[1]}.\n`,
     );
     expect((await stat(profileOf(scene))).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(profileOf(scene), 'utf8'))).toMatchObject({ baseUrl: scene.url });
@@ -102,7 +102,7 @@ describe('profiles and environment', () => {
     const other = createSandbox();
     const { url } = await other.listen();
     const { code, err } = await scene.run(['budget', '--base-url', url], { env: LOGGED_OUT });
-    expect({ code, err }).toEqual({ code: 7, err: expect.stringContaining(`is not sent to ${url}`) });
+    expect({ code, err }).toEqual({ code: 7, err: expect.stringContaining(`does not send it to ${url}`) });
     expect(other.log).toEqual([]);
     await other.close();
   });
@@ -152,11 +152,11 @@ describe('profiles and environment', () => {
     const alone = await budget([], { AUDIENCE_BASE_URL: undefined, AUDIENCE_PROFILE: 'kept' });
     expect(alone).toMatchObject({
       code: 2,
-      err: expect.stringContaining('address is missing that AUDIENCE_TOKEN belongs to'),
+      err: expect.stringContaining('No address is set for AUDIENCE_TOKEN'),
     });
     expect(await budget(['--base-url', url])).toMatchObject({
       code: 7,
-      err: expect.stringContaining('is not sent to'),
+      err: expect.stringContaining('does not send it to'),
     });
     expect(await budget(['--profile', 'kept', '--base-url', `${scene.url}/tenant`])).toMatchObject({ code: 7 });
     expect(await budget(['--base-url', `${scene.url}/`])).toMatchObject({ code: 0 });
@@ -268,7 +268,7 @@ describe('an account in an unusual environment', () => {
     const address = /https?:\S+\/oauth\/authorize\S+/.exec(signingIn.printed.err)?.[0] ?? '';
     expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
     const { code, err } = await signingIn.ended;
-    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Signed in. The tokens are kept in') });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('Signed in. The tokens are stored in') });
     const path = join(scene.folder, 'config/oauth/default.json');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

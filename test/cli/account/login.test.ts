@@ -94,7 +94,7 @@ describe('a disk or a folder that cannot keep a token', () => {
     const { code, err } = await scene.run(['budget'], { env: LOGGED_OUT });
     expect({ code, err }).toEqual({
       code: 7,
-      err: expect.stringContaining(`(mode 0644), so it is not used. Run \`chmod 600 ${path}\``),
+      err: expect.stringContaining(`(mode 0644), so the command does not use it. Run \`chmod 600 ${path}\``),
     });
     await chmod(path, 0o600);
     expect(await scene.run(['budget'], { env: LOGGED_OUT })).toMatchObject({ code: 0 });

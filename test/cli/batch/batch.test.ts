@@ -1,7 +1,8 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BatchOptions, type RowView, runBatch } from '../../../src/cli/batch/batch.ts';
+import { type BatchOptions, runBatch } from '../../../src/cli/batch/batch.ts';
+import type { RowView } from '../../../src/cli/batch/batch-row.ts';
 import { AudienceClient } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/node/index.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
@@ -107,12 +108,15 @@ async function startBatches(options: SandboxOptions = {}) {
 interface Row {
   readonly key: string;
   readonly body: { readonly name: string };
+  readonly file?: string;
 }
 
 const rowsOf = (...names: readonly string[]): Row[] => names.map((name) => ({ key: name, body: { name } }));
 const namesOf = (length: number): string[] => Array.from({ length }, (_, at) => `row-${at}`);
 const statesOf = (views: readonly RowView[]): Record<string, string> =>
   Object.fromEntries(views.map(({ key, state }) => [key, state]));
+const allDone = (keys: readonly string[]): Record<string, string> =>
+  Object.fromEntries(keys.map((key) => [key, 'done']));
 const codeOf = (view: RowView | undefined): unknown => Object(view?.error).code;
 
 describe('a batch', () => {
@@ -280,13 +284,15 @@ describe('a batch', () => {
 
   it.each([
     ['25 hours', 25],
-    ['8 days', 8 * 24],
+    ['3 days', 3 * 24],
+    ['50 days', 50 * 24],
   ])('restarted after %s, names a lost create unknown, and builds it once a person has said so', async (_, hours) => {
     const { run, sandbox, pass, path, names, creates } = await startBatches();
     await run(rowsOf('east'));
     sandbox.faults.add({ on: 'audiences.create', delay: 10 * MINUTE, times: 1 });
     await run(rowsOf('north', 'east'), { stopAfter: 1_000 });
-    await pass(hours * HOUR);
+    // A timer takes 24 days at most.
+    for (let left = hours; left > 0; left -= 500) await pass(Math.min(left, 500) * HOUR);
     const views = await run(rowsOf('north', 'south', 'east'));
     expect(statesOf(views)).toEqual({ north: 'unknown', south: 'done', east: 'done' });
     expect(codeOf(views[0])).toBe('outcome-expired');
@@ -319,28 +325,35 @@ describe('a batch', () => {
     ['a cut connection', () => Promise.reject(new TypeError('fetch failed')), 'unknown'],
   ] as const)('with one row that always gets %s', (_, fail, state) => {
     it.each(['first', 'in the middle', 'last'])('ends only that row, %s, and sends it once a run', async (where) => {
-      const { run, breakRow, names, attempts } = await startBatches();
-      const keys = ['a', 'b', 'c', 'd'].toSpliced({ first: 0, last: 4 }[where] ?? 2, 0, 'poison');
+      const { run, breakRow, names, attempts } = await startBatches({ limits: { buildsPerHour: 1_000 } });
+      const others = namesOf(runs(4, 49));
+      const keys = others.toSpliced({ first: 0, last: others.length }[where] ?? 2, 0, 'poison');
       breakRow('poison', fail);
       for (const _run of [1, 2, 3]) {
         const before = attempts.length;
         const states = statesOf(await run(rowsOf(...keys)));
-        expect(states).toEqual({ a: 'done', b: 'done', c: 'done', d: 'done', poison: state });
+        expect(states).toEqual({ ...allDone(others), poison: state });
         // The client repeats a request four times.
         expect(attempts.length - before).toBeLessThanOrEqual(5);
       }
-      expect(await names()).toEqual(['a', 'b', 'c', 'd']);
+      expect(await names()).toEqual(others.sort());
     });
-  });
 
-  it('activates the other rows when one activation always fails', async () => {
-    const { run, breakRow, all } = await startBatches();
-    const rows = rowsOf('a', 'b', 'c', 'd');
-    const built = await run(rows);
-    breakRow(`"audience_id":${built[1]?.audience}`, () => new Response('{}', { status: 500 }));
-    const views = await run(rows, { activate: {} });
-    expect(statesOf(views)).toEqual({ a: 'done', b: 'unknown', c: 'done', d: 'done' });
-    expect(await all('activations')).toHaveLength(3);
+    it.each(['first', 'in the middle', 'last'])('as an activation, ends only that row, %s', async (where) => {
+      const { run, breakRow, all, attempts } = await startBatches({ limits: { buildsPerHour: 1_000 } });
+      const others = namesOf(runs(4, 49));
+      const keys = others.toSpliced({ first: 0, last: others.length }[where] ?? 2, 0, 'poison');
+      const onChange = ({ key, audience }: RowView): void => {
+        if (key === 'poison' && audience !== undefined) breakRow(`"audience_id":${audience}}`, fail);
+      };
+      for (const _run of [1, 2, 3]) {
+        const before = attempts.length;
+        const states = statesOf(await run(rowsOf(...keys), { activate: {}, onChange }));
+        expect(states).toEqual({ ...allDone(others), poison: state });
+        expect(attempts.length - before).toBeLessThanOrEqual(5);
+      }
+      expect(await all('activations')).toHaveLength(others.length);
+    });
   });
 
   it('waits for the end of an outage, and then sends once more what failed in it', async () => {
@@ -352,6 +365,27 @@ describe('a batch', () => {
     expect(await names()).toEqual(['a', 'b', 'c', 'd', 'e']);
     // Three rows with four retries; the others are sent after the outage.
     expect(creates().filter(({ status }) => status === 503)).toHaveLength(15);
+  });
+
+  it('waits for the end of an outage also with fewer than three creates, of which a read tells the outage', async () => {
+    const { run, sandbox, limits, creates, breakRow, attempts } = await startBatches();
+    setTimeout(sandbox.faults.add({ status: 503 }), 19 * MINUTE);
+    expect(statesOf(await run(rowsOf('a', 'b')))).toEqual(allDone(['a', 'b']));
+    expect(limits).toEqual(['outage']);
+    expect(creates().filter(({ status }) => status === 503)).toHaveLength(10);
+    breakRow('poison', () => new Response('{}', { status: 503 }));
+    const since = Date.now();
+    expect(statesOf(await run(rowsOf('poison')))).toEqual({ poison: 'unknown' });
+    expect([limits, attempts.length]).toEqual([['outage'], 5]);
+    expect(Date.now() - since).toBeLessThan(2 * MINUTE);
+  });
+
+  it('ends only the row whose file is empty or missing', async () => {
+    const { run, folder } = await startBatches();
+    await writeFile(join(folder, 'empty'), '');
+    const bad = ['empty', 'missing'].map((key) => ({ key, body: { name: key }, file: join(folder, key) }));
+    const states = statesOf(await run([...bad, ...rowsOf('a')]));
+    expect(states).toEqual({ empty: 'unfinished', missing: 'unfinished', a: 'done' });
   });
 
   it('begins no more creates when an outage lasts longer than the outage wait, and finishes what exists', async () => {

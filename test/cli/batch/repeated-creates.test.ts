@@ -14,7 +14,7 @@ it('a key of another body ends with 8; the list that the text names shows what t
   const { code, err } = await scene.run(['audiences', 'create', '--name', 'Others', ...KEY]);
   expect(code).toBe(EXIT.refused);
   expect(err).toContain(
-    'an earlier create used this key for another body. Look in the list for what it created before you use another key.',
+    'an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.',
   );
   expect(err).not.toMatch(/new key|To repeat it/);
   expect(await scene.json(['audiences', 'list'])).toMatchObject([{ id: Number(out), name: 'Visitors' }]);
@@ -50,7 +50,7 @@ describe('a create that is in flight', () => {
     const other = scene.start(['audiences', 'create', '--name', 'Others', ...KEY]);
     await scene.time.untilTrue(() => scene.sandbox.log.some(({ status }) => status === 409));
     scene.sandbox.faults.clear();
-    expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('for another body') });
+    expect(await other.ended).toMatchObject({ code: EXIT.refused, err: expect.stringContaining('with another body') });
     expect(await scene.json(['audiences', 'list'])).toMatchObject([{ name: 'Visitors' }]);
   });
 });

@@ -151,7 +151,7 @@ describe('aud run', () => {
 
   it('sends the numbers of a CSV as numbers, and leaves out what a spreadsheet adds', async () => {
     const csv = 'Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n';
-    expect(parseRows(csv)).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
+    expect(parseRows(csv, '.')).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
     const { runRows } = await startRows(csv, {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
     expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
@@ -171,8 +171,10 @@ describe('aud run', () => {
   });
 
   it('needs a journal for rows that a shell passes as a file', async () => {
-    const { run } = await startRows('');
+    const { run, folder } = await startRows('');
     expect((await run(['run', '/dev/fd/63'])).err).toContain('--journal <file>');
+    const piped = ['run', '/dev/stdin', '--journal', join(folder, 'night')];
+    expect((await run(piped, { input: TWO })).code).toBe(0);
   });
 
   it('says with --dry-run what would happen to each row, and sends nothing', async () => {
@@ -252,6 +254,49 @@ describe('aud run', () => {
       ['--journal', `${file}.no`, '--forget', 'north'],
     ])
       expect((await runRows(flags)).code).toBe(2);
+  });
+
+  it('shows, resolves and forgets the cohort of a row, too', async () => {
+    const { runRows, sandbox, client, folder, journal } = await startRows(
+      'key,name,file\nvip,VIP,l.csv\n',
+      {},
+      'r.csv',
+    );
+    await writeFile(
+      join(folder, 'l.csv'),
+      `email\n${Array.from({ length: 600 }, (_, at) => `${at}@x.org\n`).join('')}`,
+    );
+    expect((await runRows(['--dry-run'])).out).toBe('vip\tcreate\t\t\n');
+    sandbox.faults.add({ on: 'cohorts.create', cut: 'after', times: 1 });
+    expect((await runRows(['--max-retries', '0'])).code).toBe(10);
+    expect((await runRows(['--status'])).out).toMatch(/^vip\tcohort in doubt until \S+Z\t\t\n$/);
+    expect((await runRows(['--dry-run'])).out).toBe('vip\tsend again\t\t\n');
+    const text = await readFile(journal, 'utf8');
+    await writeFile(journal, text.replaceAll(/"at":"[^"]+"/g, '"at":"2026-11-01"'));
+    const expired = await runRows();
+    expect([expired.code, expired.err]).toEqual([10, expect.stringContaining('`--resolve "vip cohort=<id>"`')]);
+    const [cohort] = await client.cohorts.list().toArray({ limit: 9 });
+    expect((await runRows(['--resolve', `vip cohort=${cohort?.id}`])).code).toBe(0);
+    expect((await runRows()).out).toMatch(/^vip\tdone/);
+    expect((await runRows(['--forget', 'vip cohort'])).code).toBe(0);
+    const forgotten = (await readFile(journal, 'utf8')).matchAll(/"key":"([^"]+)","forget"/g);
+    expect([...forgotten].map(([, key]) => key)).toEqual(['vip', 'vip cohort']);
+    expect((await runRows()).code).toBe(0);
+    expect(await client.cohorts.list().toArray({ limit: 9 })).toHaveLength(2);
+  });
+
+  it('says which files are in another folder, because it does not save them again', async () => {
+    const { runRows, folder, file } = await startRows(TWO);
+    const [old, other] = [join(folder, 'old'), join(folder, 'new')];
+    await runRows(['--download', old]);
+    expect((await runRows(['--download', old])).err).not.toContain('warning');
+    await writeFile(file, `${TWO}{"key":"east","name":"East"}\n`);
+    const { code, err } = await runRows(['--download', other]);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringContaining(`The files of 2 rows are not in ${other}, such as ${old}`),
+    ]);
+    expect(await readdir(other)).toEqual(['east']);
   });
 
   it('keeps no journal of a sandbox that ends with the command, so that it can run again', async () => {
@@ -389,12 +434,15 @@ describe('aud run', () => {
     const { runRows, sandbox, creates, folder } = await startRows(TWO, { jobs: { duration: 0, outcome: 107 } });
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const lost = await runRows(['--max-retries', '0']);
-    expect([lost.code, lost.err]).toEqual([10, expect.stringContaining('run this again within 23 hours, and it')]);
+    expect([lost.code, lost.err]).toEqual([
+      10,
+      expect.stringContaining('run this again within 23 hours, and the service'),
+    ]);
     sandbox.faults.add({ on: 'audiences.create', status: 409, retryAfter: 61, times: 1 });
     const held = await runRows(['--max-retries', '0']);
     expect([held.code, held.err]).toEqual([
       10,
-      expect.stringContaining('run this again within 23 hours, and it happens'),
+      expect.stringContaining('run this again within 23 hours, and the service'),
     ]);
     sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
     const record = await runRows(['--journal', join(folder, 'other'), '--max-retries', '0', '--json']);

@@ -82,7 +82,10 @@ describe('check', () => {
       },
     });
     const { code, err } = await run(['check', '--against', file]);
-    expect({ code, err }).toEqual({ code: 0, err: 'The service is as the file says.\n' });
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'The service has not changed since the check that wrote the file.\n',
+    });
   });
 
   it('ends with 11 if the service has changed, and names the old and the new request', async () => {
@@ -226,6 +229,6 @@ describe('check', () => {
     await sandbox.advance(1_800_000);
     const { code, out } = await run(['check', '--write', '--yes', '--all']);
     expect(code).toBe(0);
-    expect(out.replace(/\s+/g, ' ')).toContain('time-zone: The timestamps are not those of the clock of the service.');
+    expect(out.replace(/\s+/g, ' ')).toContain('time-zone: The timestamps do not come from the clock of the service.');
   });
 });

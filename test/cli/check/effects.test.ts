@@ -58,7 +58,7 @@ describe('a check with a contract', () => {
     );
     expect(findings[`path:${name}`]).toMatchObject({
       state: 'not-checked',
-      evidence: expect.stringMatching(/must not/),
+      evidence: expect.stringMatching(/does not send/),
     });
     expect(writesOf(service).filter((line) => line.includes(name === 'uploads.reserve' ? path : 'projects'))).toEqual(
       [],

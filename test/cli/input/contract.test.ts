@@ -72,7 +72,7 @@ describe('--contract', () => {
     expect(await json(['audiences', 'list'], { env: LOGGED_OUT })).toHaveLength(25);
     await writeFile(file, '{}');
     expect((await login(scene, '--contract', file)).err).toContain(
-      `The contract of ${file} is kept with profile "default".`,
+      `Profile "default" now uses the contract of ${file}.`,
     );
     const profile = JSON.parse(await readFile(join(folder, 'config/profiles/default.json'), 'utf8'));
     expect(profile.contract).toEqual({});

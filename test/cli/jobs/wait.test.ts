@@ -192,10 +192,7 @@ describe('wait', () => {
       response.writeHead(429, { 'content-type': 'application/json', 'retry-after': '30' }).end(JSON.stringify(body));
     });
     const waiting = start(['wait', '12', ...flags], { env: { AUDIENCE_BASE_URL: busy.url } });
-    await waiting.shows(
-      'err',
-      /audiences\.get is tried again: .*429.* Waiting until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\./,
-    );
+    await waiting.shows('err', /The command retries audiences\.get at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .*429/);
     const silent = await serve((request) => void request.resume());
     const unread = start(['wait', '12', '13', ...flags], { env: { AUDIENCE_BASE_URL: silent.url } });
     await unread.shows('err', /The status of 2 of 2 jobs has not been read yet\. Waiting until /);
@@ -222,7 +219,7 @@ describe('wait', () => {
     [
       'a Retry-After',
       503,
-      /^audiences\.create is waiting: the service has asked for no request until [\d:T-]+Z, after: /,
+      /^audiences\.create is waiting: the service asked the client to send no request until [\d:T-]+Z, after: /,
     ],
   ])('says after five seconds that a create waits for %s', async (_, status, line) => {
     const { start } = await startScene();
@@ -285,7 +282,7 @@ describe('wait', () => {
     const { code, err } = await run(['audiences', 'create', '--name', 'x', '--wait', '--timeout', '1s', '--sandbox']);
     expect({ code, err }).toEqual({
       code: 6,
-      err: expect.stringContaining('The sandbox ends with this command, and so do its jobs'),
+      err: expect.stringContaining('The sandbox and its jobs end with this command'),
     });
     expect(err).not.toMatch(/keeps running|To continue/);
   });

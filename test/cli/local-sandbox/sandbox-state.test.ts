@@ -82,7 +82,7 @@ describe('sandbox --export and --import', () => {
     expect(await readFile(file, 'utf8')).toBe(exported);
 
     const refused = await scene.run(['sandbox', '--import', file, '--state', state]);
-    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('holds a state already') });
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('already contains a state') });
     const missing = await scene.run(['sandbox', '--import', join(scene.folder, 'missing.json')]);
     expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
   });

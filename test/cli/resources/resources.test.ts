@@ -318,7 +318,7 @@ describe('help and version', () => {
     expect(await run([])).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^Exit codes:\n {2}0 +done$/m),
+      err: expect.stringMatching(/^Exit codes:\n {2}0 +The command succeeded\.$/m),
     });
     expect(await run(['audiences'])).toMatchObject({
       code: 2,

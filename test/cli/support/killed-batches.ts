@@ -12,6 +12,9 @@ import { type Scene, startScene } from './run-process.ts';
 
 const KEYS = Array.from({ length: runs(12, 12, 40) }, (_, at) => `row-${at}`);
 
+/** Every second row has a file, which is imported as a cohort first. */
+const rows = KEYS.map((key, at) => ({ key, name: key, ...(at % 2 === 0 && { file: `${key}.csv` }) }));
+
 /** Line of a journal about a row that is done. */
 interface DoneLine {
   readonly key: string;
@@ -19,7 +22,7 @@ interface DoneLine {
 }
 
 /**
- * Runs batches of rows with activation and files at the same time, kills their processes at random moments under
+ * Runs batches of rows with cohorts, activations and results at the same time, kills their processes at random moments under
  * faults, and starts them again until each has ended. Checks that everything was created once, and all files are complete.
  * Returns the number of kills.
  */
@@ -56,7 +59,11 @@ export async function killBatches({ kills, batches }: { kills: number; batches: 
     sandbox.faults.add({ on: 'POST *', status: 503, rate: 0.05 });
     sandbox.faults.add({ on: 'GET /results/*', cut: 'body', rate: 0.1 });
     sandbox.faults.add({ on: 'GET /results/*', delay: 200, rate: 0.3 });
-    await writeFile(join(folder, 'rows.jsonl'), KEYS.map((key) => JSON.stringify({ key, name: key })).join('\n'));
+    sandbox.faults.add({ on: 'PUT /uploads/*', cut: 'after', rate: 0.1 });
+    sandbox.faults.add({ on: 'PUT /uploads/*', delay: 100, rate: 0.3 });
+    await writeFile(join(folder, 'rows.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'));
+    const list = Array.from({ length: 600 }, (_, at) => `${at}@example.com\n`).join('');
+    for (const { key, file } of rows) if (file) await writeFile(join(folder, file), `email\n${key}@x.org\n${list}`);
     for (;;) {
       const { code, err, isKilled } = await runOnce(scene);
       totals.doubts = Math.max(totals.doubts, doubtsOf(await linesOf(folder)));
@@ -79,7 +86,7 @@ export async function killBatches({ kills, batches }: { kills: number; batches: 
     }),
   );
   console.info(
-    `${totals.kills} kills in ${totals.ended} batches of ${KEYS.length} rows, ${totals.runs} runs: ${totals.sent} creates sent, ${totals.replayed} replayed, at most ${totals.doubts} in doubt; created twice: 0, rows lost: 0, incomplete files: 0 of ${totals.files}`,
+    `${totals.kills} kills in ${totals.ended} batches of ${KEYS.length} rows, ${totals.runs} runs: ${totals.sent} creates sent, ${totals.replayed} replayed, at most ${totals.doubts} in doubt; audiences, activations and cohorts created twice: 0, rows lost: 0, incomplete files: 0 of ${totals.files}`,
   );
   return totals.kills;
 }
@@ -94,9 +101,11 @@ function doubtsOf(lines: readonly Record<string, unknown>[]): number {
   return lines.filter(({ key, sent }) => sent && !settled.has(key)).length;
 }
 
-/** Checks that each row has one audience, one activation of it, and its files. Returns the number of files. */
+/** Checks that each row has one audience, one activation of it, its results, and one cohort if it has a file. Returns the number of files. */
 async function checkResults({ url, account, folder }: Scene): Promise<number> {
   await using client = new AudienceClient({ baseUrl: url, token: account.token('api'), rateLimits: false });
+  const cohorts = (await client.cohorts.list().toArray({ limit: 10_000 })).map(({ name }) => name);
+  expect(cohorts.sort()).toEqual(rows.flatMap(({ name, file }) => (file ? [name] : [])).sort());
   const audiences = new Map<string, number>();
   for await (const { id, name } of client.audiences.list()) {
     expect(audiences, `${name} was created once`).not.toHaveProperty([name]);

@@ -54,7 +54,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     const other = await startScene();
     const address = { AUDIENCE_BASE_URL: other.url };
     return {
-      text: 'Log in there, or set its token.',
+      text: 'Log in there, or set a token for that address.',
       fails: { args: [...BUDGET, '--base-url', other.url] },
       follows: [
         { args: BUDGET, env: { ...address, AUDIENCE_TOKEN: other.account.token('api') } },
@@ -66,7 +66,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
   'a token without an address': ({ url }) => {
     const env = { AUDIENCE_BASE_URL: undefined };
     return {
-      text: 'The address is missing that AUDIENCE_TOKEN belongs to: pass --base-url, or set AUDIENCE_BASE_URL.',
+      text: 'No address is set for AUDIENCE_TOKEN: pass --base-url, or set AUDIENCE_BASE_URL.',
       fails: { args: BUDGET, env },
       follows: [{ args: [...BUDGET, '--base-url', url], env }, { args: BUDGET }],
     };
@@ -85,7 +85,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a token with more than the token': ({ env }) => ({
-    text: 'Set it trimmed and without "Bearer ".',
+    text: 'Remove "Bearer ", spaces and line breaks from it.',
     fails: { args: BUDGET, env: { AUDIENCE_TOKEN: `Bearer ${env.AUDIENCE_TOKEN}` } },
     follows: [{ args: BUDGET }],
   }),
@@ -122,7 +122,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     await writeFile(join(scene.folder, 'config/profiles/odd.json'), '{"token":"x"}', { mode: 0o600 });
     await scene.run([...loginArgs(scene), '--profile', 'good'], { env: LOGGED_OUT, input: PASSWORD });
     return {
-      text: 'it names no address. Choose another --profile.',
+      text: 'because it contains no address. Choose another --profile.',
       fails: { args: [...BUDGET, '--profile', 'odd'] },
       follows: [{ args: [...BUDGET, '--profile', 'good'] }],
     };
@@ -224,7 +224,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     follows: ['90s', '10m', '1h30m'].map((time) => ({ args: [...CREATE, '--wait', '--timeout', time] })),
   }),
   'a key of a read': () => ({
-    text: '--idempotency-key is for creates: a GET is sent without one.',
+    text: '--idempotency-key is for create requests: omit it for a GET.',
     fails: { args: ['request', 'GET', '/api/v2/usage', '--idempotency-key', 'k'] },
     follows: [{ args: ['request', 'GET', '/api/v2/usage'] }],
   }),

@@ -78,7 +78,10 @@ describe('--dry-run', () => {
     const env = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
     const create = ['audiences', 'create', '--name', 'x', '--dry-run'];
     const bare = await run(create, { env });
-    expect(bare).toMatchObject({ code: 0, err: 'No address is set: https://api.example.com stands for it.\n' });
+    expect(bare).toMatchObject({
+      code: 0,
+      err: 'No address is set, so the output contains https://api.example.com instead.\n',
+    });
     expect(bare.out).toMatch(/^POST https:\/\/api\.example\.com\/api\/v2\/audiences\/create\n/);
     expect(await run([...create, '--sandbox'], { env })).toMatchObject({ code: 0, err: '' });
     const command = ['--token-command', 'echo asked >&2; exit 1'];

@@ -242,7 +242,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of the service': {
       args: ['budget'],
       service: responds(302, '', { location: '/x' }),
-      text: "was redirected (302); redirects are never followed. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
+      text: "was redirected (302), and the client never follows redirects. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
     },
     'of storage': {
       args: ['activations', 'download', '1'],
@@ -394,7 +394,7 @@ describe('errors of the client, in the words of the command', () => {
 
   it.each([
     ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, 5],
-    ['refused', 'Nothing was created by this call.', responds(422, { message: 'x', errors: {} }), 5],
+    ['refused', 'This call created nothing.', responds(422, { message: 'x', errors: {} }), 5],
     ['not-sent', 'Nothing was created.', silent, 5_000_000],
   ] as const)(
     'give the advice of the client after a create whose outcome is %s',

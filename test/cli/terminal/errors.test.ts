@@ -10,7 +10,7 @@ describe('errors for people', () => {
     const { run } = await startScene();
     const { err } = await run(['activations', 'create', '--audience-id', '99']);
     expect(err).toMatch(
-      /^error: activations\.create failed: 422 [^\n]*invalid\. Nothing was created by this call\.\n {2}audience_id: /,
+      /^error: activations\.create failed: 422 [^\n]*invalid\. This call created nothing\.\n {2}audience_id: /,
     );
   });
 
@@ -18,7 +18,7 @@ describe('errors for people', () => {
     const { run } = await startScene({ faults: [{ on: 'usage.get', status: 429, retryAfter: 600 }] });
     const invalid = await run(['audiences', 'create', '--name', 'x', '--project-id', '99']);
     expect(invalid.err.match(/project_id/g)).toHaveLength(1);
-    expect(invalid.err).toMatch(/^error: [^\n]*invalid\. Nothing was created by this call\.\n {2}project_id: /);
+    expect(invalid.err).toMatch(/^error: [^\n]*invalid\. This call created nothing\.\n {2}project_id: /);
     const local = await run(['lookalikes', 'create', '--target-size', '5000000']);
     expect(local.err).toBe(
       'error: lookalikes.create was not sent. Nothing was created.\n' +

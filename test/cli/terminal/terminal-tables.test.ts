@@ -43,7 +43,7 @@ describe('in a terminal of 80 columns', () => {
     const { client, run } = await startScene({ jobs: { outcome: 107 } }, TERMINAL);
     const { id } = await client.audiences.create({ name: 'x' });
     const { out } = await run(['explain', String(id)]);
-    expect(plain(out)).toContain('assumed: only one at 104 can be activated');
+    expect(plain(out)).toContain('assumed: only an audience at 104 can be activated');
     expect(out).not.toContain('…');
   });
 
@@ -87,7 +87,7 @@ describe('in a terminal of 80 columns', () => {
       [['reference', 'web', 'domains', '--limit', '1'], /^ID {2,}NAME$/m],
       [['usage'], /^build_budget\.hour\.limit {2,}60$/m],
       [['budget'], /^hour\.left {2,}\d+$/m],
-      [['webhooks', 'list'], /No webhook endpoints\./],
+      [['webhooks', 'list'], /There are no webhook endpoints\./],
       [['request', 'GET', '/api/v2/webhooks/index'], /^\[\]$/m],
       [['trigger', 'webhook.test', '--forward-to', receiver.url, '--secret', 'x'], /^result {2,}200$/m],
       [['whoami'], /^token_from {2,}AUDIENCE_TOKEN$/m],

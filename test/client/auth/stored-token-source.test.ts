@@ -31,8 +31,8 @@ describe('a token in a store', () => {
   });
 
   it.each([
-    ['load', 'cannot be read; a new token is issued and kept in memory only: disk full'],
-    ['save', 'cannot be written; the token is kept in memory only: disk full'],
+    ['load', 'so the client issues a new token and keeps it in memory only: disk full'],
+    ['save', 'each start of the program issues another one: disk full'],
   ])('survives a store whose `%s` fails, with a warning', async (method, message) => {
     const { connect, sandbox } = await startBench();
     const warn = vi.fn();
@@ -118,7 +118,9 @@ describe('a token in a store', () => {
     await source.webhooks.list();
     vi.useRealTimers();
     expect(issuedStatuses(sandbox.log)).toEqual([]);
-    expect(warn).toHaveBeenCalledWith(expect.stringContaining('the existing token is used while it is valid: gone'));
+    expect(warn).toHaveBeenCalledWith(
+      expect.stringContaining('the client uses the existing token while it is valid: gone'),
+    );
   });
 
   it('a token that the service refuses to issue beside ten others rejects with an error that names the fix', async () => {

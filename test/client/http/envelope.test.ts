@@ -50,7 +50,9 @@ describe('an HTML page of a gateway', () => {
       const error = await failureOf(clientOf(server, once).audiences.get(42));
       expect(error).toBeInstanceOf(ResponseError);
       expect(error).toMatchObject({ code: 'not-an-envelope', status, body: text });
-      expect(String(error)).toContain(`audiences.get failed: ${status}, and the body is HTML or XML, as from a proxy.`);
+      expect(String(error)).toContain(
+        `audiences.get failed: ${status}, and the body is HTML or XML, so a proxy probably responded.`,
+      );
     },
   );
 

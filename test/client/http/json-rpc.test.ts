@@ -35,15 +35,15 @@ describe('the response to a request', () => {
 
   it('is neither a request of the service with the same id nor a message whose id is a string of the same digits', () => {
     expect(read(json([{ ...request, method: 'roots/list' }, response]))).toEqual(answered(response));
-    expect(read(json({ ...response, id: '1' }))).toEqual({ problem: 'the body holds no response with the id 1' });
+    expect(read(json({ ...response, id: '1' }))).toEqual({ problem: 'the body contains no response with the id 1' });
   });
 
   it.each([
-    ['a list without it', json([progress, other]), 'the body holds no response with the id 1'],
-    ['an empty list', '[]', 'the body holds no response with the id 1'],
-    ['an error without an id', json({ ...failed, id: null }), 'the body holds no response with the id 1'],
+    ['a list without it', json([progress, other]), 'the body contains no response with the id 1'],
+    ['an empty list', '[]', 'the body contains no response with the id 1'],
+    ['an error without an id', json({ ...failed, id: null }), 'the body contains no response with the id 1'],
     ['an empty body', '', 'the body is empty'],
-    ['HTML', '<html>', 'the body is HTML or XML, as from a proxy: check the base URL'],
+    ['HTML', '<html>', 'the body is HTML or XML, so a proxy probably responded: check the base URL'],
     ['cut JSON', '{"jsonrpc":"2.0"', 'the body is not complete JSON'],
     ['an envelope', '{"status":"success","code":200,"message":""}', 'the body is not a JSON-RPC 2.0 message'],
     ['another version', json({ ...response, jsonrpc: '1.0' }), 'the body is not a JSON-RPC 2.0 message'],
@@ -110,7 +110,7 @@ describe('an event stream', () => {
     `data: ${head}\n\ndata: ${tail}\n\n`,
     `event: ping\ndata: ${data}\n\n`,
   ])('an event stream without the response is a problem: %j', (text) => {
-    expect(stream(text)).toEqual({ problem: 'the body holds no response with the id 1' });
+    expect(stream(text)).toEqual({ problem: 'the body contains no response with the id 1' });
   });
 
   it('is read until 100 events are not JSON, because failing to parse is slow', () => {

@@ -21,7 +21,7 @@ describe('a proxy that refuses the tunnel', () => {
     const error = await failureOf(client.audiences.create({ name: 'A' }));
     expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
     expect(String(error)).toBe(
-      'ConnectionError: audiences.create could not reach the service: Proxy response (407) !== 200 when HTTP Tunneling. The proxy refused the connection: check its credentials and its rules. Nothing reached the service; a retry is safe.',
+      'ConnectionError: audiences.create could not reach the service: Proxy response (407) !== 200 when HTTP Tunneling. The proxy refused the connection: check its credentials and its rules. Nothing reached the service, so a retry is safe.',
     );
   });
 

@@ -228,12 +228,12 @@ describe('an error of a create', () => {
     [
       'This idempotency key was used with a different body.',
       { idempotencyKey: 'k' },
-      'Nothing was created by this call: an earlier create used this key for another body. Look in the list for what it created before you use another key.',
+      'This call created nothing: an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.',
     ],
     [
       'Conflict.',
       { idempotencyKey: 'k' },
-      'It may have been created: a create under this key may still be in flight. Repeat it with the idempotency key "k" and the same body. If it ends with a 409 again, the key probably belongs to another body: look in the list before you use another key.',
+      'It may have been created: an earlier request with this key may still be in flight. Repeat it with the idempotency key "k" and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.',
     ],
   ])('explains a conflict once: "%s", %o', async (message, options, advice) => {
     const server = await startServer([{ status: 409, message }]);
@@ -288,7 +288,7 @@ describe('the advice of an error', () => {
   it('the advice about HTML in place of an envelope names the base URL', async () => {
     const server = await startServer([{ text: '<html>Sign in</html>' }]);
     expect(String(await failureOf(clientOf(server, once).webhooks.list()))).toContain(
-      'the body is HTML or XML, as from a proxy: check the base URL.',
+      'the body is HTML or XML, so a proxy probably responded: check the base URL.',
     );
   });
 });

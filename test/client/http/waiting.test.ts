@@ -122,7 +122,7 @@ describe('a call that waits for five seconds', () => {
     expect(events).toMatchObject([{ reason: 'retry-after' }]);
     expect(events.map(secondsUntil)).toEqual([24]);
     expect(waits()).toEqual([
-      expect.stringMatching(/the service has asked for no request until \S+Z, after: audiences/),
+      expect.stringMatching(/the service asked the client to send no request until \S+Z, after: audiences/),
     ]);
     await time.until(call);
   });
@@ -135,7 +135,7 @@ describe('a call that waits for five seconds', () => {
     expect(events.map(secondsUntil)).toEqual([54]);
     expect(waits()).toEqual([
       expect.stringMatching(
-        /a create under the same idempotency key may still be in flight, and the call asks for its response until /,
+        /an earlier request with the same idempotency key may still be in flight, and the client keeps asking for its response until /,
       ),
     ]);
     expect(await time.until(call)).toMatchObject({ outcome: 'unknown' });

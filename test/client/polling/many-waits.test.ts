@@ -298,7 +298,7 @@ describe('rows', () => {
     for (const id of ids) service.set(id, 104);
     await time.until(waiting);
     expect(service.lists()).toEqual([1]);
-    expect(warned).toEqual([expect.stringContaining('its rows carry no `status`')]);
+    expect(warned).toEqual([expect.stringContaining('its rows have no `status`')]);
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
   });
 

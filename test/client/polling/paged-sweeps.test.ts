@@ -11,14 +11,14 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
 
-/** Waits for jobs on several pages, which end one after another within eight minutes, while others are created. Returns the reads. */
+/** Waits for jobs on several pages, which end one after another within four minutes, while others are created. Returns the reads. */
 async function waitForMany(paging: Paging): Promise<{ readonly pages: number; readonly single: number }> {
   const many = { limit: 10_000, interval: MINUTE };
   const contract = { paging: { ...paging, maxSize: 20 } };
   const sandbox = createSandbox({
     contract,
     limits: { write: many, buildsPerHour: 10_000, buildsPerDay: 10_000 },
-    jobs: { duration: ({ id }) => (id % 8) * MINUTE + 30_000 },
+    jobs: { duration: ({ id }) => (id % 4) * MINUTE + 30_000 },
   });
   const token = sandbox.accounts.create(credentials).token('api');
   const client = new AudienceClient({

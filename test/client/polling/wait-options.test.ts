@@ -59,12 +59,12 @@ describe('options of a wait', () => {
     [{ onUpdate: 'x' }, '`onUpdate` must be a function.'],
     [{ request: null }, '`request` must be an object.'],
     [{ request: { deadlin: 5 } }, '`request.deadlin` is not an option of a wait'],
-    [{ request: { timeout: Number.NaN } }, '`request.timeout` must be a number of 0 or more.'],
-    [{ request: { headers: { 'a b': 'x' } } }, '`request.headers` must be headers that a request can carry'],
-    [{ request: { headers: { authorization: 'x' } } }, '`request.headers` must be headers that a request can carry'],
-    [{ request: { headers: 'x' } }, '`request.headers` must be headers that a request can carry'],
-    [{ timeout: Number.NaN }, '`timeout` must be a number of 0 or more.'],
-    [{ timeout: -1 }, '`timeout` must be a number of 0 or more.'],
+    [{ request: { timeout: Number.NaN } }, '`request.timeout` must be a number of 0 or more, not NaN.'],
+    [{ request: { headers: { 'a b': 'x' } } }, '`request.headers` must be valid headers'],
+    [{ request: { headers: { authorization: 'x' } } }, '`request.headers` must be valid headers'],
+    [{ request: { headers: 'x' } }, '`request.headers` must be valid headers'],
+    [{ timeout: '30s' }, '`timeout` must be a number of 0 or more, not "30s": durations are in milliseconds.'],
+    [{ timeout: -1 }, '`timeout` must be a number of 0 or more, not -1.'],
   ])('are refused if they are %o', (value, message) => {
     expect(() => checkWaitOptions(untyped(value).options)).toThrow(message);
   });

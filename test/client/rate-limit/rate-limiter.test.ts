@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PermitLog, RateLimiter } from '../../../src/client/rate-limit/permits.ts';
 import {
   createRateLimiter,
   memoryLimiter,
-  type PermitLog,
   RateLimitBucket,
-  type RateLimiter,
   withMargin,
 } from '../../../src/client/rate-limit/rate-limiter.ts';
 import { AudienceClient } from '../../../src/index.ts';

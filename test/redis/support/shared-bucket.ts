@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { AcquireOptions, RateLimiter } from '../../../src/client/rate-limit/rate-limiter.ts';
+import type { AcquireOptions, RateLimiter } from '../../../src/client/rate-limit/permits.ts';
 import { type RedisClient, type RedisLimiterOptions, redisLimiter } from '../../../src/redis/index.ts';
 import type { Bucket } from '../../../src/spec/limits.ts';
 

@@ -279,7 +279,7 @@ describe('an action by its endpoint', () => {
     expect(refused).toMatchObject({ status: 400, data: { message: expect.stringContaining('Nothing was changed.') } });
     expect(sandbox.accounts.list()).toHaveLength(1);
     await createAudience();
-    expect((await act('POST /api/recording/restart')).data.notice).toContain('The recording begins again');
+    expect((await act('POST /api/recording/restart')).data.notice).toContain('The recording starts again');
     expect(await page('/session')).toContain('Nothing has happened yet');
   });
 

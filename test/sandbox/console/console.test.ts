@@ -701,7 +701,7 @@ describe('access over HTTP', () => {
     const { origin, token } = await serveConsole();
     const refused = await fetch(`${origin}${path}`);
     expect(refused.status).toBe(401);
-    expect(await refused.text()).toContain('The sandbox has printed an address with a token for this run');
+    expect(await refused.text()).toContain('Open the address that the sandbox printed');
     expect((await fetch(`${origin}${path}?token=wrong`)).status).toBe(401);
     const opened = await fetch(`${origin}/?token=${token}`);
     const cookie = opened.headers.get('set-cookie') ?? '';

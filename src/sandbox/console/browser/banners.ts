@@ -29,7 +29,7 @@ export const showLost = (): void =>
     'lost',
     'bad',
     'The sandbox does not respond.',
-    'It reconnects automatically. A sandbox that was started again has a new address: open the one that it has printed.',
+    'It reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
   );
 
 /** Reports that the page will not be updated any more, because its session has ended. */

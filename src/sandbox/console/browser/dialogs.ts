@@ -58,7 +58,7 @@ export function ask(question: string, consequence: string, answer: string): Prom
   });
 }
 
-/** Opens a dialog of the page for a row: its hidden fields and its title are those of the button. */
+/** Opens a dialog of the page for a row: it has the hidden fields and the title of the button. */
 function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLElement): void {
   const dialog = find<HTMLDialogElement>(`#${CSS.escape(id)}`);
   if (!dialog) return;

@@ -4,7 +4,7 @@ import { readFields } from './send-forms.ts';
 
 /** Shows what the rule of the form does, and the command that adds it. */
 function describe(form: HTMLFormElement): void {
-  // The fields of the form are those of a rule.
+  // The form has the fields of a rule.
   const { title, client, command } = describeRule(readFields(form), find('.addr')?.dataset.text ?? '');
   for (const [name, text] of Object.entries({ title, client, command })) {
     const place = find(`[data-rule=${name}]`, form);

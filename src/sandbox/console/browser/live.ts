@@ -26,7 +26,7 @@ function keepChoices(part: HTMLElement, other: HTMLElement): void {
   }
 }
 
-/** Puts the content of another part in place of the present one: focus, scroll position and what is open stay. */
+/** Replaces the content of a part, but keeps focus, scroll position and open elements. */
 function replace(part: HTMLElement, other: HTMLElement): void {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   keepChoices(part, other);

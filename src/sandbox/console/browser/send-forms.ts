@@ -60,7 +60,7 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
 function showResult(_form: HTMLFormElement, result: Readonly<Record<string, unknown>>): void {
   const { typescript, notice = 'Done.', id, token, secret = token } = result;
   if (typeof secret !== 'string') {
-    // Of all ids, only those of requests are strings.
+    // Only ids of requests are strings.
     notify(String(notice), { code: typescript, request: id });
   } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? keepToken(token) : undefined);
 }

@@ -55,7 +55,9 @@ function summaryOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: nu
 function problemOf(endpoint: Endpoint, groups: readonly DeliveryGroup[], now: number): Html | '' {
   if (isDisabled(endpoint))
     return note('bad', 'Disabled: 20 deliveries in a row have used up their six attempts.', {
-      details: ['No event is delivered. Resume it when your receiver works, and redeliver what it has missed.'],
+      details: [
+        'The service delivers no events to it. When your receiver works again, resume the endpoint, and redeliver the events that it missed.',
+      ],
     });
   const failed = groups.find(({ state }) => state === 'waiting');
   if (failed?.retryAt === undefined) return '';

@@ -42,7 +42,7 @@ export function eventsText(events: readonly string[]): Content {
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
 const DELETE = 'Deliveries that wait for their next attempt are dropped. Those in the list stay.';
 
-/** Returns the actions of an endpoint, and those of its page before the ones that ask. */
+/** Returns the actions of an endpoint. The actions of its page come before the actions that ask. */
 export function endpointActions(
   { id, name, is_active }: Endpoint,
   first = 'small',

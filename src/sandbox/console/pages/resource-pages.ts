@@ -84,7 +84,7 @@ function nameLines(service: Service, resource: ShownResource): Html {
 const createdAt = (time: unknown, now: number): Content =>
   typeof time === 'string' ? timeElement(`${time.replace(' ', 'T')}Z`, now) : '';
 
-/** Returns what is worth to know of a resource of its kind. */
+/** Returns the most important facts about a resource. */
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {
   const { total_eids, unique_eids, interval_hours, replays, rows } = fields;
   if (namespace === 'cohorts') return `${count(Number(total_eids))} EIDs`;

@@ -92,7 +92,7 @@ const resetCard = (
 
 const dialogs = (steps: number): readonly Html[] => [
   formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
-    lead: 'Resources created since, deliveries, requests and logins are gone. Save the state first to be able to return to it.',
+    lead: 'This deletes the resources created since then, deliveries, requests and logins. To be able to return, save the state first.',
     style: 'danger primary',
   }),
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
@@ -102,7 +102,7 @@ const dialogs = (steps: number): readonly Html[] => [
     style: 'danger primary',
   }),
   formDialog('again', 'Restart the recording?', 'POST /api/recording/restart', 'Restart recording', {
-    lead: `The ${count(steps)} steps are discarded. The next test begins with the present state.`,
+    lead: `The ${count(steps)} steps are discarded. The next test starts from the current state.`,
     style: 'danger primary',
   }),
 ];

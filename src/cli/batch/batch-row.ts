@@ -1,0 +1,166 @@
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { type AudienceClient, explainActivation, type JsonObject, type WaitOptions } from '../../index.ts';
+import { downloadTo, type Journal } from '../../node/index.ts';
+import type { JobResource } from '../../spec/job-status.ts';
+import type { Mutex } from '../../util/concurrency.ts';
+import type { BatchRow } from './batch-rows.ts';
+
+/** How far a row is: on its way, or how it has ended. */
+export type RowState =
+  | 'waiting'
+  | 'importing'
+  | 'building'
+  | 'activating'
+  | 'downloading'
+  | 'done'
+  | 'blocked'
+  | 'failed'
+  | 'refused'
+  | 'unfinished'
+  | 'unknown';
+
+/** A row, as last seen. */
+export interface RowView {
+  readonly key: string;
+  state: RowState;
+  cohort?: number;
+  audience?: number;
+  activation?: number;
+  /** Paths of the saved files. */
+  files?: readonly string[];
+  /** Why it is blocked, or unknown without an error. */
+  reason?: string;
+  error?: unknown;
+}
+
+/** The journal's record of a row whose files are saved. */
+type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
+
+/** Jobs of one kind. */
+export interface Jobs<T> {
+  wait(id: number, options: WaitOptions<T>): Promise<T>;
+}
+
+/** What a row uses of its batch. Durations are milliseconds. */
+export interface RowOptions {
+  readonly client: AudienceClient;
+  readonly journal: Journal;
+  readonly signal: AbortSignal;
+  /** Fields of the activation of each audience. @default audiences are only built */
+  readonly activate?: JsonObject | undefined;
+  /** Returns the folder for the files of a row. @default files are not downloaded */
+  readonly folderOf?: ((key: string) => string) | undefined;
+  /** Time for each job. */
+  readonly timeout: number;
+}
+
+/** What a row uses of the other rows. */
+export interface RowTurns {
+  /** Sends a create when its turn comes. */
+  readonly enqueue: (journalKey: string, send: () => Promise<number>) => Promise<number>;
+  /** Returns a job of an earlier run that is known to have completed. */
+  readonly completed: (journalKey: string) => JobResource | undefined;
+  readonly downloads: Mutex;
+  readonly change: (fields: Partial<RowView>) => void;
+}
+
+/** Downloads at the same time. */
+const DOWNLOADS = 4;
+
+/** Reason of a row whose activation has completed without results. */
+const NO_FILES = 'Its activation has no files yet.';
+
+/** Returns the keys of a row in the journal, in the order in which the row needs them. */
+export const partsOf = (key: string) => ({
+  cohort: `${key} cohort`,
+  audience: key,
+  activation: `${key} activation`,
+});
+
+/** Makes a part of a row unused again, and the parts that were created from it. */
+export async function forgetPart(journal: Journal, row: string, part: string): Promise<void> {
+  const parts = Object.values(partsOf(row));
+  // The last part first: if the process ends in between, the next run finds the earlier part again.
+  for (const later of parts.slice(parts.indexOf(part)).reverse()) await journal.forget(later);
+}
+
+/** Brings a row to its end: imports its file, builds the audience, activates it and saves the results. */
+export async function runRow({ key, body, file }: BatchRow, options: RowOptions, turns: RowTurns): Promise<void> {
+  const { client, journal, signal, activate, folderOf, timeout } = options;
+  const { change } = turns;
+  const parts = partsOf(key);
+  // For what the journal has, these compare the row with it, and send nothing.
+  const importCohort = (path: string): Promise<number> => {
+    const { name = basename(path), project_id } = body;
+    const fields = { name, ...(project_id !== undefined && { project_id }) };
+    return journal.import(client.cohorts, parts.cohort, path, fields, { signal });
+  };
+  const createAudience = (cohort?: number): Promise<number> => {
+    const fields = cohort === undefined ? body : { ...body, cohort_id: cohort };
+    return journal.create(client.audiences, parts.audience, fields, { signal });
+  };
+  const createActivation = (audience: number): Promise<number> =>
+    journal.create(client.activations, parts.activation, { ...activate, audience_id: audience }, { signal });
+  const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
+
+  /** Returns a job that has completed. Creates it unless the journal has it. */
+  async function complete<T extends JobResource>(
+    jobs: Jobs<T>,
+    part: string,
+    create: () => Promise<number>,
+    onCreated: (id: number) => void,
+  ): Promise<T> {
+    const id = isCreated(part) ? await create() : await turns.enqueue(part, create);
+    onCreated(id);
+    return (turns.completed(part) as T | undefined) ?? jobs.wait(id, { timeout, signal });
+  }
+
+  async function cohortOf(path: string): Promise<number> {
+    if (isCreated(parts.audience)) return importCohort(path);
+    const onCreated = (id: number): void => change({ state: 'importing', cohort: id });
+    return (await complete(client.cohorts, parts.cohort, () => importCohort(path), onCreated)).id;
+  }
+
+  const cohort = file === undefined ? undefined : await cohortOf(file);
+  const done: Done | undefined = journal.get(key)?.done;
+  if (done) {
+    const id = await createAudience(cohort);
+    if (activate && isCreated(parts.activation)) await createActivation(id);
+    return change({ ...done, state: 'done' });
+  }
+  const audience = await complete(
+    client.audiences,
+    parts.audience,
+    () => createAudience(cohort),
+    (id) => change({ state: 'building', audience: id }),
+  );
+  if (!activate) return change({ state: 'done' });
+  const { allowed, blockers } = explainActivation(audience, { identifier: activate.identifier as string | undefined });
+  if (!allowed && !journal.get(parts.activation)?.sent)
+    return change({ state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
+  const activation = await complete(
+    client.activations,
+    parts.activation,
+    () => createActivation(audience.id),
+    (id) => change({ state: 'activating', activation: id }),
+  );
+  if (!folderOf) return change({ state: 'done' });
+  change({ state: 'downloading' });
+  const folder = folderOf(key);
+  const saved = await turns.downloads(`${activation.id % DOWNLOADS}`, async () => {
+    await removeParts(folder);
+    return downloadTo(client, activation, folder, { signal });
+  });
+  if (saved.length === 0) return change({ state: 'unfinished', reason: NO_FILES });
+  const files = saved.map(({ path }) => path);
+  await journal.finish(key, { audience: audience.id, activation: activation.id, files });
+  change({ state: 'done', files });
+}
+
+/** Removes the parts of a row's files that a killed process has left, as far as the folder can be read and written. */
+async function removeParts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  const parts = names.filter((name) => /^\..+\.[\da-f-]{36}\.part$/.test(name));
+  await Promise.all(parts.map((name) => rm(join(folder, name), { force: true }).catch(() => {})));
+}

@@ -1,0 +1,61 @@
+import { stat } from 'node:fs/promises';
+import type { AudienceClient, JsonObject } from '../../index.ts';
+import { rowOf } from '../input/resource-table.ts';
+import { messageOf } from '../terminal/error-texts.ts';
+import { type ExitCode, usageError, worstOf } from '../terminal/exit-codes.ts';
+import type { Output } from '../terminal/output.ts';
+import { reportError } from '../terminal/report-error.ts';
+import { countOf } from './batch-progress.ts';
+import type { BatchRow } from './batch-rows.ts';
+
+/** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
+const CHECKED = new Error('The body was checked.');
+
+/** Checks rows as `create` checks their bodies, and reports what the service would certainly refuse. */
+export async function checkRows(
+  client: AudienceClient,
+  rows: readonly BatchRow[],
+  activate: JsonObject | undefined,
+  output: Output,
+): Promise<ExitCode> {
+  const signal = AbortSignal.abort(CHECKED);
+  const codes: ExitCode[] = [];
+  const check = async (subject: string, call: PromiseLike<unknown>): Promise<void> => {
+    try {
+      await call;
+    } catch (error) {
+      if (error !== CHECKED) codes.push(reportError(error, output, subject));
+    }
+  };
+  for (const { key, body, file } of rows) {
+    if (file !== undefined) await checkFile(file, key);
+    await check(key, client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) }, { signal }));
+  }
+  if (activate) await check('--activate', client.activations.create({ ...activate, audience_id: 1 }, { signal }));
+  return worstOf(codes);
+}
+
+/** Checks that the file of a cohort can be read, and is not empty. */
+async function checkFile(path: string, key: string): Promise<void> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw usageError(`${key}: ${path} cannot be read: ${messageOf(error)}`);
+  });
+  if (size === 0) throw usageError(`${key}: ${path} is empty.`);
+}
+
+/** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
+export function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
+  const fields = rowOf('audiences').body.map(({ field }) => field);
+  const unknown = Map.groupBy(
+    rows.flatMap(({ key, body }) => Object.keys(body).map((name) => ({ key, name }))),
+    ({ name }) => name,
+  );
+  for (const [name, [first, ...others]] of unknown) {
+    if (fields.includes(name)) continue;
+    const where = `${first?.key}${others.length > 0 ? ` and ${countOf(others.length)} more` : ''}`;
+    output.log(
+      'warning',
+      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). It is sent as it is.`,
+    );
+  }
+}

@@ -1,0 +1,118 @@
+import type { ResolvedOperation } from '../../spec/operations.ts';
+import { AbortScope, abortable } from '../../util/abort.ts';
+import type { Redactor } from '../../util/redact.ts';
+import { acquirePermit, handleRateLimit, sendAttempt } from './attempt.ts';
+import { execute } from './call.ts';
+import { CallRecord } from './call-record.ts';
+import type { PreparedRequest } from './request.ts';
+import { statusFailure } from './response-errors.ts';
+import { AttemptTimeout, type ReceivedResponse, readResponse } from './send.ts';
+import type { Transport } from './transport.ts';
+
+/** What to send, and which responses the caller handles itself. */
+export interface PassedCallInput {
+  readonly operation: ResolvedOperation;
+  readonly request: PreparedRequest;
+  /** Aborts the call and, after that, reading the body of its response. */
+  readonly signal: AbortSignal | undefined;
+  /** Statuses of errors whose responses are passed on, too. */
+  readonly passedStatuses: ReadonlySet<number>;
+}
+
+/**
+ * A call with the token, the limits, the retries and the errors of the client, whose response is passed on. The body of
+ * a success is not read, because it may be a stream.
+ */
+export class PassedCall {
+  readonly #input: PassedCallInput;
+  readonly #call: CallRecord;
+  readonly #scope: AbortScope;
+  #cancelReason: Error | undefined;
+
+  constructor({ state, settings }: Transport, input: PassedCallInput) {
+    const { operation, request, signal } = input;
+    this.#input = input;
+    // The caller's signal also aborts reading the body, after this scope is disposed.
+    this.#scope = new AbortScope({ parents: [signal] });
+    const options = { signal: this.#scope.signal };
+    this.#call = new CallRecord({ state, settings, operation, input: { request, options }, key: undefined });
+  }
+
+  /** Sends the request. Resolves with the response to pass on. */
+  async send(): Promise<Response> {
+    try {
+      return await execute(this.#call, (call, request, signal) => this.#attempt(call, request, signal));
+    } finally {
+      this.#scope.dispose();
+    }
+  }
+
+  /**
+   * Aborts the call unless its request is in flight, and prevents retries. Returns true if the request was never sent,
+   * so that the service need not know.
+   */
+  cancel(reason: Error): boolean {
+    this.#cancelReason = reason;
+    if (this.#call.isInFlight) return false;
+    this.#scope.abort(reason);
+    return this.#call.attempts === 0;
+  }
+
+  async #attempt(call: CallRecord, request: PreparedRequest, signal: AbortSignal): Promise<Response> {
+    if (this.#cancelReason) this.#scope.abort(this.#cancelReason);
+    signal.throwIfAborted();
+    const { scope } = await acquirePermit(call, signal);
+    const open = (timeout: number): Promise<ReceivedResponse> => this.#open(request, signal, timeout);
+    const received = await sendAttempt(call, signal, open);
+    const isPassed = this.#input.passedStatuses.has(received.status);
+    if (!isPassed && !isSuccess(received.status)) {
+      throw await handleRateLimit(call.fail(statusFailure(received, call)), call, scope, signal);
+    }
+    call.isInFlight = false;
+    call.isDone = true;
+    return isPassed ? redacted(received, call.redactor) : received.response;
+  }
+
+  /** Sends one request. `timeout` covers the body of an error, but of a success only the time until its headers. */
+  async #open(
+    { url, method, headers, body }: PreparedRequest,
+    signal: AbortSignal,
+    timeout: number,
+  ): Promise<ReceivedResponse> {
+    const { token, settings, observer } = this.#call;
+    const fetch = observer?.fetch ?? settings.fetch;
+    const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
+    const callerSignal = this.#input.signal;
+    // Outlives `scope`: a caller's abort must also abort the response's stream.
+    const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;
+    const init = {
+      ...settings.fetchOptions,
+      method,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      redirect: 'manual',
+      signal: lasting,
+      ...(body && { body }),
+    } as const;
+    try {
+      const response = await abortable(fetch(url, init), scope.signal);
+      const { status, headers: received } = response;
+      if (isSuccess(status)) return { status, headers: received, text: '', response };
+      return await abortable(readResponse(response, settings.maxResponseBytes), scope.signal);
+    } finally {
+      scope.dispose();
+    }
+  }
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** Maximum length of an error body that is passed on, in UTF-16 units. */
+const PASSED_ON_LIMIT = 65_536;
+
+/** Returns an error response without secrets, because the errors of the caller may quote its body. */
+function redacted({ status, headers, text }: ReceivedResponse, redactor: Redactor): Response {
+  const kept = redactor.headers(headers);
+  // The body is decoded already and may have another length.
+  for (const name of ['content-encoding', 'content-length']) kept.delete(name);
+  return new Response(redactor.text(text, PASSED_ON_LIMIT), { status, headers: kept });
+}

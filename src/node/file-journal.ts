@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import { CONFLICT_ADVICE } from '../client/index.ts';
+import { ConflictError, ValidationError } from '../errors/api-errors.ts';
+import { AudienceError, ConfigurationError, check, withDetails } from '../errors/audience-error.ts';
+import type { AudienceClient } from '../index.ts';
+import type { CohortCreate } from '../spec/cohort.ts';
+import { timeToRepeat } from '../spec/limits.ts';
+import type { JsonObject } from '../spec/wire-values.ts';
+import { AbortScope } from '../util/abort.ts';
+import { createMutex } from '../util/concurrency.ts';
+import { isObject } from '../util/json.ts';
+import type { Journal, JournalCreateOptions, JournalImportOptions, JournalNamespace } from './journal.ts';
+import type { JournalAccount } from './journal-account.ts';
+import type { JournalFile } from './journal-file.ts';
+import { type ImportInput, identify } from './journal-import.ts';
+import type { ImportedFile, JournalEntry } from './journal-lines.ts';
+import { JournalTexts, KEPT } from './journal-texts.ts';
+
+/** A create: `text` is its body with sorted fields, in which the content of a file stands for its reference. */
+interface Intent<Body> {
+  readonly key: string;
+  readonly text: string;
+  readonly body: Body;
+  readonly file?: ImportedFile;
+}
+
+/** What a {@link FileJournal} works with. */
+interface OpenJournal {
+  readonly file: JournalFile;
+  readonly client: AudienceClient;
+  readonly account: JournalAccount;
+  readonly release: () => Promise<void>;
+}
+
+/** A journal in an open file. */
+export class FileJournal implements Journal {
+  readonly #open: OpenJournal;
+  readonly #texts: JournalTexts;
+  readonly #byKey = createMutex();
+  readonly #creates = new Set<Promise<number>>();
+
+  constructor(open: OpenJournal) {
+    this.#open = open;
+    this.#texts = new JournalTexts(open.file.path);
+  }
+
+  get(key: string): JournalEntry | undefined {
+    return this.#open.file.entries.get(key);
+  }
+
+  find(key: string, body: unknown): number | undefined {
+    this.#checkBody(key, canonicalText(body));
+    return this.get(key)?.id;
+  }
+
+  create<Body>(
+    namespace: JournalNamespace<Body>,
+    key: string,
+    body: NoInfer<Body>,
+    options: JournalCreateOptions = {},
+  ): Promise<number> {
+    return this.#inTurn(key, options, async (scoped) => {
+      const text = canonicalText(body);
+      const id = this.#existing(namespace, key, text);
+      return id ?? this.#send(namespace, { key, text, body: JSON.parse(text) }, scoped);
+    });
+  }
+
+  import(
+    namespace: JournalNamespace<CohortCreate>,
+    key: string,
+    input: ImportInput,
+    fields: Omit<CohortCreate, 'upload_reference'>,
+    options: JournalImportOptions = {},
+  ): Promise<number> {
+    return this.#inTurn(key, options, async (scoped) => {
+      const earlier = this.get(key)?.file;
+      const { content, open } = await identify(input, earlier);
+      // The reference of an upload may change; the content may not.
+      const text = canonicalText({ ...fields, upload_reference: `sha256:${content.hash}` });
+      const id = this.#existing(namespace, key, text);
+      if (id !== undefined) return id;
+      const claim = (reference: string): Promise<number> => {
+        const body = { ...JSON.parse(text), upload_reference: reference };
+        return this.#send(namespace, { key, text, body, file: { ...content, reference } }, scoped);
+      };
+      const uploadAndClaim = async (): Promise<number> => {
+        const { uploads } = this.#open.client;
+        return claim((await uploads.upload({ kind: 'cohort', data: await open() }, scoped)).reference);
+      };
+      if (!earlier) return uploadAndClaim();
+      return claim(earlier.reference).catch((error) => {
+        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+        if (ValidationError.isInstance(error) && error.errors.upload_reference) return uploadAndClaim();
+        throw error;
+      });
+    });
+  }
+
+  async resolve(key: string, id: number): Promise<void> {
+    check(typeof key === 'string' && key !== '', 'The `key` of `resolve` must be a non-empty string.');
+    check(Number.isSafeInteger(id), `The id of "${key}" must be an integer, such as 12.`);
+    await this.#byKey(key, async () => {
+      const existing = this.get(key)?.id;
+      if (existing === id) return;
+      check(existing === undefined, `"${key}" is ${existing}, not ${id}: forget it before you resolve it.`);
+      await this.#open.file.append({ key, id });
+    });
+  }
+
+  async forget(key: string): Promise<void> {
+    await this.#byKey(key, async () => {
+      if (this.get(key)) await this.#open.file.append({ key, forget: true });
+    });
+  }
+
+  finish(key: string, done: JsonObject): Promise<void> {
+    return this.#open.file.append({ key, done });
+  }
+
+  async close(): Promise<void> {
+    this.#open.file.stop.abort(new ConfigurationError('The journal was closed.', { advice: 'Open it again.' }));
+    await Promise.allSettled(this.#creates);
+    await this.#open.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Runs what creates for one key one after another, with a signal that also ends it when nothing more is written. */
+  #inTurn<Options extends JournalCreateOptions>(
+    key: string,
+    options: Options,
+    create: (scoped: Options & { readonly signal: AbortSignal }) => Promise<number>,
+  ): Promise<number> {
+    const created = this.#byKey(key, async () => {
+      const scope = new AbortScope({ parents: [options.signal, this.#open.file.stop.signal] });
+      return create({ ...options, signal: scope.signal }).finally(() => scope.dispose());
+    });
+    this.#creates.add(created);
+    return created.finally(() => this.#creates.delete(created));
+  }
+
+  /** Returns the id under a key, after a check that the key stands for this body of this namespace. */
+  #existing(namespace: JournalNamespace<never>, key: string, text: string): number | undefined {
+    check(typeof key === 'string' && key !== '', 'The `key` of a create must be a non-empty string.');
+    check(
+      typeof namespace?.create === 'function',
+      `"${key}" was not sent: the first argument must be a namespace with \`create\`, such as \`client.audiences\`.`,
+    );
+    const { resourceName } = namespace;
+    const entry = this.get(key);
+    if (entry?.kind !== undefined && resourceName !== undefined && entry.kind !== resourceName)
+      throw this.#texts.kindChanged(key, entry, resourceName);
+    this.#checkBody(key, text);
+    return entry?.id;
+  }
+
+  #checkBody(key: string, text: string): void {
+    const entry = this.get(key);
+    if (entry?.sent !== undefined && entry.sent !== this.#keyOf(key, text)) throw this.#texts.bodyChanged(key, entry);
+  }
+
+  /** Returns the idempotency key for a body. A changed body, or a key that was forgotten, never meets an earlier one. */
+  #keyOf(key: string, text: string): string {
+    const identity = [this.#open.file.id, key, this.get(key)?.forgotten ?? 0, text];
+    return `journal-${createHash('sha256').update(JSON.stringify(identity)).digest('hex')}`;
+  }
+
+  async #send<Body>(
+    namespace: JournalNamespace<Body>,
+    intent: Intent<Body>,
+    { signal, maxRetries }: JournalCreateOptions & { readonly signal: AbortSignal },
+  ): Promise<number> {
+    const { file, account } = this.#open;
+    const { key, body } = intent;
+    file.stop.signal.throwIfAborted();
+    const { at } = this.get(key) ?? {};
+    const deadline = at && timeToRepeat(at);
+    if (at && !(Number(deadline) > 0)) throw this.#texts.expired(key, at);
+    const idempotencyKey = await this.#record(namespace.resourceName, intent, signal);
+    const creating = namespace.create(body, {
+      idempotencyKey,
+      onConflict: 'wait',
+      signal,
+      ...(maxRetries !== undefined && { maxRetries }),
+      ...(deadline !== undefined && { deadline }),
+      ...{ [CONFLICT_ADVICE]: KEPT },
+    });
+    try {
+      const created = await creating;
+      const creator = account.creator(created);
+      await file.append({ key, id: created.id, ...(creator !== undefined && { account: creator }) });
+      return created.id;
+    } catch (error) {
+      // A 409 never voids a create, whatever it says: one that is misread would later be created twice.
+      if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
+      const { outcome } = creating;
+      const isVoid = outcome === 'not-sent' || outcome === 'refused';
+      if (!isVoid || file.failure !== undefined) throw error;
+      if (!at) await file.append({ key, refused: idempotencyKey });
+      // The refusal of a repetition says nothing about the request before the crash.
+      else if (AudienceError.isInstance(error))
+        throw withDetails(error, { outcome: 'unknown' }, this.#texts.repeated(key, at));
+      throw error;
+    }
+  }
+
+  /** Writes down that a create is about to be sent, unless the journal has it. Returns the idempotency key. */
+  async #record(kind: string | undefined, { key, text, file }: Intent<unknown>, signal: AbortSignal): Promise<string> {
+    const { file: journal, account } = this.#open;
+    const { at, by: sender, file: earlier } = this.get(key) ?? {};
+    const sent = this.#keyOf(key, text);
+    if (at && !(await account.trusts(sender, signal))) throw this.#texts.otherToken(key, at);
+    if (at && file?.reference === earlier?.reference) await journal.checkPlace();
+    else {
+      const by = await account.by(signal);
+      const fields = { ...(kind !== undefined && { kind }), ...(by !== undefined && { by }), ...(file && { file }) };
+      await journal.append({ key, sent, at: (at ?? new Date()).toISOString(), ...fields });
+    }
+    return sent;
+  }
+}
+
+/** Returns a body as JSON with sorted fields, so that their order does not matter. */
+function canonicalText(body: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(body, (_, value: unknown) =>
+      isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+    );
+  } catch (cause) {
+    throw new ConfigurationError('The `body` of a create must be JSON.', { cause });
+  }
+  if (!text?.startsWith('{')) throw new ConfigurationError('The `body` of a create must be an object.');
+  return text;
+}

@@ -1,0 +1,65 @@
+import type { CreateOutcome } from '../errors/error-details.ts';
+import { JournalError } from '../errors/journal-errors.ts';
+import type { JournalEntry } from './journal-lines.ts';
+
+/** The advice of a 409, which the journal reads as a create in flight. */
+export const KEPT =
+  'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
+
+/** The errors of one journal about its keys: each says what a person does next. */
+export class JournalTexts {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  bodyChanged(key: string, { id, at }: JournalEntry): JournalError {
+    if (id !== undefined) {
+      const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
+      return this.#error('body-changed', key, message, 'Use another key.');
+    }
+    const message = `The outcome of "${key}" is not known, and its body has changed.`;
+    const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;
+    return this.#error('body-changed', key, message, advice, 'unknown');
+  }
+
+  kindChanged(key: string, { id, kind: existing }: JournalEntry, kind: string): JournalError {
+    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. Each key is bound to one resource.`;
+    return this.#error('body-changed', key, message, `Use another key, such as "${key} ${kind}".`);
+  }
+
+  expired(key: string, at: Date): JournalError {
+    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
+    return this.#error('outcome-expired', key, message, `To settle it by hand: ${byHand(key)}`, 'unknown');
+  }
+
+  otherToken(key: string, at: Date): JournalError {
+    const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
+    const advice = `Create it again with that token, within 23 hours of then, or ${byHand(key)}`;
+    return this.#error('account-changed', key, message, advice, 'unknown');
+  }
+
+  /** Returns the advice for the refusal of a repetition. */
+  repeated(key: string, at: Date): string {
+    return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${byHand(key)}`;
+  }
+
+  #error(
+    code: JournalError['code'],
+    key: string,
+    message: string,
+    advice: string,
+    outcome?: CreateOutcome,
+  ): JournalError {
+    return new JournalError(message, { code, path: this.#path, key, advice, ...(outcome && { outcome }) });
+  }
+}
+
+/** Returns what a person does about a create whose outcome the service cannot tell. */
+function byHand(key: string): string {
+  const name = JSON.stringify(key);
+  // The key of a row's activation has a space.
+  const quote = /\s/.test(key) ? '"' : '';
+  return `look for it in the list, by name and time. If it is there: \`journal.resolve(${name}, id)\`, or \`aud run\` with \`--resolve ${quote}${key}=<id>${quote}\`. If not: \`journal.forget(${name})\`, or \`--forget ${quote}${key}${quote}\`.`;
+}
