@@ -1,0 +1,131 @@
+import type { Paging } from '../../spec/contract.ts';
+import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
+import { placeOf, reasonOf, type Session } from './check-session.ts';
+import { envelopeOf, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
+import { KINDS } from './findings.ts';
+
+/** How lists are paged, as the package assumes. */
+export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };
+
+/** Parameters that other services have for the same. */
+const SIZES: readonly string[] = ['per_page', 'limit', 'page_size', 'perPage', 'pageSize', 'size', 'count'];
+const PAGES: readonly string[] = ['page', 'page_number', 'pageNumber', 'p'];
+const OFFSETS: readonly string[] = ['offset', 'skip', 'start'];
+const CURSORS: readonly string[] = ['cursor', 'page_token', 'after', 'starting_after', 'pageToken', 'next_cursor'];
+
+/** Keys of an envelope that may hold the next cursor, and those that it may be below. */
+const CURSOR_KEYS: readonly string[] = [
+  ...['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'cursor', 'next', 'next_page_url', 'after'],
+];
+const CURSOR_PLACES: readonly string[] = [...CURSOR_KEYS, 'data', 'meta', 'pagination', 'paging', 'links', 'cursors'];
+
+/** Sizes of pages to try, as a service may refuse the documented one. */
+const PAGE_SIZES: readonly number[] = [RESOURCE_PAGE_CAP, 50, 25, 10];
+
+interface Page {
+  readonly reply: Reply;
+  readonly rows: readonly Row[];
+}
+type SizedPaging = Paging & { readonly size: string };
+
+/** Finds out how lists are paged, and how many rows a page has at most. */
+export async function checkPaging(session: Session): Promise<void> {
+  const { findings, paths, probe, expected } = session;
+  const kind = KINDS.find((one) => (session.rows.get(one)?.length ?? 0) >= 2);
+  const path = kind && paths.working.get(`${kind}.list`);
+  if (!path) return findings.unclear('paging', 'Needs a list with two rows.');
+  session.onProgress('step', 'Paging');
+  const known = expected.paging ?? ASSUMED_PAGING;
+  const listed = session.rows.get(kind) ?? [];
+  let failure: Reply | undefined;
+  const readPage = async (query: Readonly<Record<string, string | number>>): Promise<Page> => {
+    const reply = await probe.send({ method: 'GET', path, query });
+    if (reply.status === 0 || reply.status === 401 || reply.status === 403 || reply.status >= 500) failure = reply;
+    return { reply, rows: rowsIn(envelopeOf(reply), placeOf(session, `${kind}.list`))?.value ?? [] };
+  };
+
+  /** Returns the way by which the second page of one row has another row of the list. */
+  async function find(): Promise<SizedPaging | undefined> {
+    for (const size of new Set([known.size ?? 'per_page', ...SIZES])) {
+      const first = await readPage({ [size]: 1 });
+      if (first.rows.length !== 1) continue;
+      const { next, params = [] } = cursorIn(first.reply) ?? {};
+      const ways: readonly SizedPaging[] = [
+        ...(known.style === 'cursor' ? [] : [{ ...known, size, maxSize: undefined }]),
+        ...params.map((param) => ({ style: 'cursor', param, size, next }) as const),
+        ...PAGES.map((param) => ({ style: 'page', param, size }) as const),
+        ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
+      ];
+      for (const way of ways) {
+        // The first page may have another number.
+        const start = way.style === 'page' ? await readPage({ [size]: 1, [way.param]: 1 }) : first;
+        if (start.rows[0]?.id !== first.rows[0]?.id) continue;
+        const { rows } = await readPage({ [size]: 1, [way.param]: positionAfter(way, first) });
+        if (rows.length === 1 && hasOthers(rows, first.rows) && !hasOthers(rows, listed)) return way;
+      }
+      return undefined;
+    }
+    // No parameter sets the size.
+    const size = known.size ?? 'per_page';
+    const first = await readPage({});
+    for (const param of PAGES) {
+      const { rows } = await readPage({ [param]: 2 });
+      if (rows.length > 0 && rows.every((row) => hasOthers([row], first.rows)))
+        return { style: 'page', param, size, maxSize: first.rows.length };
+    }
+    return undefined;
+  }
+
+  // Another program may have created a row between two pages.
+  const found = (await find()) ?? (await find());
+  if (!found) {
+    await probe.assertResponsive();
+    if (failure) return findings.unclear('paging', reasonOf(failure));
+    return findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.', { breaks: true });
+  }
+  const { maxSize: fixed, ...paging } = found;
+  const isAssumed = paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page';
+  const evidence = `\`${paging.param}\` leads from one row to another one.`;
+  findings.set('paging', isAssumed ? 'confirmed' : 'differs', evidence, isAssumed ? {} : { setting: { paging } });
+  const noteMax = (rows: number, evidence: string): void => {
+    // A smaller size of the contract works, too.
+    const maxSize = Math.min(rows, known.maxSize ?? rows);
+    findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize } } });
+  };
+  if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever is requested.');
+  for (const asked of PAGE_SIZES) {
+    const page = await readPage({ [paging.size]: asked });
+    const { length } = page.rows;
+    if (page.reply.status === 422 || page.reply.status === 400) continue;
+    // Further rows are older ones.
+    if (length > listed.length) session.rows.set(kind, page.rows);
+    if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
+    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'A larger page is refused.');
+    const { rows } = await readPage({ [paging.size]: asked, [paging.param]: positionAfter(paging, page) });
+    if (length > 0 && hasOthers(rows, page.rows))
+      noteMax(length, 'A page has fewer rows than requested, and more follow.');
+    return;
+  }
+}
+
+/** Returns whether some rows have ids that others do not have. */
+const hasOthers = (rows: readonly Row[], others: readonly Row[]): boolean =>
+  rows.some(({ id }) => others.every((other) => other.id !== id));
+
+/** Returns the position of the second page, after the first one. */
+const positionAfter = ({ style }: Paging, { rows, reply }: Page): string | number =>
+  ({ page: 2, offset: rows.length, cursor: cursorIn(reply)?.value ?? '' })[style];
+
+/** Returns the cursor of the next page, where it is, and the parameters that may take it. */
+function cursorIn({ body }: Reply): { next: string; value: string; params: readonly string[] } | undefined {
+  for (const { place: next, value } of valuesIn(body, CURSOR_PLACES)) {
+    const isCursor = CURSOR_KEYS.includes(next.split('.').at(-1) ?? '');
+    if (!isCursor || (typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
+    if (!/[?&]\w+=/.test(`${value}`)) return { next, value: `${value}`, params: CURSORS };
+    // An address of the next page.
+    const { searchParams } = new URL(`${value}`, 'http://localhost');
+    const param = CURSORS.find((one) => searchParams.get(one));
+    if (param) return { next, value: searchParams.get(param) ?? '', params: [param] };
+  }
+  return undefined;
+}
