@@ -134,7 +134,7 @@ export const AUTHENTICATION: Rules = {
     rule(
       'PKCE is mandatory, also for confidential clients',
       OAUTH,
-      /PKCE is mandatory for every authorization request, including those of confidential clients/,
+      /PKCE is mandatory for every authorization request, also from confidential clients/,
     ),
     rule('Only method `S256`', OAUTH, /`code_challenge_method=S256` is the only method/),
     rule(

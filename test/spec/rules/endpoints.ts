@@ -160,7 +160,7 @@ export const ENDPOINTS: Rules = {
     rule(
       'and claimed by a create within 15 minutes',
       description(RESERVE),
-      /claim its reference by a create.* within 15 minutes/,
+      /claim its reference with a create request.* within 15 minutes/,
     ),
     rule('Upload kinds named', field('KnownUploadKind'), { enum: ['cohort', 'poi_submission'] }),
   ],

@@ -71,7 +71,7 @@ export const ERRORS_AND_EVENTS: Rules = {
     rule('The header is `Service-Signature`', SIGNATURE, { name: 'Service-Signature', in: 'header', required: true }),
     rule('Each delivery carries it', '/webhooks/cohort.failed/post/parameters/0', { name: 'Service-Signature' }),
     rule('`t=<unix_seconds>,v1=<hex>[,v1=<hex>]`', SIGNATURE, /t=<unix_seconds>,v1=<hex>\[,v1=<hex>\]/),
-    rule('Its name is a neutral word', SIGNATURE, /name of the header stands for/),
+    rule('Its name is a neutral word', SIGNATURE, /another name for the header/),
     rule('`v1` is HMAC-SHA256, as hex', SIGNATURE, /HMAC-SHA256, as hex/),
     rule('over `<t>.<raw_body>`', SIGNATURE, /`<t>\.<raw_body>`/),
     rule("keyed with the endpoint's signing secret", SIGNATURE, /with the signing secret of the endpoint/),
@@ -84,7 +84,7 @@ export const ERRORS_AND_EVENTS: Rules = {
       SIGNATURE,
       /For 24 hours after a rotation of the secret there are two `v1`/,
     ),
-    rule("the new secret's first", SIGNATURE, /that of the new secret first/),
+    rule("the new secret's first", SIGNATURE, /the first belongs to the new secret/),
   ],
   Delivery: [
     rule('Answer 2xx within 10 seconds', DELIVERY, /2xx within 10 seconds/),

@@ -14,7 +14,7 @@ export const STATES: Rules = {
     rule(
       'Cohorts use their own scale, 1 to 5',
       field('Cohort', 'status'),
-      /Status ids differ from those of other resources/,
+      /Status ids differ from the ids of other resources/,
     ),
     rule('Audience: success ends at 104 Completed', INFO, /An audience.*ends at 104 Completed/),
     rule('Audience: 104 emits `audience.completed`', event('audience.completed'), /has reached 104 Completed/),
