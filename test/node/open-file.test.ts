@@ -138,6 +138,22 @@ describe('a file opened by its path', () => {
     });
   });
 
+  it('a refusal that arrives during the upload of a file closes the file and keeps its reason', async () => {
+    const { path, directory } = await someFile(30_000_000);
+    const text = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
+    const isClosed = () => eventually(async () => expect(await openFilesBelow(directory)).toEqual([]));
+    const storage = await serve((request, response) => {
+      request.once('data', () => {
+        response.writeHead(403).flushHeaders();
+        void isClosed().then(() => response.end(text));
+      });
+    });
+    const { client, reservation } = await startStorage([]);
+    const slot = { ...reservation, url: `${storage.url}/slot` };
+    const error = await failureOf(client.uploads.send(slot, await openFile(path)));
+    expect(error).toMatchObject({ status: 403, slot: 'unusable', body: 'AccessDenied: Request has expired' });
+  });
+
   it.each([0, 1, 10, 100])(
     'a file opened by its path whose upload is aborted after %i ms leaves nothing open',
     async (after) => {

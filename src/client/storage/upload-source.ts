@@ -214,8 +214,9 @@ export class UploadBody {
       await this.#readChunk();
       this.#enqueue(controller);
     } catch (error) {
-      // After `close`, a failed read does not mean that the data are unreadable.
-      throw this.#isClosed ? error : this.#source.fail(error);
+      // After `close`, the data end early; an error would end the connection before the response has been read.
+      if (this.#isClosed) return new Promise(() => {});
+      throw this.#source.fail(error);
     }
   }
 
