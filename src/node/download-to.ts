@@ -31,12 +31,16 @@ export async function downloadTo(
   const saved: DownloadedFile[] = [];
   const failed: FailedDownload[] = [];
   const errors: unknown[] = [];
-  for await (const { name, fileName, open } of client.activations.download(activation, options)) {
+  for await (const download of client.activations.download(activation, options)) {
+    const { name } = download;
     await writing(directory, () => mkdir(directory, { recursive: true }));
-    const path = join(directory, fileName);
-    const save = () => replaceFile(path, 'part', async (file) => copy(await open(), file));
     try {
-      saved.push({ name, path, size: await writing(path, save, options.signal) });
+      const body = await download.open();
+      // `open` may have changed the name.
+      const path = join(directory, download.fileName);
+      const save = () => replaceFile(path, 'part', (file) => copy(body, file));
+      const size = await writing(path, save, options.signal).finally(() => body.cancel().catch(() => {}));
+      saved.push({ name, path, size });
     } catch (error) {
       // The disk, an abort and the end of the client concern all results.
       if (!AudienceError.isInstance(error) || FileError.isInstance(error) || error.code === 'client-closed')

@@ -2,7 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Activation, AudienceClient, DownloadProgress } from '../../src/index.ts';
 import { downloadTo } from '../../src/node/index.ts';
@@ -88,6 +89,24 @@ describe('results downloaded to a directory', () => {
     expect(file).toMatchObject({ size: 0 });
     expect(seen).toEqual([{ name: 'devices', loaded: 0, total: 0 }]);
   });
+
+  it.each(['gzip', 'X-GZIP'])(
+    'lose the extension of a compression that `Content-Encoding: %s` makes `fetch` remove',
+    async (encoding) => {
+      const { client, storage, directory } = await startResults(
+        (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync(body)),
+      );
+      const datastreams = ['x.csv.gz', 'x.csv'].map((file) => ({
+        name: 'devices',
+        status: 'Delivered',
+        results: { uri: `${storage.url}/${file}` },
+      }));
+      const activation = { ...wireActivation(''), datastreams } as unknown as Activation;
+      const files = await downloadTo(client, activation, directory);
+      expect(files.map(({ path }) => basename(path))).toEqual(['devices-2.csv', 'devices.csv']);
+      for (const { path } of files) expect(new Uint8Array(await readFile(path))).toEqual(body);
+    },
+  );
 
   it('never leave the directory, whatever their names', async () => {
     const names = [

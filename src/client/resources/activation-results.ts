@@ -38,7 +38,10 @@ export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, '
 export interface Download {
   /** Name of the datastream. */
   readonly name: string;
-  /** A file name that is valid on every file system; different for each result of an activation. */
+  /**
+   * A file name that is valid on every file system; different for each result of an activation. If `fetch` decompresses
+   * the file because of its `Content-Encoding`, the name loses the extension, such as `.gz`, once `open()` resolves.
+   */
   readonly fileName: string;
   /**
    * Starts the download, which proceeds as the stream is read. Cancel the stream or abort the signal to stop. Like this
@@ -101,21 +104,41 @@ export function downloadsOf(
     const result = latest[at]?.name === name ? latest[at] : latest.find((other) => other.name === name);
     return httpUrl(name, result?.uri ?? '');
   };
-  return results.map(({ name, uri }, at) => ({
-    name,
-    fileName: uniqueName(fileNameOf(name, uri), used),
-    open: (signal = options.signal) =>
-      fromCallSite(async () => {
-        const report = onProgress && ((loaded: number, total?: number) => onProgress({ name, loaded, total }));
-        const renew = async (whileReading: AbortSignal): Promise<URL> => {
-          latest = await read(whileReading);
-          return linkOf(name, at);
-        };
-        const url = linkOf(name, at);
-        return openDownload({ transport, url, renew, options: { ...options, signal }, onProgress: report });
-      }, signal),
-  }));
+  return results.map(({ name, uri }, at) => {
+    let fileName = uniqueName(fileNameOf(name, uri), used);
+    const onEncoding = (encoding: string): void => {
+      const extension = EXTENSIONS.get(encoding.toLowerCase());
+      if (extension && fileName.toLowerCase().endsWith(extension))
+        fileName = uniqueName(fileName.slice(0, -extension.length), used);
+    };
+    return {
+      name,
+      get fileName() {
+        return fileName;
+      },
+      open: (signal = options.signal) =>
+        fromCallSite(async () => {
+          const report = onProgress && ((loaded: number, total?: number) => onProgress({ name, loaded, total }));
+          const renew = async (whileReading: AbortSignal): Promise<URL> => {
+            latest = await read(whileReading);
+            return linkOf(name, at);
+          };
+          const url = linkOf(name, at);
+          const plan = { transport, url, renew, options: { ...options, signal }, onProgress: report, onEncoding };
+          return openDownload(plan);
+        }, signal),
+    };
+  });
 }
+
+/** Extensions of the compressions that `fetch` removes, by their `Content-Encoding`. */
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['gzip', '.gz'],
+  ['x-gzip', '.gz'],
+  ['br', '.br'],
+  // The `fetch` of Node 22 does not decompress it.
+  ...(globalThis.process?.versions?.undici?.startsWith('6.') ? [] : [['zstd', '.zst'] as const]),
+]);
 
 /** Maximum length of a name in an error, in characters. */
 const MAX_SHOWN_NAME_LENGTH = 200;

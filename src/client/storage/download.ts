@@ -16,6 +16,8 @@ export interface DownloadPlan {
   readonly options: TransferOptions;
   /** `total` is `undefined` while the length is unknown. */
   readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
+  /** Called with the `Content-Encoding` of the file, if it has one. */
+  readonly onEncoding: (encoding: string) => void;
 }
 
 /**
@@ -193,7 +195,9 @@ class Download {
     const { status, headers } = response;
     if (status !== 200) throw this.#fileChanged(status);
     // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
-    const isPlain = headers.get('content-encoding') === null && showsEncoding(response);
+    const encoding = headers.get('content-encoding');
+    if (encoding !== null) this.#plan.onEncoding(encoding);
+    const isPlain = encoding === null && showsEncoding(response);
     const length = headers.get('content-length');
     this.#total = isPlain && length !== null ? Number(length) : undefined;
     this.#fewest = fewestBytes(Number(length));
