@@ -237,10 +237,11 @@ function namesAddress(error: Error, address: string): boolean {
 }
 
 /**
- * Returns a `fetch` of the user's. Its failure counts as not sent only if the error names the address of the request,
- * because such a function may have other connections.
+ * Returns the `fetch` to use: that of the platform or, if there is one, the user's. A failure of the latter counts as not
+ * sent only if the error names the address of the request, because such a function may have other connections.
  */
-export function customFetch(fetch: Fetch): Fetch {
+export function fetchOf(fetch?: Fetch): Fetch {
+  if (!fetch) return platformFetch;
   return async (input, init) => {
     try {
       return await fetch(input, init);
