@@ -237,7 +237,7 @@ function namesAddress(error: Error, address: string): boolean {
 }
 
 /**
- * Returns the `fetch` to use: that of the platform or, if there is one, the user's. A failure of the latter counts as not
+ * Returns the user's `fetch`, or the `fetch` of the platform. A failure of the user's counts as not
  * sent only if the error names the address of the request, because such a function may have other connections.
  */
 export function fetchOf(fetch?: Fetch): Fetch {
