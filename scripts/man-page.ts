@@ -45,6 +45,8 @@ export function manPage(): string {
   );
   return `${[
     `.TH ${roff(NAME.toUpperCase())} 1`,
+    // Flags and fields are long words, between which justified text would have gaps.
+    '.ad l',
     `.SH NAME\n${roff(`${NAME}, aud`)} \\- builds audiences, waits for them and activates them`,
     `.SH SYNOPSIS\n.B ${roff(NAME)}\n[options] [command]`,
     `.SH GLOBAL OPTIONS\n${program.options.map(optionEntry).join('\n')}`,

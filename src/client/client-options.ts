@@ -27,7 +27,7 @@ import type { Credentials, TokenInput, TokenSource } from './auth/token-source.t
 import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
 import { debugLog } from './http/call-observer.ts';
 import { DEFAULTS, PAGE_NUMBERS, type Settings } from './http/request-options.ts';
-import { customFetch, type Fetch, type FetchOptions, OWN_FETCH_OPTIONS, platformFetch } from './http/send.ts';
+import { type Fetch, type FetchOptions, fetchOf, OWN_FETCH_OPTIONS } from './http/send.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 import type { Hooks } from './polling/wait-events.ts';
 import type { RateLimiter } from './rate-limit/permits.ts';
@@ -246,7 +246,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     logger,
     redactor: withHeaders,
     hooks: sets.filter((hooks) => HOOKS.some((name) => hooks[name])),
-    fetch: options.fetch ? customFetch(options.fetch) : platformFetch,
+    fetch: fetchOf(options.fetch),
     fetchOptions: options.fetchOptions ?? {},
     maxResponseBytes: options.maxResponseBytes ?? DEFAULTS.maxResponseBytes,
   };

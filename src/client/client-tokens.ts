@@ -1,7 +1,8 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { configuredBaseUrl } from '../util/base-url.ts';
+import { isUsableToken } from '../util/input-checks.ts';
 import type { Redactor } from '../util/redact.ts';
-import { type ClientTokens, clientTokens, isUsableToken, type TokenInput } from './auth/token-source.ts';
+import { type ClientTokens, clientTokens, type TokenInput } from './auth/token-source.ts';
 import type { ClientOptions } from './client-options.ts';
 import { loginToken } from './token-sources.ts';
 

@@ -1,5 +1,5 @@
 // For the other folders: what they need of the client beyond its public names, which `src/index.ts` exports.
-export { isUsableToken, readStoredToken } from './auth/token-source.ts';
+export { readStoredToken } from './auth/token-source.ts';
 export { CLIENT_OPTIONS } from './client-options.ts';
 export { readTokens } from './client-tokens.ts';
 export { createTransport } from './create-transport.ts';
@@ -8,16 +8,9 @@ export { PassedCall } from './http/passed-call.ts';
 export { CONFLICT_ADVICE, DEFAULTS } from './http/request-options.ts';
 export type { Failure } from './http/retry-policy.ts';
 export { retryDelay, statusFailureOf } from './http/retry-policy.ts';
-export { customFetch, hiddenReason, isNotSent, platformFetch, readResponse } from './http/send.ts';
+export { fetchOf, hiddenReason, isNotSent, readResponse } from './http/send.ts';
 export type { Transport } from './http/transport.ts';
 export type { PermitLog } from './rate-limit/permits.ts';
 export { limiterOf, SlidingWindowLog } from './rate-limit/rate-limiter.ts';
 export { mergeRateLimits } from './rate-limit/rate-limits.ts';
-export { activationResource } from './schemas/activation-schema.ts';
-export { audienceResource } from './schemas/audience-schema.ts';
-export { cohortResource } from './schemas/cohort-schema.ts';
-export type { DecodeContext } from './schemas/decode.ts';
-export { decodeList, decodeOne } from './schemas/decode.ts';
-export { projectResource, scheduleResource } from './schemas/open-resource-schemas.ts';
-export type { ResourceSchema } from './schemas/shared-schemas.ts';
-export { webhookEndpointResource } from './schemas/webhook-endpoint-schema.ts';
+export { unreadable } from './schemas/unreadable.ts';

@@ -1,6 +1,6 @@
-import { isUsableToken } from '../client/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import type { Fetch, TokenSource } from '../index.ts';
+import { isUsableToken } from '../util/input-checks.ts';
 
 /**
  * Returns a `fetch` that sends a bearer token to `origin` only. After a 401, it retries once with another token, unless

@@ -1,4 +1,4 @@
-import { platformFetch } from '../client/index.ts';
+import { fetchOf } from '../client/index.ts';
 import { ConfigurationError, check } from '../errors/audience-error.ts';
 import { operations } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
@@ -48,7 +48,7 @@ const checkOptions = option.optionChecker<OAuthClientOptions>('createOAuthClient
  */
 export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   checkOptions(options);
-  const { store, fetch = platformFetch, client, clientName = 'audience-activation' } = options;
+  const { store, fetch = fetchOf(), client, clientName = 'audience-activation' } = options;
   check(typeof store?.withLock === 'function', '`store` must be a token store, such as `memoryTokenStore()`.');
   const redactor = new Redactor();
   redactor.addSecret(client?.client_secret);

@@ -1,11 +1,10 @@
 import * as oauth from 'oauth4webapi';
 import {
-  customFetch,
   DEFAULTS,
   type Failure,
+  fetchOf,
   hiddenReason,
   isNotSent,
-  platformFetch,
   readResponse,
   retryDelay,
   statusFailureOf,
@@ -116,8 +115,7 @@ export class OAuthHttp {
   }
 
   readonly #fetch: RequestParts[typeof oauth.customFetch] = async (address, { body = null, ...init }) => {
-    const { fetch: custom } = this.#options;
-    const fetch = custom ? customFetch(custom) : platformFetch;
+    const fetch = fetchOf(this.#options.fetch);
     const response = await fetch(this.checkUrl(address).href, { ...init, body });
     const { text, isTruncated } = await readResponse(response, DEFAULTS.maxResponseBytes);
     const message = `The response is larger than ${DEFAULTS.maxResponseBytes} bytes.`;

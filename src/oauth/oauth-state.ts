@@ -1,8 +1,8 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import * as z from 'zod/mini';
-import { isUsableToken } from '../client/index.ts';
 import { OAuthError } from '../errors/oauth-errors.ts';
 import type { JsonObject } from '../spec/wire-values.ts';
+import { isUsableToken } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { LAST_MOMENT } from '../util/retry-after.ts';
 

@@ -41,7 +41,7 @@ return 1`,
  * all of them. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
  *
  * The token is stored in plain text and without an expiry. Its lock is the key `{<key>}:lock`, or `<key>:lock` if the
- * key has a hash tag (`{…}`). The holder renews the lock; that of a process that was killed expires after `lease`. If
+ * key has a hash tag (`{…}`). The holder renews the lock; the lock of a process that was killed expires after `lease`. If
  * Redis loses the token, a new one is issued; a lost OAuth grant needs a new sign-in.
  *
  * Loading and saving retry for ten seconds while Redis fails. Taking the lock also waits up to two minutes while

@@ -188,3 +188,11 @@ export function checkStorageHeaders(headers: Readonly<Record<string, string>>): 
   if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);
   checkSendable(headers);
 }
+
+/** Printable ASCII without spaces: tokens that a header can carry. */
+const HEADER_SAFE = /^[\x21-\x7e]+$/;
+
+/** Returns whether a value can be sent as a bearer token. */
+export function isUsableToken(token: unknown): token is string {
+  return typeof token === 'string' && HEADER_SAFE.test(token);
+}

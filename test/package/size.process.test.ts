@@ -3,7 +3,7 @@ import { sizeOfBundle, sizeOfChunks, sizeOfOwnCode } from '../../bench/support/b
 
 /** The most that the built package may take in a browser, minified and compressed. KiB. */
 const LIMITS = {
-  client: { oneFile: 67, firstLoad: 67, everything: 67, ownCode: 53 },
+  client: { oneFile: 68, firstLoad: 68, everything: 68, ownCode: 53 },
   webhooks: { oneFile: 3.2, firstLoad: 3.2, everything: 3.2, ownCode: 3.2 },
 } as const;
 
@@ -40,10 +40,10 @@ describe.each(['client', 'webhooks'] as const)('the size of the %s', (part) => {
 });
 
 describe('the size of all that webhooks export', () => {
-  it('is at most 5.7 KiB', async () => {
+  it('is at most 5.9 KiB', async () => {
     const { gzip } = await sizeOfBundle("export * from 'audience-activation/webhooks';");
     expect(gzip).toBeGreaterThan(1_000);
-    expect(gzip).toBeLessThanOrEqual(5.7 * 1_024);
+    expect(gzip).toBeLessThanOrEqual(5.9 * 1_024);
   });
 });
 

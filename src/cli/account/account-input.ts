@@ -1,4 +1,5 @@
 import { API } from '../../spec/operations.ts';
+import { isUsableToken } from '../../util/input-checks.ts';
 import { isThisMachine } from '../../util/loopback.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 
@@ -38,6 +39,3 @@ export function checkToken(token: string, source: string): void {
     `The token of ${source} must be visible ASCII without white space. Remove "Bearer ", spaces and line breaks from it.`,
   );
 }
-
-/** Returns whether a token can be sent in a header. */
-export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token);

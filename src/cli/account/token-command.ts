@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { TokenSource } from '../../index.ts';
+import { isUsableToken } from '../../util/input-checks.ts';
 import type { Context } from '../terminal/context.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
-import { isUsableToken } from './account-input.ts';
 
 /** Maximum duration of a token command. */
 export const TOKEN_COMMAND_MS = 60_000;

@@ -43,7 +43,7 @@ export function parseRows(
     const { key, file, ...body } = record;
     if (typeof key !== 'string' || !KEY.test(key))
       throw usageError(
-        `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - . that begins and ends with none of the dots: it names a folder.`,
+        `${where} needs a "key" of 1 to 100 of the characters A-Z a-z 0-9 _ - and . (a dot is neither first nor last), because the key names a folder.`,
       );
     const other = keys.get(key.toLowerCase());
     if (other)

@@ -1,35 +1,19 @@
-import * as client from '../../client/index.ts';
+import { unreadable } from '../../client/index.ts';
 import { type JobKind, type JobState, jobState } from '../../spec/job-status.ts';
 import { isObject } from '../../util/json.ts';
 import type { Session } from './check-session.ts';
 import type { Row } from './evidence.ts';
 import type { Findings, Kind } from './findings.ts';
 
-/** Schemas by which the client reads resources, by namespace. */
-const SCHEMAS: Readonly<Record<Kind | 'webhooks', client.ResourceSchema<unknown>>> = {
-  audiences: client.audienceResource,
-  activations: client.activationResource,
-  cohorts: client.cohortResource,
-  projects: client.projectResource,
-  schedules: client.scheduleResource,
-  webhooks: client.webhookEndpointResource,
-};
-
-/** Notes whether the client's own decoders accept a payload. */
+/** Notes whether the client can read a payload. */
 export function noteShape(findings: Findings, namespace: Kind | 'webhooks', verb: 'list' | 'get', data: unknown): void {
   const id = `shape:${namespace.slice(0, -1)}`;
-  const context = {
-    validation: 'lenient',
-    fail: (problem: string) => new TypeError(problem.replace('`data` is not as documented: ', '')),
-    warn: () => undefined,
-  } as unknown as client.DecodeContext; // all of it that the decoders use
-  try {
-    (verb === 'list' ? client.decodeList : client.decodeOne)(SCHEMAS[namespace])(data, context);
+  const problem = unreadable(namespace, verb, { status: 'success', code: 200, message: '', data });
+  if (problem === undefined) {
     const state = verb === 'get' || namespace === 'webhooks' ? 'confirmed' : 'likely';
     if (findings.stateOf(id) !== 'differs') findings.set(id, state, 'The client can read the responses.');
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    const text = `The client refuses responses of ${namespace}.${verb}: ${error.message}.`;
+  } else {
+    const text = `The client refuses responses of ${namespace}.${verb}: ${problem}.`;
     findings.set(id, 'differs', text, { breaks: true });
   }
 }

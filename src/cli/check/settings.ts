@@ -33,7 +33,7 @@ export function mergeFindings(
 ): { readonly contract: ServiceContract; readonly notes: readonly string[] } {
   const { checked: earlier, ...settings } = structuredClone(base);
   const contract: ServiceContract = { ...(settings.$schema === undefined && { $schema }), ...settings };
-  // The meaning of a status is a guess: that of the file is not.
+  // The meaning of a status is a guess, but not the meaning in the file.
   for (const [path, value] of findings.flatMap(({ setting = {} }) => leavesOf(setting)))
     if (path[0] !== 'statuses' || valueAt(contract, path) === undefined) set(contract, path, value);
   const notes = leavesOf(base).flatMap(([path, was]) => {

@@ -79,7 +79,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'key',
-        'Names the row in the journal, and its folder: 1 to 100 of the characters A-Z a-z 0-9 _ - . The command sends all other fields.',
+        'Names the row in the journal, and its folder: 1 to 100 of the characters A-Z a-z 0-9 _ - and . (a dot is neither first nor last). The command sends all other fields.',
       ],
       [
         'file',

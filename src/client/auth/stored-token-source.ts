@@ -2,10 +2,10 @@ import { ValidationError } from '../../errors/api-errors.ts';
 import { ConfigurationError, withDetails } from '../../errors/audience-error.ts';
 import { messageOf } from '../../util/callbacks.ts';
 import { singleFlight } from '../../util/concurrency.ts';
+import { isUsableToken } from '../../util/input-checks.ts';
 import {
   type Credentials,
   fingerprint,
-  isUsableToken,
   type StoredToken,
   type TokenContext,
   type TokenOperation,

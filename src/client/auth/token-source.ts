@@ -61,14 +61,6 @@ export interface TokenContext {
   issueToken(operation: TokenOperation, credentials: Credentials): Promise<StoredToken>;
 }
 
-/** Printable ASCII without spaces: tokens that a header can carry. */
-const HEADER_SAFE = /^[\x21-\x7e]+$/;
-
-/** Returns whether a value can be sent as a bearer token. */
-export function isUsableToken(token: unknown): token is string {
-  return typeof token === 'string' && HEADER_SAFE.test(token);
-}
-
 /** The token source of a client, as its calls use it. */
 export interface ClientTokens extends TokenSource {
   /** True if a 401 may be retried with another token; a static token cannot be renewed. */

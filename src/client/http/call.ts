@@ -9,11 +9,11 @@ import {
   checkNumbers,
   checkOptionNames,
   InvalidInputError,
+  isUsableToken,
   refuseOddQuery,
   refusePromises,
 } from '../../util/input-checks.ts';
 import { withRetries } from '../../util/retry.ts';
-import { isUsableToken } from '../auth/token-source.ts';
 import { attempt, type SuccessResponse } from './attempt.ts';
 import { type CallObserver, logRetry } from './call-observer.ts';
 import type { CallRecord } from './call-record.ts';

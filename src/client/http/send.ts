@@ -237,10 +237,11 @@ function namesAddress(error: Error, address: string): boolean {
 }
 
 /**
- * Returns a `fetch` of the user's. Its failure counts as not sent only if the error names the address of the request,
- * because such a function may have other connections.
+ * Returns the user's `fetch`, or the `fetch` of the platform. A failure of the user's counts as not
+ * sent only if the error names the address of the request, because such a function may have other connections.
  */
-export function customFetch(fetch: Fetch): Fetch {
+export function fetchOf(fetch?: Fetch): Fetch {
+  if (!fetch) return platformFetch;
   return async (input, init) => {
     try {
       return await fetch(input, init);
