@@ -65,6 +65,9 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 };
 
 const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
+/** Advice if a presigned link was refused, which needs no token. */
+const LINK_REFUSED =
+  'Storage refused the link, and not the service: the token is not the cause. Run this again for a new link.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
 /** Advice that replaces the client's advice. For other codes, the command prints the client's advice, except for create requests. */
@@ -72,13 +75,19 @@ const ADVICE: Texts = {
   'response-too-large': () => 'Request less, for example with --query per_page=10.',
   'redirect-refused': (error) =>
     isTransfer(error) ? '' : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
-  'authentication-failed': ({ reason }) =>
-    reason === 'credentials'
-      ? ''
-      : 'The token is missing, invalid, expired, revoked or of the wrong kind: a login ends the previous login token, and a password change ends all tokens.',
-  'permission-denied': ({ path }) =>
-    path === operations['mcp.send'].path ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}` : NO_SCOPE,
-  'not-found': () => NOT_FOUND,
+  'authentication-failed': (error) =>
+    isTransfer(error)
+      ? LINK_REFUSED
+      : error.reason === 'credentials'
+        ? ''
+        : 'The token is missing, invalid, expired, revoked or of the wrong kind: a login ends the previous login token, and a password change ends all tokens.',
+  'permission-denied': (error) =>
+    isTransfer(error)
+      ? LINK_REFUSED
+      : error.path === operations['mcp.send'].path
+        ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}`
+        : NO_SCOPE,
+  'not-found': (error) => (isTransfer(error) ? LINK_REFUSED : NOT_FOUND),
   'not-an-envelope': ({ advice, status }) =>
     status >= 400 ? 'Something other than the service refused the request: check --base-url and the proxy.' : advice,
   'not-acceptable': () =>

@@ -176,6 +176,16 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: '403 insufficient_scope. Only tokens of scope "mcp" are accepted here. Sign in with `audience-activation login',
     },
     'another operation': { args: ['budget'], service: responds(403, { message: 'No.' }) },
+    'results in storage': {
+      args: ['activations', 'download', '1'],
+      service: (request, response) => {
+        const uri = `http://${request.headers.host}/expired`;
+        const respond =
+          request.url === '/expired' ? responds(403, 'x') : activationWith([{ name: 'x', results: { uri } }]);
+        respond(request, response);
+      },
+      text: 'Storage refused the link, and not the service: the token is not the cause.',
+    },
   },
   'not-found': {
     'an id': {
@@ -191,7 +201,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
           request.url === '/gone' ? responds(404, 'x') : activationWith([{ name: 'x', results: { uri } }]);
         respond(request, response);
       },
-      text: 'storage responded with 404',
+      text: 'storage responded with 404. Storage refused the link, and not the service: the token is not the cause.',
     },
   },
   'not-acceptable': { 'a proxy': { args: ['budget'], service: responds(406, { message: 'x' }) } },
