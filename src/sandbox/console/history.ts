@@ -14,7 +14,7 @@ export interface StatusChange extends JobChange {
   readonly requests: number;
 }
 
-/** One thing that happened, in lines of the clock's page. */
+/** One thing that happened, in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'disabled';
@@ -37,8 +37,8 @@ type Milestone = 'ended' | 'delivered' | 'replayed' | 'limited';
 /** Most jobs whose changes are kept. */
 const MAX_JOBS = 10_000;
 
-/** Most events that are kept while the clock runs. */
-const MAX_EVENTS = 100_000;
+/** Most events that are kept. */
+const MAX_EVENTS = 10_000;
 
 /** The statuses of jobs, and what an action does, while a console is open. */
 export class History {
@@ -49,14 +49,12 @@ export class History {
   readonly #current = new Set<Advance>();
   /** What has been seen at least once, also after the log has dropped it. */
   readonly seen = new Set<Milestone>();
-  /** The latest advance, by an action of the console. */
-  latest: Advance | undefined;
-  /** What has happened since then, while the clock runs; the latest part. */
-  #since: Advance;
+  /** What has happened since the console was opened; the latest part. */
+  #all: Advance;
 
   constructor(service: Service) {
     this.#service = service;
-    this.#since = this.#begin();
+    this.#all = this.#begin();
     this.#look();
     service.observers.add({
       onRequest: ({ entry }) => this.#lookAt(entry),
@@ -71,8 +69,7 @@ export class History {
   /** Forgets everything: another state has replaced the present one. */
   clear(): void {
     this.#jobs.clear();
-    this.latest = undefined;
-    this.#since = this.#begin();
+    this.#all = this.#begin();
     this.seen.clear();
     this.#look();
   }
@@ -96,26 +93,20 @@ export class History {
     return { from: this.#service.clock.now(), to: 0, events: [] };
   }
 
-  /** Keeps an advance, after which another part begins. */
-  finishAdvance(advance: Advance): void {
-    this.latest = advance;
-    this.#since = this.#begin();
-  }
-
-  /** What has happened since the latest advance, or since the console was opened. */
-  get sinceLatest(): Advance {
-    return { ...this.#since, to: this.#service.clock.now() };
+  /** What has happened since the console was opened; the latest part. */
+  get all(): Advance {
+    return { ...this.#all, to: this.#service.clock.now() };
   }
 
   /** Returns the recorded lines, including the actions in progress. */
   *#records(): Generator<Advance> {
     yield* this.#current;
-    const { events } = this.#since;
+    const { events } = this.#all;
     if (events.length >= MAX_EVENTS) {
       events.splice(0, MAX_EVENTS / 2);
-      this.#since = { ...this.#since, from: events[0]?.at ?? this.#since.from };
+      this.#all = { ...this.#all, from: events[0]?.at ?? this.#all.from };
     }
-    yield this.#since;
+    yield this.#all;
   }
 
   /** Returns the statuses of a job, the first one first. */

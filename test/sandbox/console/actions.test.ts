@@ -225,16 +225,11 @@ describe('an action by its endpoint', () => {
     expect(data.notice).toContain(
       'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 need information), 4 deliveries succeeded, 4 failed; the next event',
     );
-    const report = await page('/clock');
-    for (const job of [6, 7, 8, 9]) expect(report).toContain(`<a href="/resources/${job}">audience ${job}</a>`);
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
     expect(later.data.notice).toContain('Down is switched off; nothing is due.');
-    const text = (await page('/clock')).replaceAll(/<[^>]*>/g, '');
-    expect(text).toContain('from 00:10:10 to 2 Jan, 00:10:10 (+1 d)');
-    expect(text).toContain('Switched off');
-    expect(text).toMatch(/20 deliveries attempted.*20 exhausted/s);
+    expect(await page('/clock')).toMatch(/aria-label="\d+ failed, 20 gave up, 1 switched off"/);
   });
 
   it('sends a request with changes and a token of its account; hidden credentials are those that were sent', async () => {

@@ -9,6 +9,7 @@ import type { Page } from '../layout.ts';
 import { listView, search, segments } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourceLink, resourcesOf } from '../objects.ts';
 import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
+import { smallTrack } from '../tracks.ts';
 import { count, durationText, relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
@@ -83,12 +84,13 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     columns: [
       ['Name', '', ({ kind, id, name }) => resourceLink({ kind, id, name }), 'main'],
       ['Kind and id', 'w3', ({ kind, id }) => html`<small>${kind} ${id}</small>`],
-      ['Status', 'w4', (job) => [jobBadge(job.resource.status), progress(job, now)], 'state'],
+      ['Status', 'w4', (job) => jobBadge(job.resource.status), 'state'],
       [
         'Ends',
         'w4',
         ({ end, endsAs }) => [relativeText(end - now), endsAs === 104 || endsAs === 4 ? '' : `, as ${endsAs}`],
       ],
+      ['Its time', 'w4', (job) => progress(job, now), 'full'],
       ['Actions', 'w1', endButton, 'right'],
     ],
     empty: emptyState(
@@ -114,7 +116,12 @@ function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
   const created = Date.parse(`${String(resource.created_at).replace(' ', 'T')}Z`);
   if (Number.isNaN(created) || end <= created) return '';
   const share = Math.max(0, Math.min(100, Math.round(((now - created) / (end - created)) * 100)));
-  return html`<progress class="busy" value="${share}" max="100" aria-label="${share} % of ${kind} ${id}"></progress>`;
+  const passed = { from: created, to: Math.min(now, end), tone: 'busy', title: `${share} % has passed` } as const;
+  const planned = { from: passed.to, to: end, tone: 'busy', title: 'planned', isPlanned: true } as const;
+  return smallTrack(
+    { label: `${share} % of ${kind} ${id}`, spans: [passed, planned] },
+    { from: created, to: end, now },
+  );
 }
 
 /** Returns the button that ends a job. */

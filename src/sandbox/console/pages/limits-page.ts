@@ -3,11 +3,12 @@ import type { SlidingWindow } from '../../sliding-window.ts';
 import type { Company, Token } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, advanceBy, formDialog, numberInput, opener } from '../forms.ts';
-import { attributesOf, type Content, emptyState, foreign, type Html, head, live, meter } from '../html.ts';
+import { attributesOf, type Content, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import { chosenAccount, shownCompanies } from '../shown-accounts.ts';
-import { durationText } from '../words.ts';
+import { windowTrack } from '../tracks.ts';
+import { count, durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 
@@ -56,7 +57,13 @@ function limitList(console: ConsoleContext, query: URLSearchParams): readonly Ht
         ({ name, owner, account }) => html`<b>${name}</b> <small>${foreign(owner)} ${foreign(account, ' ')}</small>`,
         'main wrap',
       ],
-      ['Used', 'w5', ({ name, owner, window }) => meter(`${name}, ${owner}`, window.count(now), window.limit), 'full'],
+      ['Used', 'w3', ({ window }) => `${count(window.count(now))} of ${count(window.limit)}`],
+      [
+        'Before and after now',
+        'w5',
+        ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now),
+        'full',
+      ],
       ['Free', 'w3', ({ window }) => freeText(window, now), 'wrap'],
       ['Actions', 'w5', (limit) => actionsOf(limit, now), 'right'],
     ],

@@ -13,7 +13,6 @@ import {
   head,
   httpBadge,
   live,
-  meter,
   timeElement,
   timeline,
 } from '../html.ts';
@@ -100,7 +99,7 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
     ['Operation', operationOf(method, path)?.name ?? ''],
     ['Fault', fault ?? ''],
     ['Response of the service', served === undefined ? '' : httpBadge(served)],
-    [`Bucket ${bucket?.name ?? ''}`, bucket ? meter(`Bucket ${bucket.name}`, bucket.used, bucket.limit) : ''],
+    [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)}` : ''],
     ['Builds', buildsOf(entry)],
   ]);
 }
@@ -124,7 +123,7 @@ function timeOf({ at }: LogEntry, now: number): Html {
 function buildsOf({ budget }: LogEntry): Content {
   if (!budget) return '';
   const { hour, day } = budget;
-  return html`${meter('Builds in an hour', hour.used, hour.limit, ' in an hour')}, ${day.used} of ${day.limit} in a day`;
+  return `${hour.used} of ${hour.limit} in an hour, ${day.used} of ${day.limit} in a day`;
 }
 
 async function details(console: ConsoleContext, recorded: HandledRequest): Promise<Html> {
