@@ -525,7 +525,7 @@ describe('the pages', () => {
   });
 
   it('the details of requests are bounded by their bytes', async () => {
-    const { act, api, page, sandbox } = await startConsole();
+    const { api, page, sandbox } = await startConsole();
     await api('POST', '/api/v2/projects/create', { name: 'the-name' }, { 'idempotency-key': 'the-first' });
     expect(textOf(await page('/requests?q=the-name'))).not.toContain('are not kept');
     for (let count = 0; count < 20; count++)
@@ -541,9 +541,30 @@ describe('the pages', () => {
     }
     expect(textOf(await page('/requests'))).not.toContain('are not kept');
     expect(await page(`/requests/${last}`)).toContain('id="curl"');
-    // A state has no details.
-    await act('POST /api/state', sandbox.save());
-    expect(textOf(await page('/requests?q=the-name'))).toContain('The details of 22 requests are not kept');
+  });
+
+  it('a search finds requests by key, name, created id and what they named after a state was loaded', async () => {
+    const { act, api, page, sandbox, createAudience } = await startConsole();
+    await api('POST', '/api/v2/projects/create', { name: 'Spring' }, { 'idempotency-key': 'key-of-spring' });
+    await api('POST', '/api/v2/projects/create', { name: 'Other' }, { 'idempotency-key': 'key-of-spring' });
+    const seed = await createAudience();
+    sandbox.jobs.finish('audience', seed, 104);
+    await api('POST', '/api/v2/activations/create', { audience_id: seed });
+    const state = sandbox.save();
+    const [created, , , activation] = sandbox.log;
+    await act('POST /api/state', state);
+    const idsOf = async (query: string) =>
+      [...(await page(`/requests?repeats=all&q=${query}`)).matchAll(/<a href="\/requests\/(req_\w+)"/g)].map(
+        ([, id]) => id,
+      );
+    expect(await idsOf('key:key-of-spring')).toEqual(['req_2', 'req_1']);
+    expect(await idsOf('spring')).toEqual(['req_2', 'req_1']);
+    expect(await idsOf('other')).toEqual(['req_2']);
+    expect(await idsOf(`id:${created?.createdId}`)).toEqual(['req_1']);
+    expect(await idsOf(`id:${seed}`)).toEqual([activation?.id, 'req_3']);
+    expect(textOf(await page('/requests?q=spring'))).toContain('The bodies of 4 requests are not kept');
+    expect(textOf(await page('/requests'))).toMatch(/“Other”: .*created Spring/s);
+    expect(await page('/requests/req_1')).toContain('Its details are not kept');
   });
 
   it('bodies of reads are dropped before the details of any write', async () => {

@@ -17,7 +17,7 @@ import {
 import { numberOf } from '../lists.ts';
 import { findResource, reasonText, resourceLink, type ShownResource } from '../objects.ts';
 import { reasonLine } from '../request-reason.ts';
-import { createdBy, keptText } from '../request-search.ts';
+import { keptText } from '../request-search.ts';
 import { count, counted } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
@@ -66,7 +66,6 @@ function storyOf(
 ): readonly Chapter[] {
   const { service, history } = console;
   const now = service.clock.now();
-  const isCreate = (entry: LogEntry): boolean => createdBy(console, entry) === id;
   const changes = history.changesOf(id);
   const end = (changes.at(-1)?.requests ?? 0) + 0.7;
   const chapters = [
@@ -74,7 +73,7 @@ function storyOf(
     ...groups
       .toReversed()
       .map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
-    ...requests.map((entry) => requestChapter(console, entry, id, isCreate(entry) ? -1 : numberOf(entry.id))),
+    ...requests.map((entry) => requestChapter(console, entry, id, entry.createdId === id ? -1 : numberOf(entry.id))),
   ];
   return withPolls(
     chapters.sort((a, b) => a.at - b.at || a.order - b.order),
@@ -88,11 +87,11 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const kept = console.recorder.find(entry);
   // Sorted by its beginning, because its effects come before its end.
   const at = kept?.started.time ?? Date.parse(entry.at);
-  const key = kept?.headers.get('idempotency-key');
+  const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry);
-  const created = createdLink(console, createdBy(console, entry), id);
+  const created = createdLink(console, entry.createdId, id);
   const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
   return { at, order, parts, isPoll: isPollOf(entry, id) };
 }

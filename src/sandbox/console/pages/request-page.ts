@@ -178,11 +178,10 @@ function bodyBlock(id: string, text: string | undefined, size: number, file?: Ha
 }
 
 /** Other requests of the account with the same idempotency key, and the time between them. */
-function attempts({ service, recorder }: ConsoleContext, { entry: own }: HandledRequest, key: string): Html {
+function attempts({ service }: ConsoleContext, { entry: own }: HandledRequest, key: string): Html {
   const { log, accounts } = service.state;
   const now = service.clock.now();
-  const hasKey = (entry: LogEntry): boolean => recorder.find(entry)?.headers.get('idempotency-key') === key;
-  const same = log.filter((entry) => entry.account === own.account && hasKey(entry));
+  const same = log.filter(({ account, idempotencyKey }) => account === own.account && idempotencyKey === key);
   const record = accounts.get(own.account ?? '')?.idempotencyKeys.get(key);
   const until = record?.response && record.expiresAt > now && timeElement(record.expiresAt, now);
   const kept = until ? html`<p class="soft">Until ${until}, the same key and body get the stored response.</p>` : '';

@@ -5,9 +5,9 @@ import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, l
 import type { Page } from '../layout.ts';
 import { addressOf, type Column, listView, numberOf, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
-import { targetOf } from '../redact-request.ts';
+import { redactText, targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, keptText, nameIn, unsearchedText } from '../request-search.ts';
+import { findRequests, keptText, unsearchedText } from '../request-search.ts';
 import { count } from '../words.ts';
 
 const PATH = '/requests';
@@ -158,14 +158,14 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
   const created = createdText(console, entry);
   const replayed = entry.replayed ? badge('', 'replayed') : '';
   if (line === '' || entry.replayed) return html`${created} ${replayed}`;
-  const name = created === '' ? nameIn(console, entry) : '';
+  const name = created === '' ? redactText(entry.name ?? '') : '';
   const reason = html`${name && html`“<bdi>${name}</bdi>”: `}${line}`;
   return created === '' ? reason : [reason, '; ', created];
 }
 
 /** Returns what a request has created, and what has become of it. */
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
-  const id = createdBy(console, entry);
+  const id = entry.createdId;
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
   if (!resource) return `created ${id}, which has been deleted`;
