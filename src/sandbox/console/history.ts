@@ -1,6 +1,6 @@
 import type { JobChange } from '../jobs.ts';
 import type { Service } from '../service.ts';
-import type { Endpoint, LogEntry } from '../state.ts';
+import type { Endpoint } from '../state.ts';
 import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { findResource, type Owner } from './objects.ts';
@@ -31,9 +31,6 @@ export interface Advance {
   readonly events: HappenedAt[];
 }
 
-/** What ticks off one of the first steps. */
-type Milestone = 'ended' | 'delivered' | 'replayed' | 'limited';
-
 /** Most jobs whose changes are kept. */
 const MAX_JOBS = 10_000;
 
@@ -47,20 +44,15 @@ export class History {
   #isInConsole = false;
   /** The actions that are being done. */
   readonly #current = new Set<Advance>();
-  /** What has been seen at least once, also after the log has dropped it. */
-  readonly seen = new Set<Milestone>();
   /** What has happened since the console was opened; the latest part. */
   #all: Advance;
 
   constructor(service: Service) {
     this.#service = service;
     this.#all = this.#begin();
-    this.#look();
     service.observers.add({
-      onRequest: ({ entry }) => this.#lookAt(entry),
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => {
-        this.seen.add('delivered');
         if (delivery) for (const { events } of this.#records()) addDelivery(events, event.endpoint, delivery);
       },
     });
@@ -70,23 +62,6 @@ export class History {
   clear(): void {
     this.#jobs.clear();
     this.#all = this.#begin();
-    this.seen.clear();
-    this.#look();
-  }
-
-  /** Looks for milestones in a state. */
-  #look(): void {
-    const { state, jobs, webhooks } = this.#service;
-    for (const entry of state.log) this.#lookAt(entry);
-    if (webhooks.attempts.length > 0) this.seen.add('delivered');
-    for (const { audiences, activations, cohorts, estimates } of state.accounts.values())
-      for (const id of [audiences, activations, cohorts, estimates].flatMap((all) => [...all.keys()]))
-        if (!jobs.saved.running.has(id)) this.seen.add('ended');
-  }
-
-  #lookAt({ replayed, status }: LogEntry): void {
-    if (replayed) this.seen.add('replayed');
-    if (status === 429) this.seen.add('limited');
   }
 
   #begin(): Advance {
@@ -146,7 +121,6 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
-    this.seen.add('ended');
     const owner = findResource(this.#service, id)?.account;
     for (const { events } of this.#records())
       events.push({ at, what: 'jobs', subject: `${kind} ${id}`, owner, result: outcome });

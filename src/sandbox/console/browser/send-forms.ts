@@ -1,6 +1,6 @@
 import { ask, showSecret } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
-import { keepToken, refresh } from './live.ts';
+import { refresh } from './live.ts';
 import { notify } from './notices.ts';
 
 /** Returns the fields of a form with the types of their inputs; empty ones and disabled ones are left out. */
@@ -56,12 +56,17 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
+/** Returns the line of a shell that sets the address and a token. */
+function exportLine(token: string): string {
+  return `export AUDIENCE_BASE_URL=${find('.addr')?.dataset.text} AUDIENCE_TOKEN='${token}'`;
+}
+
 function showResult(result: Readonly<Record<string, unknown>>): void {
   const { typescript, notice = 'Done.', id, token, secret = token } = result;
   if (typeof secret !== 'string') {
     // Only ids of requests are strings.
     notify(String(notice), { code: typescript, request: id });
-  } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? keepToken(token) : undefined);
+  } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? exportLine(token) : undefined);
 }
 
 async function send(form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<void> {
@@ -93,7 +98,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
     if (question === undefined || (await ask(question, consequence, answer))) await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');
-    void refresh(true);
+    void refresh();
   }
 }
 
@@ -101,7 +106,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
 function applyFilter(form: HTMLFormElement): void {
   const fields = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
   history.replaceState(null, '', `${location.pathname}?${new URLSearchParams(fields)}`);
-  void refresh(true);
+  void refresh();
 }
 
 /** Lets the script send the forms of a page, and filters apply while somebody types. */

@@ -33,7 +33,6 @@ import { accountField, chosenAccount, shownAccounts, shownCompanies } from '../s
 import { chart, rangeOf } from '../tracks.ts';
 import { count, relativeText, withoutOverrides } from '../words.ts';
 import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
-import { liveButtons } from './requests-page.ts';
 
 const PATH = '/deliveries';
 
@@ -59,7 +58,7 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
         'notifications',
         notes.reverse().map((text) => note('warn', withoutOverrides(text))),
       ),
-      html`<div class="head"><h2>Events</h2>${segs}<div class="acts">${liveButtons()}</div></div>`,
+      html`<div class="head"><h2>Events</h2>${segs}</div>`,
       deliveryList(console, query, endpoints, groups),
       live('forms', [createDialog(accountField(console, query)), editDialog()]),
     ],
@@ -99,7 +98,7 @@ function deliveryList(
     kept: ['state'],
     selections: selectionsOf(endpoints),
     matching: search(groups.filter(hasFields(query)), query, textOf),
-    canPause: true,
+    isGrowing: true,
     total: groups.length,
     keyOf: ({ event }) => event.order,
     caption: 'Deliveries, by their first attempt, the latest first',

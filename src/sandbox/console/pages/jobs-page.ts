@@ -10,7 +10,7 @@ import { listView, search, segments } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourceLink, resourcesOf } from '../objects.ts';
 import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
 import { smallTrack } from '../tracks.ts';
-import { count, durationText, relativeText } from '../words.ts';
+import { durationText, relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
@@ -42,13 +42,10 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
   const matching = hits.filter((job) => kind === '' || job.kind === kind);
   const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
   const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
-  // It ends all jobs of a kind, not those that a filter has found.
-  const isWhole = hits.length === service.jobs.saved.running.size;
-  const completeAll = isWhole && matching.length > 0 ? completeButton(kind, matching.length) : '';
   const add = opener('outcome', 'Add…', { style: 'small', label: 'Add an outcome' });
   return {
     title: 'Jobs',
-    content: html`${head('Jobs', live('kinds', choices), live('all', completeAll))}
+    content: html`${head('Jobs', live('kinds', choices))}
 <div class="cols"><div>${jobList(query, matching, jobs.length, service.clock.now())}</div><div>
 <section class="card" aria-labelledby="next-title"><div class="head"><h2 id="next-title">Next outcomes</h2><div class="acts">${add}</div></div>
 <p class="hint">The next job of its kind ends like this. Without an outcome, it completes.</p>
@@ -57,17 +54,6 @@ ${live('queued', queuedOutcomes(service))}</section>
 ${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div></div>
 ${endDialog()}${outcomeDialog()}`,
   };
-}
-
-function completeButton(kind: string, number: number): Html {
-  const things = KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs';
-  return actionForm('POST /api/jobs/finish-several', 'Complete all…', {
-    values: { status: 104, ...(kind !== '' && { kind }) },
-    confirm: [
-      `Complete all ${count(number)} ${things}?`,
-      'Each ends now as 104 (cohorts: 4), and its event is delivered. Outcomes that are queued stay queued.',
-    ],
-  });
 }
 
 const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: number, now: number): readonly Html[] =>

@@ -18,7 +18,7 @@ import { numberOf } from '../lists.ts';
 import { findResource, reasonText, resourceLink, type ShownResource } from '../objects.ts';
 import { reasonLine } from '../request-reason.ts';
 import { keptText } from '../request-search.ts';
-import { count, counted } from '../words.ts';
+import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
 /** Something that happened to a resource, or because of it. */
@@ -26,8 +26,6 @@ interface Chapter extends Omit<Happening, 'content'> {
   readonly parts: readonly Content[];
   /** Rank among the chapters of the same time. */
   readonly order: number;
-  /** Set for a poll: many are one line. */
-  readonly isPoll?: boolean;
 }
 
 /** Returns whether a request was a successful read of a resource. */
@@ -57,7 +55,7 @@ export function storySection(
   return html`<h2>What happened</h2>${lead}${more}${timeline(happenings, now)}`;
 }
 
-/** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
+/** Returns what happened but polls, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
 function storyOf(
   console: ConsoleContext,
   { id }: ShownResource,
@@ -73,12 +71,11 @@ function storyOf(
     ...groups
       .toReversed()
       .map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
-    ...requests.map((entry) => requestChapter(console, entry, id, entry.createdId === id ? -1 : numberOf(entry.id))),
+    ...requests
+      .filter((entry) => !isPollOf(entry, id))
+      .map((entry) => requestChapter(console, entry, id, entry.createdId === id ? -1 : numberOf(entry.id))),
   ];
-  return withPolls(
-    chapters.sort((a, b) => a.at - b.at || a.order - b.order),
-    id,
-  );
+  return chapters.sort((a, b) => a.at - b.at || a.order - b.order);
 }
 
 const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part === '' ? html`` : html`${part} `));
@@ -93,7 +90,7 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const reason = reasonLine(entry);
   const created = createdLink(console, entry.createdId, id);
   const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, order, parts, isPoll: isPollOf(entry, id) };
+  return { at, order, parts };
 }
 
 function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
@@ -126,20 +123,4 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
   const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
   return { at, order, parts };
-}
-
-/** Puts polls that follow one another into the line of what they have read. */
-function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[] {
-  const result: Chapter[] = [];
-  let polls = 0;
-  for (const [index, chapter] of chapters.entries()) {
-    if (!chapter.isPoll) result.push(chapter);
-    else polls++;
-    if (polls === 0 || chapters[index + 1]?.isPoll) continue;
-    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
-    const before = result.pop();
-    result.push({ ...(before ?? chapter), parts: [...(before?.parts ?? []), link] });
-    polls = 0;
-  }
-  return result;
 }

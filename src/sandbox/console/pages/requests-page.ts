@@ -73,10 +73,6 @@ const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
 /** Returns what refusals of one kind have in common: the request, but for ids, and the reason. */
 const kindOf = ({ method, path, why = '' }: LogEntry): string => withoutIds(`${method} ${path} ${why}`);
 
-/** Returns the button that pauses a live list. */
-export const liveButtons = (): Html =>
-  html`<span class="badge ok" data-state>Live</span><button type="button" class="small" data-pause aria-pressed="false">Pause</button>`;
-
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
@@ -86,7 +82,7 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
   return {
     title: 'Requests',
     content: [
-      head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
+      head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
       live('kept', [
         kept && html`<p class="hint">Only ${kept} are kept.</p>`,
         unsearched && html`<p class="hint">${unsearched}</p>`,
@@ -111,7 +107,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
       ['Repeats', 'repeats', REPEATS],
     ],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
-    canPause: true,
+    isGrowing: true,
     total: state.log.length,
     keyOf: ({ entry }) => entry.id,
     caption: 'Requests, the latest first',
