@@ -61,7 +61,7 @@ function topBar(console: ConsoleContext, path: string, query: URLSearchParams): 
 <button class="chip addr" data-text="${api}"><span class="soft far">API</span>
 <code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>
 <div id="filter" data-live>${accountFilter(console, path, query)}</div>
-<a href="/clock" class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span></a></header>`;
+<a href="/clock" class="button chip" id="now" data-live><span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span></a></header>`;
 }
 
 /** Returns the filter of all pages; with one account, there is nothing to filter. */
