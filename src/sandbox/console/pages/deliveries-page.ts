@@ -134,7 +134,7 @@ function selectionsOf(endpoints: readonly Endpoint[]): readonly (readonly [strin
 }
 
 const attemptsOf = ({ latest }: DeliveryGroup): Content =>
-  html`${latest.delivery.attempt} of 6 ${latest.delivery.manual ? html`<small>manual</small>` : ''} ${responseBadge(latest)}`;
+  html`${latest.delivery.attempt} of 6 ${responseBadge(latest)}`;
 
 function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
   if (retryAt !== undefined) return badge('warn', html`next ${timeElement(retryAt, now)}`);

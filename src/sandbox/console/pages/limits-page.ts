@@ -57,15 +57,14 @@ function limitList(console: ConsoleContext, query: URLSearchParams): readonly Ht
         ({ name, owner, account }) => html`<b>${name}</b> <small>${foreign(owner)} ${foreign(account, ' ')}</small>`,
         'main wrap',
       ],
-      ['Used', 'w3', ({ window }) => `${count(window.count(now))} of ${count(window.limit)}`],
+      ['Used', 'w4', ({ window }) => usedText(window, now), 'wrap'],
       [
         'Before and after now',
-        'w5',
+        'w4',
         ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now),
         'full',
       ],
-      ['Free', 'w3', ({ window }) => freeText(window, now), 'wrap'],
-      ['Actions', 'w5', (limit) => actionsOf(limit, now), 'right'],
+      ['Actions', 'w2', (limit) => actionsOf(limit, now), 'right'],
     ],
     empty: emptyState('No organizations', 'An account belongs to one, whose builds are counted.'),
   });
@@ -98,10 +97,11 @@ function bucketsOf(console: ConsoleContext, query: URLSearchParams): readonly Li
 
 const keyOf = ({ id }: Token, name: (typeof BUCKETS)[number]): number => id * BUCKETS.length + BUCKETS.indexOf(name);
 
-const freeText = (window: SlidingWindow, now: number): Content => {
+function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);
-  return wait === 0 ? '' : html`<span class="warn">1 free in ${durationText(wait + 999)}</span>`;
-};
+  const free = wait === 0 ? '' : html` <span class="warn">1 free in ${durationText(wait)}</span>`;
+  return html`${count(window.count(now))} of ${count(window.limit)}${free}`;
+}
 
 function actionsOf({ name, owner, window, company }: Limit, now: number): Content {
   const wait = window.retryAfter(now);
