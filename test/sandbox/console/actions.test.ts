@@ -259,7 +259,7 @@ describe('an action by its endpoint', () => {
       [2, true],
     ]);
     const list = await page('/deliveries');
-    expect(list).toContain('manual');
+    expect(await page(`/deliveries?event=${eventId}&to=${id}`)).toContain('>manual</span>');
     // The list shows the time of the first attempt, by which it is ordered.
     expect(list).toMatch(/<td role="cell"><time[^>]*>00:00:00</);
     await act('POST /api/webhooks/pause', { id });
