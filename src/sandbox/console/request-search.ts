@@ -122,7 +122,7 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
   return (entry) => searchText(console, entry).includes(word);
 }
 
-/** Returns all that a request can be found by, in small letters: of JSON and forms their values, not the names of their fields. */
+/** Returns the searchable text of a request in lower case. For JSON and forms, it contains the values without the field names. */
 const searchText = remembered((console, entry, recorded) => {
   const { id, method, path, status, account = '', why = '', fault = '' } = entry;
   const { url = '', body, response = '' } = recorded;

@@ -41,7 +41,7 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
   const matching = hits.filter((job) => kind === '' || job.kind === kind);
   const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
   const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
-  // It ends all jobs of a kind, not those that a filter has found.
+  // The button ends all jobs of a kind, not only the filtered jobs.
   const isWhole = hits.length === service.jobs.saved.running.size;
   const completeAll = isWhole && matching.length > 0 ? completeButton(kind, matching.length) : '';
   const add = opener('outcome', 'Add…', { style: 'small', label: 'Add an outcome' });
