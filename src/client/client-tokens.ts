@@ -52,7 +52,7 @@ const missingToken = (problem: Problem): ClientTokens => ({
 
 const errorOf = ([message, advice]: Problem): ConfigurationError => new ConfigurationError(message, { advice });
 
-/** Returns the token of all namespaces but `client.mcp`. It is optional for a client with an `mcpToken`. */
+/** Returns the token of all namespaces except `client.mcp`. It is optional for a client with an `mcpToken`. */
 function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): TokenInput | undefined {
   if (token !== undefined && credentials !== undefined) {
     throw new ConfigurationError('`token` and `credentials` must not both be set.', { advice: 'Pass one of them.' });

@@ -21,7 +21,7 @@ export const ERROR_CODES = {
   /** `ApiError`; see its `status`. */
   'api-error': 'The service responded with an error status that no other code covers.',
   /** `AuthenticationError`; `reason` is `token` or `credentials`. */
-  'authentication-failed': '401: the token or the credentials were refused.',
+  'authentication-failed': '401: the service refused the token or the credentials.',
   /** `PermissionError`, for example for an API token at the MCP endpoint. */
   'permission-denied': '403: the token is not permitted to do this.',
   /** `NotFoundError` of a request with an id. */
@@ -50,7 +50,7 @@ export const ERROR_CODES = {
   /** `JobFailedError`; `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',
   /** `JobNeedsInfoError`: the definition cannot be built, or the activation cannot be processed as requested. */
-  'job-needs-info': 'The job ended at 107; the reason is visible in the console only.',
+  'job-needs-info': 'The job ended with status 107. Only the console of the service shows the reason.',
   /** `JobCancelledError`, after `lookalikes.cancel`. */
   'job-cancelled': 'The lookalike was cancelled (status 400).',
   /** `WaitTimeoutError`; `client.waits.wait(error)` waits again. */

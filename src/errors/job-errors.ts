@@ -52,7 +52,7 @@ export class JobFailedError extends JobError {
   }
 }
 
-/** The job ended at 107 Additional Info; the reason is visible in the console only. */
+/** The job ended with status 107 Additional Info. Only the console of the service shows the reason. */
 export class JobNeedsInfoError extends JobError {
   static override readonly className: string = 'JobNeedsInfoError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobNeedsInfoError>;

@@ -50,7 +50,7 @@ export type JournalLine = { readonly key: string } & (
 export interface JournalContent {
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;
-  /** Bytes to keep; those that follow are a line that was cut off. */
+  /** Bytes to keep: everything after them is an incomplete line. */
   readonly size: number;
   /** Text to append first: the header of a new journal, or the end of a line that lacks only that. */
   readonly missing: string;

@@ -111,14 +111,14 @@ function notRegular(path: string): JournalError {
   return new JournalError(`${path} is not a regular file.`, { code: 'journal-invalid', path, advice });
 }
 
-/** Removes a line that was cut off, because the next one would be lost with it, and begins a new journal. */
+/** Removes an incomplete last line, which would spoil the next line, and begins a new journal. */
 async function complete(
   handle: FileHandle,
   { size, missing }: JournalContent,
   readSize: number,
   folder: string,
 ): Promise<void> {
-  // After a loss of the lock, the file may have lines of another process.
+  // If this process lost the lock, another process may have written lines to the file.
   if (size < readSize) await handle.truncate(size);
   await handle.appendFile(missing);
   await handle.datasync();

@@ -15,7 +15,7 @@ export interface RedisDedupeOptions {
 
 const DAY_MS = 86_400_000;
 
-/** Maximum expiry in milliseconds, far below those that overflow in Redis. */
+/** Maximum expiry in milliseconds, far below the values that overflow in Redis. */
 const MAX_EXPIRY_MS = 1e15;
 
 const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {

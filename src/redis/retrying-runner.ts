@@ -40,7 +40,7 @@ export function retryingRunner(
     } catch (error) {
       const failure = lastError ?? error;
       const cause = redactor.with(secrets).cause(failure);
-      // Some errors of the clients have no message, such as that for a command that was queued for too long.
+      // Redis clients throw some errors without a message, for example when a command was queued for too long.
       const reason = cause.message || ('code' in cause && cause.code) || Object(failure).constructor.name;
       throw toError(String(reason), cause);
     } finally {

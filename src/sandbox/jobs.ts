@@ -72,7 +72,7 @@ export interface RunningJob extends JobStart {
   outcome: Exclude<JobOutcome, number>;
 }
 
-/** Jobs that run, outcomes of the next ones, and reasons of those that have ended, by id of the resource or by kind. */
+/** Running jobs by resource id, queued outcomes by kind, and the reasons of ended jobs by resource id. */
 export interface SavedJobs {
   readonly running: ReadonlyMap<number, RunningJob>;
   readonly next: ReadonlyMap<JobKind, JobOutcome[]>;

@@ -45,7 +45,7 @@ export function saveState(
   const snapshot: Snapshot = {
     now,
     state: { ...rest, log },
-    // Attempts in flight are made again.
+    // The sandbox repeats attempts that were in flight when the state was saved.
     tasks: [...webhooks.inFlight.map((task) => ({ time: now, order: task.event.order, task })), ...clock.tasks],
     nextOrder: clock.order,
     jobs: jobs.saved,
@@ -87,7 +87,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
     if (!(snapshot.now >= 0 && snapshot.now <= MAX_TIME)) throw new Error(`its clock shows ${snapshot.now}`);
     for (const account of state.accounts.values()) {
       checkLike({ email: '', idempotencyKeys: new Map() }, account);
-      // The version that has saved the state may have had fewer namespaces.
+      // The version that saved the state may have had fewer namespaces.
       Object.assign(account, { ...createResources(), ...account });
       const { idempotencyKeys } = account;
       // A create whose response was never stored has not happened.

@@ -65,7 +65,7 @@ export interface StatusFields {
  *
  * @param kind Kind of the job, such as `audience`.
  * @param resource Audience, estimate, activation or cohort, as read or received with a webhook event.
- * @param statuses States of further status ids, as in a contract.
+ * @param statuses Maps additional status ids to states, like the `statuses` of a contract.
  * @throws {TypeError} if `kind` is another one, or the resource has no `status.id`.
  * @example
  * const audience = await client.audiences.get(42);

@@ -182,7 +182,7 @@ const NOT_FOR_STORAGE: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Refuses invalid headers, and those that must not be sent to storage. */
+/** Refuses invalid headers, and headers that must not be sent to storage. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
   const name = Object.keys(headers).find((header) => NOT_FOR_STORAGE.has(header.toLowerCase()));
   if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);

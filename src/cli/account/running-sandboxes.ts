@@ -72,7 +72,7 @@ function notFound({ baseUrl, port }: SandboxChoice): never {
   throw new CommandError(message, { code: 'sandbox-not-found' });
 }
 
-/** Returns the latest sandbox of those that match and respond. Removes the files of those that were killed. */
+/** Returns the latest sandbox that matches and responds. Removes the files of killed sandboxes. */
 async function searchSandbox(
   env: NodeJS.ProcessEnv,
   { baseUrl, port }: SandboxChoice,

@@ -13,7 +13,7 @@ const PAGES: readonly string[] = ['page', 'page_number', 'pageNumber', 'p'];
 const OFFSETS: readonly string[] = ['offset', 'skip', 'start'];
 const CURSORS: readonly string[] = ['cursor', 'page_token', 'after', 'starting_after', 'pageToken', 'next_cursor'];
 
-/** Keys of an envelope that may hold the next cursor, and those that it may be below. */
+/** Keys of an envelope that may hold the next cursor, and keys of objects that may contain it. */
 const CURSOR_KEYS: readonly string[] = [
   ...['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'cursor', 'next', 'next_page_url', 'after'],
 ];

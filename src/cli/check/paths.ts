@@ -40,7 +40,7 @@ const isReadable = (name: OperationName, path: string): boolean =>
   path.split('{').length === operations[name].path.split('{').length &&
   !path.split(/[/?_.-]|(?<=[a-z])(?=[A-Z])/).some((word) => WRITE_WORD.test(word));
 
-/** The paths of operations: those in effect, and for reads, usual ones. */
+/** The paths of operations: the configured paths and, for reads, common alternatives. */
 export class Paths {
   readonly #contract: ServiceContract;
   /** Targets of redirects. */

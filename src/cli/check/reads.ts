@@ -45,7 +45,7 @@ async function findPath<T>(
       return { ...proof, reply };
     }
     const isLikeUnknown = probe.isLikeUnknown(reply);
-    // The 404 of a resource says nothing of the path.
+    // A 404 for one resource does not show that the path is wrong.
     const isOfResource = status === 404 && path.includes('{id}') && !isLikeUnknown;
     const isEmpty = status >= 200 && status < 400 && !envelopeOf(reply);
     const isRefused = !isOfResource && (isMissing(status) || isEmpty);

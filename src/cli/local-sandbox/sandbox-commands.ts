@@ -207,7 +207,7 @@ async function operateRunning(
 export const status = (context: Context, flags: SandboxChoice): Promise<ExitCode> =>
   operateRunning(context, flags, 'GET', '/api/state');
 
-/** `sandbox advance`: moves the clock forward; everything due happens. */
+/** `sandbox advance`: moves the clock forward and runs everything that becomes due. */
 export const advance = (context: Context, flags: SandboxChoice, [ms]: readonly string[]): Promise<ExitCode> =>
   operateRunning(context, flags, 'POST', '/api/clock/advance', { ms: Number(ms) });
 

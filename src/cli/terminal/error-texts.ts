@@ -51,7 +51,7 @@ const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reaso
     'The timestamp of the signature is more than --tolerance (default: 5m) in the future: the clock of this machine is behind, or the clock of a sandbox is ahead.',
 };
 
-/** Messages of `oauth-failed`, by its `error`. */
+/** Messages for the code `oauth-failed`, keyed by the OAuth `error`. */
 const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
   state_mismatch: `The browser has returned from another sign-in. Nothing was exchanged. ${SIGN_IN_AGAIN}`,
   issuer_mismatch: `The browser has returned from another authorization server. Nothing was exchanged. ${SIGN_IN_AGAIN}`,

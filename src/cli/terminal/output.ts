@@ -37,7 +37,7 @@ export interface OutputProcess {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Codes of a write to an output whose reader is gone: the first, and those that follow. */
+/** Error codes of a write after the reader has closed the output: of the first write and of later writes. */
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 /**

@@ -302,7 +302,7 @@ export async function handleRateLimit(
     runHook(settings, 'limiter.pause', () => state.limiter.pause(operation.bucket, scope, pause));
     return failed;
   }
-  // A shorter `Retry-After` than the budget's, or none, would repeat refusals.
+  // Retrying before the budget resets would only get the same refusal.
   const wait = Math.max(retryAfter ?? 0, refusal.wait, settings.backoff.min);
   if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);

@@ -92,7 +92,7 @@ interface BackgroundCall {
   readonly onPermit?: (callId: string) => void;
 }
 
-/** The caller's options, and those that the package itself adds. */
+/** The caller's options, and the options that the package adds. */
 export interface CallOptions extends CreateOptions {
   readonly [BACKGROUND]?: BackgroundCall;
   readonly [CONFLICT_ADVICE]?: string;

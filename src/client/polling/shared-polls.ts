@@ -141,7 +141,7 @@ export class SharedPolls {
     if (this.rate.wait(true) === 0) this.#next(now)?.wake();
   }
 
-  /** Returns the target whose turn it is, of those that the rate permits to poll now. */
+  /** Returns the next target that the rate permits to poll now. */
   #next(now: number): PollTarget | undefined {
     const isFree = this.rate.wait(false) === 0;
     let next: PollTarget | undefined;

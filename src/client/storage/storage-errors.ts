@@ -16,7 +16,7 @@ const MAX_MESSAGE_LENGTH = 200;
 /** Minimum length of a secret in a presigned query: a shorter part is an algorithm, a date or a number of seconds. */
 const MIN_SECRET_LENGTH = 16;
 
-/** Response headers that errors show: those that a storage provider's support asks for, such as request ids. */
+/** Response headers that errors show, such as the request ids that a storage provider's support asks for. */
 const SHOWN_HEADERS =
   /^(?:content-length|content-type|date|retry-after|server|x-amz-id-2|x-amz-request-id|x-goog-.*|x-ms-request-id)$/;
 

@@ -48,7 +48,7 @@ const OPTION_NAMES = {
 /** A method that transfers a file. */
 export type TransferMethod = keyof typeof OPTION_NAMES;
 
-/** Refuses options of a transfer that are unknown, and those that are not numbers. */
+/** Refuses unknown options of a transfer, and options that are not numbers. */
 export function checkTransferOptions(method: TransferMethod, options: TransferOptions): void {
   checkOptionNames(options, method, OPTION_NAMES[method]);
   checkNumbers(options, ['idleTimeout', 'maxRetries', 'maxRetryWait']);

@@ -61,7 +61,7 @@ export class UploadSource {
     const actual = isStream(data) ? size : isBlob(data) ? data.size : data.length;
     if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');
     if (size !== undefined && size !== actual)
-      throw invalid('size', `is ${size}, but the data have ${actual} bytes: leave it out.`);
+      throw invalid('size', `is ${size}, but the data has ${actual} bytes. Omit this option.`);
     if (actual === 0) throw invalid(isStream(data) ? 'size' : 'data', 'is empty: nothing would be imported from it.');
     this.size = actual;
     this.#data = data;

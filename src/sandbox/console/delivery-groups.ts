@@ -35,7 +35,7 @@ const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.
 export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'delivery'>): boolean =>
   status >= 200 && status < 300;
 
-/** Groups attempts by their event and endpoint, those that were first attempted last in front. */
+/** Groups attempts by event and endpoint, the most recent first attempt first. */
 export function groupDeliveries(attempts: readonly DeliveryAttempt[], now: number): DeliveryGroup[] {
   const groups = Map.groupBy(attempts.filter(hasEnded), ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
   return [...groups.values()].flatMap((group) => describe(group, now)).reverse();

@@ -101,7 +101,7 @@ class StepWriter {
   /** Names of constants, by the value of an `Authorization` header. */
   readonly #authorizations = new Map<string, string>();
   readonly #partners = new PartnerSecrets();
-  /** Requests that have begun and not ended, as the code that awaits each. */
+  /** Requests in flight, each with the code that awaits it. */
   #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
   #time = -1;
 

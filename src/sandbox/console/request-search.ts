@@ -78,7 +78,7 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
 /** What requests whose bodies are kept can be found by: it does not change. */
 const searchTexts = new WeakMap<KeptRequest, string>();
 
-/** Returns all that a request can be found by, in small letters: of JSON and forms their values, not the names of their fields. */
+/** Returns the searchable text of a request in lower case. For JSON and forms, it contains the values without the field names. */
 function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
   const { id, method, path, status, account, why, fault, idempotencyKey, name, createdId } = entry;
   const recorded = recorder.find(entry);

@@ -59,7 +59,7 @@ const paramsIn = (path: string, { req }: Context<Env>): Record<string, string> =
     }),
   );
 
-/** Returns the rows of a list as a service has them whose resources must be read for their status. */
+/** Returns the rows of a list without their status, like a service whose lists show no status. */
 const withoutStatus = (rows: unknown): unknown =>
   Array.isArray(rows) ? rows.map(({ status, ...row }: JsonObject) => row) : rows;
 

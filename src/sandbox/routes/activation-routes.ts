@@ -85,7 +85,7 @@ function readDatastreams({ datastreams }: JsonObject, errors: FieldErrors): read
   const names = Array.isArray(datastreams) ? datastreams : [];
   const isValid = names.length > 0 && new Set(names).size === names.length;
   if (isValid && names.every((name) => DATASTREAMS.includes(name))) return names;
-  errors.datastreams = [`The datastreams must be different ones of ${DATASTREAMS.join(', ')}.`];
+  errors.datastreams = [`The datastreams must be a list without duplicates of: ${DATASTREAMS.join(', ')}.`];
   return [];
 }
 

@@ -93,7 +93,7 @@ async function send(
   return result ?? {};
 }
 
-/** Sends a form as JSON, once, after its question. */
+/** Sends a form as JSON, after a confirmation if the form asks for one. Ignores a second submit. */
 async function submit(form: HTMLFormElement, action: string, submitter: HTMLElement | null): Promise<void> {
   const { confirm: question, consequence = '' } = form.dataset;
   if (form.classList.contains('sending')) return;
