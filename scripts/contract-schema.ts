@@ -63,6 +63,7 @@ export function contractSchema(): JsonSchema {
     const literals = parts.flatMap((part) => (part.isStringLiteral() ? part.value : []));
     if (literals.length > 0) return { enum: literals };
     if (type.flags & ts.TypeFlags.String) return { type: 'string', minLength: 1 };
+    if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
     if (type.flags & ts.TypeFlags.Number) return { type: 'integer', minimum: 1 };
     const items = checker.isArrayType(type) ? checker.getIndexTypeOfType(type, ts.IndexKind.Number) : undefined;
     if (items) return { type: 'array', items: schemaOf(items) };

@@ -240,6 +240,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
     validation: options.validation ?? 'lenient',
     paging: pagingOf(contract) ?? PAGE_NUMBERS,
     statuses: contract.statuses,
+    results: contract.results ?? {},
     serverTimeZone: options.serverTimeZone ?? contract.serverTimeZone ?? 'UTC',
     requestIdHeader: options.requestIdHeader ?? contract.requestIdHeader ?? 'x-request-id',
     headers: checkClientHeaders({ ...userAgent(options.appInfo), ...options.headers }),

@@ -3,6 +3,7 @@ import type { Paging, ServiceContract } from '../spec/contract.ts';
 import { isObject } from '../util/json.ts';
 import {
   anyOption,
+  booleanOption,
   choice,
   nestedOptions,
   optional,
@@ -53,6 +54,7 @@ export const contractOption = nestedOptions<ServiceContract>({
   serverTimeZone: timeZoneOption,
   requestIdHeader: headerNameOption,
   waits: nestedOptions({ via: viaOption }),
+  results: nestedOptions({ redirect: booleanOption, bearer: booleanOption }),
   checked: anyOption,
 });
 

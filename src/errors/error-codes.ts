@@ -46,7 +46,7 @@ export const ERROR_CODES = {
   /** `ResponseError`; request less, or raise the option. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',
   /** `ResponseError`; set `baseUrl` to the service's own address. */
-  'redirect-refused': 'The service or a proxy returned a redirect. The client never follows redirects.',
+  'redirect-refused': 'The service, storage or a proxy returned a redirect that the client does not follow.',
   /** `JobFailedError`; `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',
   /** `JobNeedsInfoError`: the definition cannot be built, or the activation cannot be processed as requested. */

@@ -30,7 +30,7 @@ export async function downloadTo(
 ): Promise<DownloadedFile[]> {
   const saved: DownloadedFile[] = [];
   const failed: FailedDownload[] = [];
-  const errors: unknown[] = [];
+  const errors: AudienceError[] = [];
   for await (const download of client.activations.download(activation, options)) {
     const { name } = download;
     await writing(directory, () => mkdir(directory, { recursive: true }));
@@ -54,7 +54,9 @@ export async function downloadTo(
   if (total === 1) throw errors[0];
   const reasons = failed.map(({ name, reason }) => `"${name}": ${reason}`).join(' ');
   const message = `${saved.length} of ${total} results were saved. ${reasons.slice(0, MAX_REASONS_LENGTH)}`;
-  throw new DownloadError(message, { saved, failed, cause: errors[0], advice: 'Download the results again.' });
+  const [cause] = errors;
+  const advice = cause?.advice ?? 'Download the results again.';
+  throw new DownloadError(message, { saved, failed, cause, advice });
 }
 
 /** Maximum length of the names and reasons in the message of an error, in characters. */

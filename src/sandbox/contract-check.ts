@@ -48,6 +48,7 @@ function problemOf(value: unknown, schema: Schema, place: string): string | unde
     const isRight = Number.isInteger(value) && Number(value) >= minimum;
     return isRight ? undefined : `${place} must be an integer from ${minimum}`;
   }
+  if (schema.type === 'boolean') return typeof value === 'boolean' ? undefined : `${place} must be true or false`;
   if (items) {
     if (!Array.isArray(value)) return `${place} must be an array`;
     return value.map((item, index) => problemOf(item, items, `${place}[${index}]`)).find(Boolean);

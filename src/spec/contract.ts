@@ -26,6 +26,8 @@ export interface ServiceContract {
         readonly via?: 'list' | 'get' | undefined;
       }
     | undefined;
+  /** How the links to result files behave. */
+  readonly results?: ResultLinks | undefined;
   /** Findings of `audience-activation check`; nothing else reads them. */
   readonly checked?: ContractCheck | undefined;
 }
@@ -56,6 +58,14 @@ export interface Paging {
   readonly maxSize?: number | undefined;
   /** Where a page has the next cursor, or an address that contains it, as a path from the envelope. */
   readonly next?: string | undefined;
+}
+
+/** How the links to result files of activations behave. */
+export interface ResultLinks {
+  /** Whether downloads follow redirects, up to 10. Pages cannot. @default false */
+  readonly redirect?: boolean | undefined;
+  /** Whether links on the origin of the service get the token. No other origin gets it. @default false */
+  readonly bearer?: boolean | undefined;
 }
 
 /** Findings of a check. */

@@ -31,6 +31,7 @@ const complete: ServiceContract = {
   serverTimeZone: 'Etc/GMT+5',
   requestIdHeader: 'x-correlation-id',
   waits: { via: 'get' },
+  results: { redirect: true, bearer: false },
   checked: { at: '2026-11-23', level: 'write', confirmed: ['path:audiences.get'], likely: [] },
 };
 
@@ -52,6 +53,7 @@ const wrong: [string, object, RegExp][] = [
   ['another progress', { statuses: { 'audience 106': 'broken' } }, /`contract\.statuses/],
   ['a header that is a number', { requestIdHeader: 5 }, /`contract\.requestIdHeader` must be/],
   ['a header with spaces', { requestIdHeader: 'x request' }, /`contract\.requestIdHeader`/],
+  ['redirects as a string', { results: { redirect: 'yes' } }, /`contract\.results\.redirect` must be/],
   ['another way of waiting', { waits: { via: 'lists' } }, /`contract\.waits\.via` must be/],
   ['operations as an array', { operations: [] }, /`contract\.operations` must be an object/],
   ['an unknown operation', { operations: { 'audience.get': {} } }, /audience\.get/],

@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { REFERENCE } from '../../src/sandbox/routes/reference-data.ts';
+import { LOOKALIKE_ACTIVATION_MINIMUM, LOOKALIKE_TARGET_SIZE, RESOURCE_PAGE_CAP } from '../../src/spec/limits.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { blocksOf } from '../support/documentation.ts';
 
@@ -37,4 +39,12 @@ it('the test in llms.txt passes, and fails if a build ends otherwise', async () 
 it('llms.txt lists every guide under its title', () => {
   const titleOf = (path: string): string => /^# (.+)$/m.exec(readFileSync(path, 'utf8'))?.[1] ?? '';
   expect(globSync('docs/*.md').filter((path) => !text.includes(`- [${titleOf(path)}](${path}): `))).toEqual([]);
+});
+
+it('llms.txt names the limits of the specification and a filter that the sandbox accepts', () => {
+  expect(text).toContain(`\`per_page\`: at most ${RESOURCE_PAGE_CAP}.`);
+  expect(text).toContain(`: 1 to ${LOOKALIKE_TARGET_SIZE.max.toLocaleString('en')};`);
+  expect(text).toContain(`at least ${LOOKALIKE_ACTIVATION_MINIMUM.toLocaleString('en')} devices`);
+  const [, table = '', name] = /`\{ (\w+): \['([^']+)'\] \}`/.exec(text) ?? [];
+  expect(REFERENCE.common?.[table]?.map((row) => row.name)).toContain(name);
 });

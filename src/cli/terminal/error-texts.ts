@@ -74,16 +74,16 @@ const NOT_FOUND = 'Check the id and the account; if every call of this operation
 const ADVICE: Texts = {
   'response-too-large': () => 'Request less, for example with --query per_page=10.',
   'redirect-refused': (error) =>
-    isTransfer(error) ? '' : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
+    isTransfer(error) ? error.advice : "Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
   'authentication-failed': (error) =>
     isTransfer(error)
-      ? LINK_REFUSED
+      ? (error.advice ?? LINK_REFUSED)
       : error.reason === 'credentials'
         ? ''
         : 'The token is missing, invalid, expired, revoked or of the wrong kind: a login ends the previous login token, and a password change ends all tokens.',
   'permission-denied': (error) =>
     isTransfer(error)
-      ? LINK_REFUSED
+      ? (error.advice ?? LINK_REFUSED)
       : error.path === operations['mcp.send'].path
         ? `Only tokens of scope "mcp" are accepted here. ${SIGN_IN}`
         : NO_SCOPE,

@@ -1,9 +1,8 @@
 import { BuildBudgetError, RateLimitError } from '../../errors/api-errors.ts';
-import { AudienceError } from '../../errors/audience-error.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
 import { AbortScope } from '../../util/abort.ts';
-import { isUsableToken } from '../../util/input-checks.ts';
 import { runHook } from '../../util/run-hooks.ts';
+import { requestToken } from '../auth/request-token.ts';
 import { fingerprint } from '../auth/token-source.ts';
 import type { BuildPermit } from '../rate-limit/build-budget.ts';
 import type { AcquireOptions } from '../rate-limit/permits.ts';
@@ -200,31 +199,12 @@ function heldBackError(error: unknown, ErrorClass: LimitError, call: CallRecord,
 async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: AbortSignal): Promise<string> {
   const { state, options, history: { rejectedToken } = {} } = call;
   if (options.token !== undefined) return options.token;
-  const tokens = state.tokens[kind];
-  if (tokens.value !== undefined) return tokens.value;
-  let token: unknown;
-  // A token source may ignore its signal, or add listeners to it that outlive the call.
-  const scope = new AbortScope({ parents: [signal] });
+  const { value } = state.tokens[kind];
+  if (value !== undefined) return value;
   const waiting = new Waiting(call, 'token');
   call.waiting = waiting;
-  try {
-    const rejected = rejectedToken === undefined ? {} : { rejected: rejectedToken };
-    const request = { ...rejected, signal: scope.signal, context: state.tokenContext };
-    token = await scope.race(Promise.resolve(tokens.get(request)));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (AudienceError.isInstance(error)) throw error;
-    const cause = call.redactor.cause(error);
-    throw new AudienceError(`The token source failed: ${cause.message}`, { code: 'token-unavailable', cause });
-  } finally {
-    waiting.end();
-    scope.dispose();
-  }
-  signal.throwIfAborted();
-  if (isUsableToken(token)) return token;
-  const message = 'The token source returned no usable token.';
-  const advice = 'A token is visible ASCII without white space.';
-  throw new AudienceError(message, { code: 'token-unavailable', advice });
+  const request = { kind, signal, redactor: call.redactor, rejected: rejectedToken };
+  return requestToken(state, request).finally(() => waiting.end());
 }
 
 /** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */

@@ -1,4 +1,4 @@
-import type { Paging } from '../../spec/contract.ts';
+import type { Paging, ResultLinks } from '../../spec/contract.ts';
 import type { Statuses } from '../../spec/job-status.ts';
 import type { RateLimits } from '../../spec/limits.ts';
 import type { OperationName, Query, ResolvedOperation } from '../../spec/operations.ts';
@@ -125,6 +125,8 @@ export interface Settings {
   readonly paging: Paging;
   /** Progress by kind and status id, where it differs. */
   readonly statuses: Statuses | undefined;
+  /** How the links to result files behave. */
+  readonly results: ResultLinks;
   readonly validation: 'lenient' | 'strict';
   readonly serverTimeZone: string;
   readonly requestIdHeader: string;

@@ -14,7 +14,10 @@ import type { TransferOptions } from '../storage/transfer.ts';
 export interface ActivationResult {
   /** Name of the datastream. */
   readonly name: string;
-  /** Link to the file; empty if the service names none. It may contain a signature, so treat it as a secret. */
+  /**
+   * Link to the file; empty if the service names none. A link that begins with `/` is completed with the origin of the
+   * service. It may contain a signature, so treat it as a secret.
+   */
   readonly uri: string;
 }
 
@@ -58,7 +61,7 @@ export interface Download {
  */
 export function resultsOf(
   activation: Activation,
-  { redactor, statuses }: Pick<Settings, 'redactor' | 'statuses'>,
+  { redactor, statuses, baseUrl }: Pick<Settings, 'redactor' | 'statuses' | 'baseUrl'>,
 ): ActivationResult[] {
   const state = jobState('activation', activation, statuses);
   const { id, status, datastreams } = activation;
@@ -74,15 +77,17 @@ export function resultsOf(
   }
   if (state !== 'completed') throw jobError('activation', activation, state, redactor);
   if (!Array.isArray(datastreams)) throw unreadable(id, 'datastreams', datastreams, 'an array');
-  return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream));
+  return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream, baseUrl));
 }
 
 /** Returns name and URI of a result. A stream without a file does not hide the files of the others. */
-function resultOf(id: number, field: string, stream: unknown): ActivationResult {
+function resultOf(id: number, field: string, stream: unknown, baseUrl: string): ActivationResult {
   if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
   const { name, results } = stream;
   if (typeof name !== 'string') throw unreadable(id, `${field}.name`, name, 'a string');
-  return { name, uri: isObject(results) && typeof results.uri === 'string' ? results.uri : '' };
+  const uri = isObject(results) && typeof results.uri === 'string' ? results.uri : '';
+  const isRelative = uri.startsWith('/') && URL.canParse(uri, baseUrl);
+  return { name, uri: isRelative ? new URL(uri, baseUrl).href : uri };
 }
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {

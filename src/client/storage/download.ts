@@ -1,9 +1,12 @@
 import { ResponseError } from '../../errors/call-errors.ts';
-import { abortable, onAbort } from '../../util/abort.ts';
+import { onAbort } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
 import { isServerRuntime } from '../../util/runtime.ts';
+import type { RequestOptions } from '../http/request-options.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import type { Transport } from '../http/transport.ts';
+import { fewestBytes, showsEncoding, versionOf } from './file-headers.ts';
+import { isPage, linkAdvice, requestLink } from './result-links.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
@@ -13,7 +16,7 @@ export interface DownloadPlan {
   readonly url: URL;
   /** Reads the link again. A link may expire before its file has been read. */
   readonly renew: (signal: AbortSignal) => Promise<URL>;
-  readonly options: TransferOptions;
+  readonly options: TransferOptions & Pick<RequestOptions, 'token'>;
   /** `total` is `undefined` while the length is unknown. */
   readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
   /** Called with the `Content-Encoding` of the file, if it has one. */
@@ -41,27 +44,6 @@ export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<U
   );
 }
 
-/**
- * Returns whether all headers of a response can be read. Pages see `Content-Length` of another origin, but
- * `Content-Encoding` only if it is exposed, which they cannot see unless the list of exposed headers is itself exposed.
- */
-const showsEncoding = ({ type, headers }: Response): boolean =>
-  isServerRuntime ||
-  type === 'basic' ||
-  /\*|content-encoding/i.test(headers.get('access-control-expose-headers') ?? '');
-
-/** Returns the strong `ETag` of a file, or else the time of its last change. */
-function versionOf(headers: Headers): string | null {
-  const tag = headers.get('etag');
-  return (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
-}
-
-/**
- * Returns the fewest bytes that a complete file can have if `length` counts its bytes as sent, maybe encoded. Encoders enlarge
- * data that they cannot compress by a header and less than a fifth, as zlib does at worst (`deflateBound`).
- */
-const fewestBytes = (length: number): number => (length - 1_024) * 0.8;
-
 /** Returns whether storage has refused a link, for example because the link has expired. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof AttemptFailure &&
@@ -75,6 +57,8 @@ const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cance
 class Download {
   readonly #plan: DownloadPlan;
   readonly #transfer: Transfer;
+  /** Link to the file, from which redirects may lead to other addresses. */
+  #link: URL;
   /** Reader of the latest response. */
   #reader = NO_BODY;
   #loaded = 0;
@@ -89,12 +73,14 @@ class Download {
   constructor(plan: DownloadPlan) {
     const { transport, options, url } = plan;
     this.#plan = plan;
+    this.#link = url;
     this.#transfer = new Transfer({
       operation: 'activations.download',
       method: 'GET',
       url,
       transport,
       options,
+      advice: (status) => linkAdvice(status, this.#link, transport.settings),
       canRetry: () => this.#loaded === 0 || this.#version !== undefined,
       progress: () => ` after ${this.#loaded}${this.#total === undefined ? '' : ` of ${this.#total}`} bytes`,
     });
@@ -162,22 +148,19 @@ class Download {
       const url = await this.#plan.renew(signal).catch(() => undefined);
       signal.throwIfAborted();
       if (!url) throw error;
-      transfer.url = url;
+      this.#link = url;
       return this.#request();
     });
   }
 
   async #request(): Promise<void> {
     const transfer = this.#transfer;
-    const { fetch } = transfer;
-    const { fetchOptions } = transfer.settings;
-    const range = this.#loaded > 0 && { range: `bytes=${this.#loaded}-` };
-    const init = { ...fetchOptions, credentials: 'omit', headers: { ...range }, redirect: 'manual' } as const;
-    const response = await transfer.exchange(
-      (signal) => abortable(fetch(transfer.url.href, { ...init, signal }), signal),
-      ({ status, headers }) =>
+    const response = await requestLink(transfer, this.#plan, {
+      link: this.#link,
+      headers: this.#loaded > 0 ? { range: `bytes=${this.#loaded}-` } : {},
+      accepts: ({ status, headers }) =>
         this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
-    );
+    });
     // An accepted 416 means that all bytes have arrived: only the end of the last response was lost.
     if (response.ok) {
       if (this.#loaded === 0) this.#beginFile(response);
@@ -193,7 +176,11 @@ class Download {
   /** Records length and version of the file, by which a later response is known to continue it. */
   #beginFile(response: Response): void {
     const { status, headers } = response;
-    if (status !== 200) throw this.#fileChanged(status);
+    if (status !== 200) throw this.#invalid(status, `failed: storage responded with ${status} instead of the file`);
+    if (isPage(response, this.#link)) {
+      const advice = linkAdvice(status, this.#link, this.#transfer.settings);
+      throw this.#invalid(status, 'failed: storage responded with an HTML page instead of the file', advice);
+    }
     // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
     const encoding = headers.get('content-encoding');
     if (encoding !== null) this.#plan.onEncoding(encoding);
@@ -214,15 +201,14 @@ class Download {
   }
 
   #fileChanged(status: number): AttemptFailure {
-    const message = `activations.download cannot resume after ${this.#loaded} bytes: the file has changed, or storage responded with something else (${status}).`;
+    const problem = `cannot resume after ${this.#loaded} bytes: the file has changed, or storage responded with something else (${status})`;
+    return this.#invalid(status, problem, 'Download it again.');
+  }
+
+  #invalid(status: number, problem: string, advice?: string): AttemptFailure {
     const { operation, attempt } = this.#transfer.event;
-    const error = new ResponseError(message, {
-      status,
-      operation,
-      attempts: attempt,
-      body: '',
-      advice: 'Download it again.',
-    });
+    const message = `${operation} ${problem}.`;
+    const error = new ResponseError(message, { status, operation, attempts: attempt, body: '', advice });
     return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
   }
 

@@ -32,19 +32,20 @@ export async function responseFailure(
   request: RequestEvent,
   redactor: Redactor,
   signal: AbortSignal,
+  advice?: string,
 ): Promise<AttemptFailure> {
   const { status, headers, type } = response;
   const { operation, method, path, attempt } = request;
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     response.body?.cancel().catch(() => {});
-    return redirectFailure(request);
+    return redirectFailure(request, advice);
   }
   const failure = statusFailureOf(status, headers);
   const { retryAfter: wait } = failure;
   const body = codeAndMessage(await readErrorText(response, signal), redactor);
   const shownHeaders = new Headers([...redactor.headers(headers)].filter(([name]) => SHOWN_HEADERS.test(name)));
   const retry = wait !== undefined && { retryAfter: Math.ceil(wait / 1000), retryAt: new Date(Date.now() + wait) };
-  const details = { status, operation, method, path, attempts: attempt, headers: shownHeaders, body, ...retry };
+  const details = { status, operation, method, path, attempts: attempt, headers: shownHeaders, body, advice, ...retry };
   const ErrorClass = errorClass(status);
   const message = `${operation} failed: storage responded with ${status}${body && ` (${body})`}.`;
   return new AttemptFailure(failure, new ErrorClass(message, details));
@@ -83,9 +84,9 @@ export async function readErrorText({ body }: Response, signal: AbortSignal): Pr
 }
 
 /** Returns the failure for a redirect. */
-export function redirectFailure({ operation, attempt }: RequestEvent): AttemptFailure {
-  const message = `${operation} was redirected by storage, and the client never follows redirects.`;
-  const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '' } as const;
+export function redirectFailure({ operation, attempt }: RequestEvent, advice?: string): AttemptFailure {
+  const message = `${operation} was redirected by storage, and the client does not follow the redirect.`;
+  const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '', advice } as const;
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
 }
 

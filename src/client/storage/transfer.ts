@@ -70,6 +70,8 @@ interface TransferPlan {
   readonly expiresAt?: number;
   /** Returns whether a failed attempt can be followed by another. */
   canRetry(): boolean;
+  /** Returns advice for the error of a response, by its status. */
+  advice?(status: number): string | undefined;
   /** Returns the progress for errors, such as ` after 5 of 10 bytes`. */
   progress?(): string;
 }
@@ -85,6 +87,8 @@ export class Transfer {
   retries = 0;
   /** Address of the next request. */
   url: URL;
+  /** Token that the next request sends. */
+  bearer: string | undefined;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
   readonly #callId = nextCallId();
@@ -160,7 +164,8 @@ export class Transfer {
     this.#hasResponse = true;
     this.#observer?.response({ status: response.status });
     if (response.ok || accepts?.(response)) return response;
-    throw await responseFailure(response, this.event, this.#redactor(), attempt.signal);
+    const advice = this.#plan.advice?.(response.status);
+    throw await responseFailure(response, this.event, this.#redactor(), attempt.signal, advice);
   }
 
   /** Restarts the idle timeout, for instance because bytes were transferred. */
@@ -217,7 +222,8 @@ export class Transfer {
   }
 
   #redactor(): Redactor {
-    return queryRedactor(this.settings.redactor, this.url);
+    const { redactor } = this.settings;
+    return queryRedactor(this.bearer === undefined ? redactor : redactor.with([this.bearer]), this.url);
   }
 
   /** Returns the wait before the next attempt, or `undefined` to give up. */

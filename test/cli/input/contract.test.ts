@@ -1,7 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServiceContract } from '../../../src/index.ts';
+import { startServer } from '../../support/server.ts';
+import { wireActivation } from '../../support/storage.ts';
+import { wireAudience } from '../../support/wire-audience.ts';
 import { type Scene, startScene } from '../support/run-command.ts';
 import { linesOf } from '../support/scene.ts';
 
@@ -40,6 +43,37 @@ const login = ({ run, url }: Scene, ...flags: string[]) =>
   });
 
 describe('--contract', () => {
+  it('lets `activations download` and `run --download` send the token and follow redirects', async () => {
+    const { run, folder } = await startScene();
+    const bearer = 'canary-token-1234';
+    const activation = wireActivation('/files/1.csv');
+    const api = await startServer({
+      'GET /api/v2/activations/7': [{ data: activation }],
+      'GET /api/v2/activations/index': [{ data: [activation] }],
+      'POST /api/v2/activations/create': [{ data: activation }],
+      'GET /api/v2/audiences/index': [{ data: [wireAudience()] }],
+      'GET /api/v2/audiences/42': [{ data: wireAudience() }],
+      'POST /api/v2/audiences/create': [{ data: wireAudience() }],
+      'GET /files/1.csv': [{ status: 302, headers: { location: '/files/2.csv' }, bearer }],
+      'GET /files/2.csv': [{ text: 'eid\n1\n', bearer }],
+    });
+    const [file, rows] = [join(folder, 'service.json'), join(folder, 'rows.jsonl')];
+    await writeFile(file, JSON.stringify({ results: { redirect: true, bearer: true } }));
+    await writeFile(rows, '{"key":"north","name":"North"}\n');
+    const env = { AUDIENCE_BASE_URL: api.url, AUDIENCE_TOKEN: bearer, AUDIENCE_CONTRACT: file };
+    const one = await run(['activations', 'download', '7', join(folder, 'one')], { env });
+    expect(one.code, one.err).toBe(0);
+    const all = await run(['run', rows, '--download', join(folder, 'all')], { env });
+    expect(all.code, all.err + all.out).toBe(0);
+    for (const path of ['one', 'all/north'])
+      expect(await readFile(join(folder, path, 'devices.csv'), 'utf8')).toBe('eid\n1\n');
+    const page = await run(['activations', 'download', '7', join(folder, 'none')], {
+      env: { ...env, AUDIENCE_CONTRACT: undefined },
+    });
+    expect(page.err).toContain('set `results: { bearer: true }` in the contract');
+    expect(await readdir(join(folder, 'none'))).toEqual([]);
+  });
+
   it('has every command follow the file, as AUDIENCE_CONTRACT does', async () => {
     const { run, json, file } = await startContracted();
     expect(await run(['audiences', 'list', '--all'])).toMatchObject({ code: 8 });

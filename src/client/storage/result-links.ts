@@ -1,0 +1,99 @@
+import { AudienceError } from '../../errors/audience-error.ts';
+import { abortable } from '../../util/abort.ts';
+import { isServerRuntime } from '../../util/runtime.ts';
+import { requestToken } from '../auth/request-token.ts';
+import type { RequestOptions, Settings } from '../http/request-options.ts';
+import { AttemptFailure } from '../http/response-errors.ts';
+import type { Transport } from '../http/transport.ts';
+import type { Transfer } from './transfer.ts';
+
+/** Maximum number of redirects from a link to its file. */
+const MAX_REDIRECTS = 10;
+
+/** Statuses that redirect a GET request. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Returns whether a link is on the origin of the service, the only one that may get the token. */
+const isOwn = ({ origin }: URL, { baseUrl }: Pick<Settings, 'baseUrl'>): boolean => origin === new URL(baseUrl).origin;
+
+/** Returns where a response redirects to; `undefined` if that is no http(s) address, or http after https. */
+function redirectTarget({ status, headers }: Response, from: URL): URL | undefined {
+  const location = REDIRECTS.has(status) ? headers.get('location') : null;
+  if (location === null || !URL.canParse(location, from)) return undefined;
+  const target = new URL(location, from);
+  return target.protocol === 'https:' || target.protocol === from.protocol ? target : undefined;
+}
+
+/** A request for a file. */
+interface LinkRequest {
+  readonly link: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Returns whether a response other than 2xx is expected. */
+  accepts(response: Response): boolean;
+}
+
+/** Requests a link, with the token and the redirects that the contract allows. Rejects for a status other than 2xx. */
+export async function requestLink(
+  transfer: Transfer,
+  { transport, options }: { readonly transport: Transport; readonly options: Pick<RequestOptions, 'token'> },
+  { link, headers, accepts }: LinkRequest,
+): Promise<Response> {
+  const { settings } = transfer;
+  const { redirect = false, bearer = false } = settings.results;
+  transfer.url = link;
+  transfer.bearer =
+    bearer && isOwn(link, settings) ? (options.token ?? (await tokenFor(transfer, transport))) : undefined;
+  for (let left = redirect ? MAX_REDIRECTS : 0; ; left--) {
+    const { url, bearer, fetch } = transfer;
+    const authorization = bearer !== undefined && { authorization: `Bearer ${bearer}` };
+    const sent = { ...headers, ...authorization };
+    const init = { ...settings.fetchOptions, credentials: 'omit', headers: sent, redirect: 'manual' } as const;
+    const response = await transfer.exchange(
+      (signal) => abortable(fetch(url.href, { ...init, signal }), signal),
+      (received) => accepts(received) || (left > 0 && redirectTarget(received, url) !== undefined),
+    );
+    const target = redirectTarget(response, url);
+    if (!target) return response;
+    response.body?.cancel().catch(() => {});
+    transfer.url = target;
+    // The token goes to no other origin, and not back from there.
+    if (!isOwn(target, settings)) transfer.bearer = undefined;
+  }
+}
+
+/** Returns the token of the client. No retry of the transfer helps if there is none. */
+async function tokenFor(
+  { scope: { signal }, settings: { redactor } }: Transfer,
+  { state }: Transport,
+): Promise<string> {
+  try {
+    return await requestToken(state, { kind: 'general', signal, redactor });
+  } catch (error) {
+    throw AudienceError.isInstance(error) ? new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error) : error;
+  }
+}
+
+/** Returns whether a response is a page instead of the file of a link, such as a page for signing in. */
+export function isPage({ headers }: Response, { pathname }: URL): boolean {
+  const isHtml = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '');
+  const isFile = /^\s*attachment\b/i.test(headers.get('content-disposition') ?? '') || /\.x?html?$/i.test(pathname);
+  return isHtml && !isFile;
+}
+
+/** Returns what may help after a response to the request of a link, by its status. */
+export function linkAdvice(
+  status: number,
+  link: URL,
+  { baseUrl, results: { redirect, bearer } }: Pick<Settings, 'baseUrl' | 'results'>,
+): string | undefined {
+  if (status === 0 || REDIRECTS.has(status)) {
+    if (!redirect) return 'If the file is at the other address, set `results: { redirect: true }` in the contract.';
+    return isServerRuntime
+      ? `The client follows up to ${MAX_REDIRECTS} redirects to http(s) addresses, but none from https to http.`
+      : 'Pages cannot follow redirects of downloads.';
+  }
+  if (![200, 401, 403].includes(status)) return undefined;
+  if (!bearer && isOwn(link, { baseUrl }))
+    return 'The link is on the origin of the service. If it needs the token, set `results: { bearer: true }` in the contract.';
+  return status === 200 ? 'The link may have expired, or need a sign-in. Ask the operator of the service.' : undefined;
+}
