@@ -27,7 +27,7 @@ export function addJobCommands(program: Command, action: Action): void {
     .argument('<file>', 'rows as JSON Lines, JSON or CSV; - reads standard input')
     .option(
       '--journal <file>',
-      'file that records file that records what was created; required with standard input (default: <file>.journal)',
+      'file that records what was created; required with standard input (default: <file>.journal)',
     )
     .option(
       '--activate <json>',
