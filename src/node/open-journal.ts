@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { check } from '../errors/audience-error.ts';
 import { JournalError } from '../errors/journal-errors.ts';
@@ -91,6 +91,8 @@ export async function openJournal(
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
   try {
+    // Before it is opened: a pipe would wait for somebody who writes to it.
+    if (!(await stat(file)).isFile()) throw notRegular(file);
     const handle = await open(file);
     return parseJournal(await readRegular(handle, file).finally(() => handle.close()), file).entries;
   } catch (error) {
@@ -101,11 +103,12 @@ export async function readJournal(path: string | URL): Promise<ReadonlyMap<strin
 /** Reads a file, unless it is a device or a pipe, which may have no end. */
 async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
   if ((await writing(path, () => handle.stat())).isFile()) return writing(path, () => handle.readFile());
-  throw new JournalError(`${path} is not a regular file.`, {
-    code: 'journal-invalid',
-    path,
-    advice: 'Pass the path of a file.',
-  });
+  throw notRegular(path);
+}
+
+function notRegular(path: string): JournalError {
+  const advice = 'Pass the path of a file.';
+  return new JournalError(`${path} is not a regular file.`, { code: 'journal-invalid', path, advice });
 }
 
 /** Removes a line that was cut off, because the next one would be lost with it, and begins a new journal. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
-import { readData, readStdin, readText } from '../input/body-input.ts';
+import { isStdin, readData, readStdin, readText } from '../input/body-input.ts';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
@@ -35,15 +35,14 @@ const OUTAGE_WAIT_MS = 20 * 60_000;
 /** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
-  const isStdin = ['-', '/dev/stdin', '/dev/fd/0'].includes(file);
-  const isStream = isStdin || file.startsWith('/dev/fd/');
+  const isStream = isStdin(file) || file.startsWith('/dev/fd/');
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   if (flags.report !== undefined) checkReport(flags.report);
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const goal = await goalOf(flags, context);
-  const text = isStdin ? await readStdin(context) : await readText(file);
+  const text = isStdin(file) ? await readStdin(context) : await readText(file);
   const folder = isStream ? '.' : dirname(file);
   const rows = parseRows(text, folder, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});

@@ -12,6 +12,9 @@ export type Body = Readonly<Record<string, unknown>>;
 /** Standard input, and the signal that ends its reading. */
 type Input = Pick<Context, 'stdin' | 'signal'>;
 
+/** Returns whether an argument stands for standard input, which cannot be opened by its path if it is a socket. */
+export const isStdin = (path: string): boolean => ['-', '/dev/stdin', '/dev/fd/0'].includes(path);
+
 /** Returns the bytes of standard input; none if it is a terminal. */
 export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Buffer> {
   const stdin = open();

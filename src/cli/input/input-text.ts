@@ -10,6 +10,10 @@ const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] 
   [[0xfe, 0xff], 'is UTF-16, not UTF-8.'],
 ];
 
+/** Returns what bytes are, and what to do, if they are of a format that people mistake for text. */
+export const formatAdvice = (bytes: Uint8Array): string | undefined =>
+  FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1];
+
 /**
  * Decodes input as UTF-8, without its byte order mark.
  *
@@ -17,7 +21,7 @@ const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] 
  * @throws {CommandError} naming the line, for bytes that are not UTF-8: replacing them would send another text.
  */
 export function decodeText(bytes: Buffer, source: string): string {
-  const [, advice] = FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte)) ?? [];
+  const advice = formatAdvice(bytes);
   if (advice !== undefined) throw usageError(`${source} ${advice}`);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   // No byte of a character but a line feed is 0x0a, in UTF-8 as in the code pages of Windows.

@@ -69,16 +69,19 @@ describe('an upload', () => {
     expect(await api.seen()).toEqual([]);
   });
 
-  it('sends an empty file with a length of 0', async () => {
-    const { client, storage } = await startStorage([{}]);
-    const seen: UploadProgress[] = [];
-    await client.uploads.upload(
-      { kind: 'cohort', data: new Blob([]) },
-      { onProgress: (progress) => seen.push(progress) },
-    );
-    const [put] = await storage.seen();
-    expect(put?.headers['content-length']).toBe('0');
-    expect(seen).toEqual([{ loaded: 0, total: 0 }]);
+  it('refuses empty data before anything is sent', async () => {
+    const { client, api, reservation } = await startStorage([{}]);
+    const stream = new ReadableStream<Uint8Array>({ start: (out) => out.close() });
+    const kind = 'cohort';
+    for (const upload of [
+      () => client.uploads.upload({ kind, data: new Blob([]) }),
+      () => client.uploads.upload({ kind, data: new Uint8Array(0) }),
+      () => client.uploads.upload({ kind, data: stream, size: 0 }),
+      () => client.uploads.send(reservation, new Blob([])),
+      () => client.cohorts.import(new Blob([]), { name: 'Nobody' }),
+    ])
+      expect(await failureOf(upload())).toMatchObject({ name: 'ValidationError', local: true });
+    expect(await api.seen()).toEqual([]);
   });
 
   it('sends the headers that its URL was signed for', async () => {
