@@ -10,4 +10,4 @@ run('vitest', 'run', '--project', 'node', 'test/reliability', ...args);
 testProcesses('test/reliability/calls-memory');
 // Workers and commands that are killed run the built package.
 run('npm', 'run', '-s', 'build');
-testProcesses('test/examples/queue-worker', 'test/examples/pg-boss', 'test/cli/run-killed');
+testProcesses('test/examples/queue-worker', 'test/examples/pg-boss', 'test/cli/batch/run-killed');

@@ -1,17 +1,9 @@
-import type { FileHandle } from 'node:fs/promises';
-import { stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { JournalError } from '../errors/journal-errors.ts';
 import { createMutex } from '../util/concurrency.ts';
 import { writing } from './file-system.ts';
 import { entryAfter, type JournalContent, type JournalEntry, type JournalLine } from './journal-lines.ts';
-
-/** What tells one file from another, wherever it is. */
-interface FileIdentity {
-  readonly dev: number;
-  readonly ino: number;
-  /** Bytes. */
-  readonly size: number;
-}
 
 /** The open file of a journal. After a failure, nothing more is written: lines would follow a part of one. */
 export class JournalFile {
@@ -24,11 +16,11 @@ export class JournalFile {
   /** Aborts with the failure, and ends the creates in progress. */
   readonly stop = new AbortController();
   readonly #handle: FileHandle;
-  readonly #opened: FileIdentity;
+  readonly #opened: Stats;
   readonly #inOrder = createMutex();
   #size: number;
 
-  constructor(path: string, handle: FileHandle, content: JournalContent, opened: FileIdentity) {
+  constructor(path: string, handle: FileHandle, content: JournalContent, opened: Stats) {
     this.path = path;
     this.id = content.id;
     this.entries = content.entries;

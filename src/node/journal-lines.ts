@@ -11,7 +11,7 @@ export interface JournalEntry {
   readonly sent?: string;
   /** When the create was first sent. */
   readonly at?: Date;
-  /** Record of the command `run` about a row whose files are saved. */
+  /** Record of the command `run` about a row that is done. */
   readonly done?: JsonObject;
   /** How often the key was forgotten. */
   readonly forgotten: number;

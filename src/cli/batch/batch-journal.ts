@@ -5,7 +5,7 @@ import type { Context } from '../terminal/context.ts';
 import { EXIT, type ExitCode, usageError, worstOf } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
-import { forgetPart, partsOf, type RowOptions } from './batch-row.ts';
+import { doneOf, forgetPart, partsOf, type RowGoal } from './batch-row.ts';
 import type { BatchRow } from './batch-rows.ts';
 
 /** Records in a journal what a person has found out, so that nobody edits the file. Sends nothing. */
@@ -40,13 +40,18 @@ export async function correctJournal(
 }
 
 /** Prints the state of each row in a journal. It takes no lock, so that it works while a run uses the journal. */
-export async function printStatus(rows: readonly BatchRow[], path: string, output: Output): Promise<ExitCode> {
+export async function printStatus(
+  rows: readonly BatchRow[],
+  path: string,
+  goal: RowGoal,
+  output: Output,
+): Promise<ExitCode> {
   const entries = existsSync(path) ? await readJournal(path) : new Map<string, JournalEntry>();
   const statuses = rows.map(({ key }) => {
     const parts = Object.entries(partsOf(key));
     const ids = Object.fromEntries(parts.map(([kind, part]) => [kind, entries.get(part)?.id]));
     const [kind = '', part = ''] = parts.findLast(([, name]) => isSent(entries.get(name))) ?? [];
-    return { key, state: entries.get(key)?.done ? 'done' : stateOf(kind, entries.get(part)), ...ids };
+    return { key, state: doneOf(key, entries, goal) ? 'done' : stateOf(kind, entries.get(part)), ...ids };
   });
   await output.list(statuses, COLUMNS.with(1, 'state'), { isDone: true });
   return EXIT.done;
@@ -60,18 +65,18 @@ const isSent = ({ id, at }: Partial<JournalEntry> = {}): boolean => id !== undef
 
 /** Returns the state of the latest part of a row that was sent. */
 function stateOf(kind: string, { id, at }: Partial<JournalEntry> = {}): string {
-  const since = at ? ` since ${timeText(at.getTime())}` : '';
-  if (id !== undefined) return `waiting for ${kind} ${id}${since}`;
+  const sent = at ? timeText(at.getTime()) : '';
+  if (id !== undefined) return `${kind} ${id} created ${sent}`.trimEnd();
   if (!at) return 'not begun';
   const left = timeToRepeat(at);
-  return `${kind} in doubt${left > 0 ? ` until ${timeText(Date.now() + left)}` : since}`;
+  return `${kind} in doubt ${left > 0 ? `until ${timeText(Date.now() + left)}` : `since ${sent}`}`;
 }
 
 /** Prints what would happen to each row, and sends nothing. */
 export async function printPlan(
   rows: readonly BatchRow[],
   journal: Journal | undefined,
-  activate: RowOptions['activate'],
+  goal: RowGoal,
   output: Output,
 ): Promise<ExitCode> {
   const plans = rows.map(({ key, body, file }) => {
@@ -80,7 +85,7 @@ export async function printPlan(
     const bodies = {
       ...(file !== undefined && { cohort: undefined }),
       audience: file === undefined ? body : { ...body, cohort_id: cohort },
-      ...(activate && { activation: { ...activate, audience_id: audience } }),
+      ...(goal.activate && { activation: { ...goal.activate, audience_id: audience } }),
     };
     const plan = (): string => {
       for (const [kind, fields] of Object.entries(bodies)) {
@@ -95,7 +100,7 @@ export async function printPlan(
         }
         if (entry?.id === undefined) return entry?.at && timeToRepeat(entry.at) > 0 ? 'send again' : 'unknown';
       }
-      return journal?.get(key)?.done ? 'done' : 'wait';
+      return journal && doneOf(key, journal, goal) ? 'done' : 'wait';
     };
     return { key, plan: plan(), audience, activation };
   });

@@ -132,6 +132,7 @@ function wordsOf(name: string, value: string | number | boolean | undefined): st
 /** Returns the exit code of a row. One that is blocked has done what it can. */
 function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
+  if (state === 'refused') return EXIT.refused;
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // The audience was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
@@ -141,15 +142,20 @@ function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): Exit
   return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;
 }
 
-/**
- * Writes how the rows have ended, as CSV or as JSON, by the ending of the file.
- *
- * @throws {CommandError} if the file cannot be written.
- */
+/** Writes how the rows have ended, as CSV or as JSON, by the ending of the file. */
 async function writeReport(path: string, views: readonly RowView[], output: Output): Promise<void> {
   const records = views.map((view) => recordOf(view, output));
   const text = extname(path) === '.csv' ? csvOf(views) : `${JSON.stringify(records, null, 2)}\n`;
-  await writeFile(path, text).catch((cause: unknown) => {
+  await writable(path, () => writeFile(path, text));
+}
+
+/**
+ * Writes to a path.
+ *
+ * @throws {CommandError} if it cannot be written.
+ */
+export async function writable(path: string, write: () => Promise<void>): Promise<void> {
+  await write().catch((cause: unknown) => {
     throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
   });
 }

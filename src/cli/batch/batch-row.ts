@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type AudienceClient, explainActivation, type JsonObject, type WaitOptions } from '../../index.ts';
-import { downloadTo, type Journal } from '../../node/index.ts';
+import { downloadTo, type Journal, type JournalEntry } from '../../node/index.ts';
 import type { JobResource } from '../../spec/job-status.ts';
 import type { Mutex } from '../../util/concurrency.ts';
 import type { BatchRow } from './batch-rows.ts';
@@ -34,7 +34,7 @@ export interface RowView {
   error?: unknown;
 }
 
-/** The journal's record of a row whose files are saved. */
+/** The journal's record of a row that is done. */
 type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
 
 /** Jobs of one kind. */
@@ -42,15 +42,19 @@ export interface Jobs<T> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
 }
 
-/** What a row uses of its batch. Durations are milliseconds. */
-export interface RowOptions {
-  readonly client: AudienceClient;
-  readonly journal: Journal;
-  readonly signal: AbortSignal;
+/** What a run does with each audience. */
+export interface RowGoal {
   /** Fields of the activation of each audience. @default audiences are only built */
   readonly activate?: JsonObject | undefined;
   /** Returns the folder for the files of a row. @default files are not downloaded */
   readonly folderOf?: ((key: string) => string) | undefined;
+}
+
+/** What a row uses of its batch. Durations are milliseconds. */
+export interface RowOptions extends RowGoal {
+  readonly client: AudienceClient;
+  readonly journal: Journal;
+  readonly signal: AbortSignal;
   /** Time for each job. */
   readonly timeout: number;
 }
@@ -77,6 +81,19 @@ export const partsOf = (key: string) => ({
   audience: key,
   activation: `${key} activation`,
 });
+
+/** Returns the journal's record of a row that is done, if an earlier run has reached the goal of this one. */
+export function doneOf(
+  key: string,
+  entries: { get(key: string): JournalEntry | undefined },
+  { activate, folderOf }: RowGoal,
+): Done | undefined {
+  const done: Done | undefined = entries.get(key)?.done;
+  // Its activation may have been forgotten.
+  const activation = entries.get(partsOf(key).activation)?.id;
+  if (activate && (activation === undefined || done?.activation !== activation)) return undefined;
+  return folderOf && done?.files === undefined ? undefined : done;
+}
 
 /** Makes a part of a row unused again, and the parts that were created from it. */
 export async function forgetPart(journal: Journal, row: string, part: string): Promise<void> {
@@ -123,19 +140,23 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   }
 
   const cohort = file === undefined ? undefined : await cohortOf(file);
-  const done: Done | undefined = journal.get(key)?.done;
+  const done = doneOf(key, journal, options);
   if (done) {
     const id = await createAudience(cohort);
-    if (activate && isCreated(parts.activation)) await createActivation(id);
+    if (activate) await createActivation(id);
     return change({ ...done, state: 'done' });
   }
+  const finish = async (record: Done): Promise<void> => {
+    await journal.finish(key, { ...record });
+    change({ ...record, state: 'done' });
+  };
   const audience = await complete(
     client.audiences,
     parts.audience,
     () => createAudience(cohort),
     (id) => change({ state: 'building', audience: id }),
   );
-  if (!activate) return change({ state: 'done' });
+  if (!activate) return finish({ audience: audience.id });
   const { allowed, blockers } = explainActivation(audience, { identifier: activate.identifier as string | undefined });
   if (!allowed && !journal.get(parts.activation)?.sent)
     return change({ state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
@@ -145,7 +166,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
     () => createActivation(audience.id),
     (id) => change({ state: 'activating', activation: id }),
   );
-  if (!folderOf) return change({ state: 'done' });
+  if (!folderOf) return finish({ audience: audience.id, activation: activation.id });
   change({ state: 'downloading' });
   const folder = folderOf(key);
   const saved = await turns.downloads(`${activation.id % DOWNLOADS}`, async () => {
@@ -154,9 +175,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
     return downloadTo(client, activation.id, folder, { signal });
   });
   if (saved.length === 0) return change({ state: 'unfinished', reason: NO_FILES });
-  const files = saved.map(({ path }) => path);
-  await journal.finish(key, { audience: audience.id, activation: activation.id, files });
-  change({ state: 'done', files });
+  await finish({ audience: audience.id, activation: activation.id, files: saved.map(({ path }) => path) });
 }
 
 /** Removes the parts of a row's files that a killed process has left, as far as the folder can be read and written. */

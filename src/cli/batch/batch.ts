@@ -1,7 +1,16 @@
 import { AuthenticationError, type RateLimitError } from '../../index.ts';
 import type { JobResource } from '../../spec/job-status.ts';
 import { createMutex } from '../../util/concurrency.ts';
-import { forgetPart, type Jobs, partsOf, type RowOptions, type RowState, type RowView, runRow } from './batch-row.ts';
+import {
+  doneOf,
+  forgetPart,
+  type Jobs,
+  partsOf,
+  type RowOptions,
+  type RowState,
+  type RowView,
+  runRow,
+} from './batch-row.ts';
 import type { BatchRow } from './batch-rows.ts';
 import { createQueue, isRefused, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
 
@@ -82,7 +91,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     ];
     const created = kinds.filter(([part]) => journal.get(part)?.id !== undefined);
     const isActivatedNext = activate !== undefined && created.at(-1)?.[0] === parts.audience;
-    if (journal.get(key)?.done || !(options.retryFailed || isActivatedNext)) return;
+    if (doneOf(key, journal, options) || !(options.retryFailed || isActivatedNext)) return;
     for (const [part, jobs] of created) {
       try {
         const job = await readOnce(jobs, journal.get(part)?.id ?? 0);

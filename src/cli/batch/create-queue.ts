@@ -111,7 +111,7 @@ export function createQueue(options: QueueOptions): AddCreate {
     if (items.length === 0 && (isRepeated || (!isOutage() && (await probe())))) return release(false);
     outage ??= { since: Date.now(), probeMs: PROBE_MS.min };
     const until = outage.since + outageWait;
-    options.onOutage(failed.at(-1)?.[1], until);
+    if (outageWait > 0) options.onOutage(failed.at(-1)?.[1], until);
     do {
       const left = until - Date.now();
       if (left <= 0) return end();

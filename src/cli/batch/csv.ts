@@ -7,11 +7,15 @@ interface CsvRecord {
   readonly line: number;
 }
 
-/** One cell, quoted or not, with the comma or the end of line that follows it. */
-const CELL = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
+/** Separators besides the comma, as spreadsheets write them in some languages. */
+const SEPARATORS = [';', '\t'];
+
+/** Returns a pattern of one cell, quoted or not, with the separator or the end of line that follows it. */
+const cellPattern = (separator: string): RegExp =>
+  new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y');
 
 /**
- * Parses CSV as RFC 4180 describes it; empty lines are left out. Unlike readers that accept almost anything, it refuses
+ * Parses CSV as RFC 4180 describes it, or with semicolons or tabs if the header has no comma; empty lines are left out. Unlike readers that accept almost anything, it refuses
  * quotes in the wrong place: a value that was cut off would become part of an audience.
  *
  * @throws {CommandError} naming the line.
@@ -21,12 +25,15 @@ export function parseCsv(text: string): CsvRecord[] {
   let cells: string[] = [];
   let line = 1;
   let begins = 1;
-  for (CELL.lastIndex = 0; CELL.lastIndex < text.length; ) {
-    const [cell, quoted, plain = '', end] = CELL.exec(text) ?? [];
+  const [header = ''] = text.split(/\r?\n|\r/, 1);
+  const separator = (header.includes(',') ? undefined : SEPARATORS.find((sign) => header.includes(sign))) ?? ',';
+  const pattern = cellPattern(separator);
+  while (pattern.lastIndex < text.length) {
+    const [cell, quoted, plain = '', end] = pattern.exec(text) ?? [];
     if (cell === undefined) throw usageError(`Line ${line} has a quote that is not closed, or in the wrong place.`);
     cells.push(quoted?.replaceAll('""', '"') ?? plain);
     line += cell.match(/\r?\n|\r/g)?.length ?? 0;
-    if (end === ',' && CELL.lastIndex < text.length) continue;
+    if (end === separator && pattern.lastIndex < text.length) continue;
     if (cells.some((value) => value !== '')) records.push({ cells, line: begins });
     cells = [];
     begins = line;

@@ -1,21 +1,20 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { JsonObject } from '../../index.ts';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
 import { isStdin, readData, readStdin, readText } from '../input/body-input.ts';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
-import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
+import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
 import { runBatch } from './batch.ts';
 import { correctJournal, printPlan, printStatus } from './batch-journal.ts';
 import { countOf, createBatchProgress } from './batch-progress.ts';
-import { checkReport, conclude, FIELDS, type ReportFlags } from './batch-report.ts';
-import { partsOf } from './batch-row.ts';
+import { checkReport, conclude, FIELDS, type ReportFlags, writable } from './batch-report.ts';
+import { doneOf, partsOf, type RowGoal } from './batch-row.ts';
 import { type BatchRow, parseRows } from './batch-rows.ts';
 import { checkRows, warnOfUnknown } from './check-rows.ts';
 
@@ -42,12 +41,12 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   if (flags.report !== undefined) checkReport(flags.report);
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
-  const activate = await activationOf(flags, context);
+  const goal = await goalOf(flags, context);
   const text = isStdin(file) ? await readStdin(context) : await readText(file);
   const folder = isStream ? '.' : dirname(file);
   const rows = parseRows(text, folder, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});
-  if (flags.status) return printStatus(rows, journalFile, output);
+  if (flags.status) return printStatus(rows, journalFile, goal, output);
   warnOfUnknown(rows, output);
   const client = await context.connect();
   const { endsWithCommand } = await context.account();
@@ -56,14 +55,19 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'aud-run-')) : undefined;
   try {
     const path = temporary === undefined ? journalFile : join(temporary, 'journal');
-    const refused = await checkRows(client, await unsentOf(rows, path), activate, output);
+    const unsent = await unsentOf(rows, path);
+    // A run that continues finishes what exists, and refuses row by row: a window may have passed since it began.
+    const isBegun = unsent.length < rows.length && !flags.dryRun;
+    const refused = await checkRows(client, isBegun ? [] : unsent, goal.activate, output);
     if (refused !== EXIT.done) return refused;
     if (flags.dryRun) {
       const existing = existsSync(path) ? await openJournal(path, client, { signal, isOffline: true }) : undefined;
-      return await printPlan(rows, existing, activate, output).finally(() => existing?.close());
+      return await printPlan(rows, existing, goal, output).finally(() => existing?.close());
     }
-    if (flags.download !== undefined) await tryFolder(flags.download);
-    return await runRows(rows, path, { file: isStream ? '-' : file, activate, flags, context });
+    const { download, report } = flags;
+    if (download !== undefined) await writable(download, () => tryFolder(download));
+    if (report !== undefined) await writable(report, () => appendFile(report, ''));
+    return await runRows(rows, path, { file: isStream ? '-' : file, goal, flags, context });
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true });
   }
@@ -78,18 +82,13 @@ async function unsentOf(rows: readonly BatchRow[], path: string): Promise<readon
 async function runRows(
   rows: readonly BatchRow[],
   path: string,
-  {
-    file,
-    activate,
-    flags,
-    context,
-  }: { file: string; activate: JsonObject | undefined; flags: RunFlags; context: Context },
+  { file, goal, flags, context }: { file: string; goal: RowGoal; flags: RunFlags; context: Context },
 ): Promise<ExitCode> {
   const { output, signal } = context;
   const client = await context.connect();
   const journal = await openJournal(path, client, { signal });
   const { download } = flags;
-  const earlier = rows.filter(({ key }) => journal.get(key)?.done).map(({ key }) => key);
+  const earlier = rows.filter(({ key }) => doneOf(key, journal, goal)).map(({ key }) => key);
   if (download !== undefined) warnOfOthers(earlier, journal, download, output);
   const progress = await createBatchProgress(
     rows.map(({ key }) => key),
@@ -100,8 +99,7 @@ async function runRows(
     client,
     journal,
     signal,
-    activate,
-    folderOf: download === undefined ? undefined : (key) => join(download, key),
+    ...goal,
     retryFailed: flags.retryFailed,
     timeout: flags.timeout ?? DEFAULT_TIMEOUT_MS,
     budgetWait: flags.budgetWait ?? Number.POSITIVE_INFINITY,
@@ -115,7 +113,7 @@ async function runRows(
     },
     onOutage(error, until) {
       const notice = `Create requests fail. Waiting for the end of the outage until ${timeText(until)}`;
-      progress.announce(notice, ` at the latest: ${messageOf(error)}`);
+      progress.announce(notice, ` at the latest: ${messageOf(error, true)}`);
     },
   }).finally(async () => {
     progress.close();
@@ -135,25 +133,18 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   output.log('warning', `${files}: an earlier run has saved them, and they are not saved again.`);
 }
 
-/** Returns the fields of each activation; `undefined` if audiences are only built. */
-async function activationOf({ activate, download }: RunFlags, context: Context): Promise<JsonObject | undefined> {
-  if (activate === undefined) return download === undefined ? undefined : {};
+/** Returns what the flags ask for. */
+async function goalOf({ activate, download }: RunFlags, context: Context): Promise<RowGoal> {
+  const folderOf = download === undefined ? undefined : (key: string): string => join(download, key);
+  if (activate === undefined) return { activate: folderOf && {}, folderOf };
   const fields = await readData(activate, context, '--activate');
   if (!isObject(fields) || 'audience_id' in fields)
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');
-  return fields;
+  return { activate: fields, folderOf };
 }
 
-/**
- * Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be.
- *
- * @throws {CommandError}
- */
+/** Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be. */
 async function tryFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-    await rmdir(await mkdtemp(join(folder, '.aud-')));
-  } catch (cause) {
-    throw new CommandError(`${folder} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
-  }
+  await mkdir(folder, { recursive: true });
+  await rmdir(await mkdtemp(join(folder, '.aud-')));
 }

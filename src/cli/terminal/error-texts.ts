@@ -32,10 +32,13 @@ const TEXTS: Texts = {
   },
   'results-not-ready': ({ id, resource }) =>
     `Activation ${id} is at ${statusOf(resource)}: its results are available at 104.`,
-  'body-changed': ({ message, outcome, key = '' }) =>
-    outcome === undefined && key.endsWith(' activation')
-      ? `The ${key} was created with a different --activate.`
-      : message,
+  'body-changed': ({ message, outcome, key = '' }) => {
+    if (outcome === undefined && key.endsWith(' activation'))
+      return `The ${key} was created with a different --activate.`;
+    if (outcome === undefined && key.endsWith(' cohort'))
+      return `The ${key} was imported from a file with another content, or under another name.`;
+    return message;
+  },
   'webhook-invalid': ({ reason, message }) => SIGNATURE_TEXTS[reason] ?? message,
   'oauth-failed': ({ error, message }) => OAUTH_TEXTS[error] ?? message,
   'reauthorization-required': ({ error }) =>

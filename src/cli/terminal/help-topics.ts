@@ -75,7 +75,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'The file is an array of such objects.'],
       [
         'CSV',
-        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file is UTF-8 with commas. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
+        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file is UTF-8, with commas, semicolons or tabs. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
       ],
       [
         'key',
@@ -129,7 +129,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'done',
-        'The audience is built. If you asked for it, the audience is activated, and its files are saved. The row stays done, even if you move its files.',
+        'The audience is built. If you asked for it, the audience is activated, and its files are saved. The row stays done, even if you move its files or delete its audience.',
       ],
       [
         'blocked',
@@ -166,7 +166,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         '--status',
-        'done: the files of the row are saved. waiting for …: its last job, which may have ended since. in doubt: its create request may have taken effect. not begun: nothing was sent.',
+        'done: nothing is left to do. audience 12 created …: its latest job, which the next run reads. in doubt: its create request may have taken effect. not begun: nothing was sent.',
       ],
       ['--report', 'The final table, with the files of each row, as CSV or JSON according to the extension.'],
       [

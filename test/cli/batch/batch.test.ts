@@ -120,32 +120,48 @@ const allDone = (keys: readonly string[]): Record<string, string> =>
 const codeOf = (view: RowView | undefined): unknown => Object(view?.error).code;
 
 describe('a batch', () => {
-  it('of many rows builds each once within the budget of an hour and of a day, also when it is stopped three times', async () => {
-    // The service allows 60 an hour and 300 a day.
-    const limits = { buildsPerHour: runs(2, 60), buildsPerDay: runs(10, 300), logLength: 100_000 };
-    const { run, sandbox, creates, names } = await startBatches({ limits, jobs: { duration: runs(1, 10) * MINUTE } });
-    const rows = rowsOf(...namesOf(runs(17, 500)));
-    const since = Date.now();
-    for (const stopAfter of [2 * HOUR, 9 * HOUR, 14 * HOUR]) {
-      const states = new Set(Object.values(statesOf(await run(rows, { stopAfter }))));
-      expect(states).toEqual(new Set(['done', 'unfinished']));
-    }
-    const views = await run(rows);
-    expect(new Set(Object.values(statesOf(views)))).toEqual(new Set(['done']));
-    const hours = (Date.now() - since) / HOUR;
-    const refused = creates().filter(({ status }) => status === 429).length;
-    console.info(
-      `${rows.length} rows: ${hours.toFixed(1)} h, ${sandbox.log.length} requests, ${refused} refused creates`,
-    );
-    expect(hours).toBeLessThan(28);
-    expect(refused).toBeLessThan(150);
-    expect(await names()).toEqual(rows.map(({ body }) => body.name).sort());
-  });
+  it.each([
+    ['builds', undefined, 28],
+    ['builds and activates', {}, 74],
+  ])(
+    '%s each of many rows once within the budget of an hour and of a day, also when it is stopped three times',
+    async (_, activate, maxHours) => {
+      // The service allows 60 an hour and 300 a day.
+      const limits = { buildsPerHour: runs(2, 60), buildsPerDay: runs(10, 300), logLength: 100_000 };
+      const { run, sandbox, creates, names, all } = await startBatches({
+        limits,
+        jobs: { duration: runs(1, 10) * MINUTE },
+      });
+      const rows = rowsOf(...namesOf(runs(17, 500)));
+      const since = Date.now();
+      for (const stopAfter of [2 * HOUR, 9 * HOUR, 14 * HOUR]) {
+        const states = new Set(Object.values(statesOf(await run(rows, { stopAfter, activate }))));
+        expect(states).toEqual(new Set(['done', 'unfinished']));
+      }
+      const views = await run(rows, { activate });
+      expect(new Set(Object.values(statesOf(views)))).toEqual(new Set(['done']));
+      const hours = (Date.now() - since) / HOUR;
+      const refused = creates().filter(({ status }) => status === 429).length;
+      console.info(
+        `${rows.length} rows: ${hours.toFixed(1)} h, ${sandbox.log.length} requests, ${refused} refused creates`,
+      );
+      expect(hours).toBeLessThan(maxHours);
+      expect(await all('activations')).toHaveLength(activate ? rows.length : 0);
+      expect(refused).toBeLessThan(150);
+      expect(await names()).toEqual(rows.map(({ body }) => body.name).sort());
+    },
+  );
 
-  it('reads nothing again and sends nothing when each row is done', async () => {
+  it('reads nothing again and sends nothing when each row is done, built, activated or saved', async () => {
     const { run, sandbox, folder } = await startBatches({ jobs: { duration: MINUTE } });
     const folderOf = (key: string): string => join(folder, key);
     const options = { activate: {}, folderOf };
+    for (const goal of [{}, { activate: {} }]) {
+      await run(rowsOf('north', 'south'), goal);
+      const { length } = sandbox.log;
+      expect(statesOf(await run(rowsOf('north', 'south'), goal))).toEqual({ north: 'done', south: 'done' });
+      expect(sandbox.log.length).toBe(length);
+    }
     const views = await run(rowsOf('north', 'south'), options);
     expect(views).toMatchObject([
       { state: 'done', files: [expect.stringContaining(join(folder, 'north'))] },
@@ -207,7 +223,7 @@ describe('a batch', () => {
 
   it('reports a deleted audience as failed, and builds it again with `retryFailed`', async () => {
     const { run, account, sandbox, creates } = await startBatches();
-    const [view] = await run(rowsOf('north'));
+    const [view] = await run(rowsOf('north'), { stopAfter: MINUTE / 2 });
     const headers = { authorization: `Bearer ${account.token('api')}`, accept: 'application/json' };
     const path = `https://api.example.com/api/v2/audiences/${view?.audience}/delete`;
     expect((await sandbox.fetch(path, { method: 'POST', headers })).status).toBe(200);
@@ -219,7 +235,8 @@ describe('a batch', () => {
 
   it('forgets an activation before its audience, so that a process that ends in between loses nothing', async () => {
     const { run, account, sandbox, lines, creates } = await startBatches();
-    const [view] = await run(rowsOf('north'), { activate: {}, retryFailed: true });
+    const [view] = await run(rowsOf('north'), { activate: {}, stopAfter: 1.5 * MINUTE });
+    expect(view).toMatchObject({ state: 'unfinished', activation: expect.any(Number) });
     const headers = { authorization: `Bearer ${account.token('api')}`, accept: 'application/json' };
     const path = `https://api.example.com/api/v2/audiences/${view?.audience}/delete`;
     expect((await sandbox.fetch(path, { method: 'POST', headers })).status).toBe(200);

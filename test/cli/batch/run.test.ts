@@ -85,8 +85,6 @@ describe('aud run', () => {
     ['a record with too many cells', 'key,name\nnorth,North,4', 'Line 2 has more cells'],
     ['a quote that is not closed', 'key,name\nnorth,"North\n', 'Line 2 has a quote'],
     ['a quote inside a cell', 'key,name\nnorth,No"rth\n', 'Line 2 has a quote'],
-    ['semicolons', 'name;key\nNorth;north', 'no column "key": its columns are separated by semicolons. Separate'],
-    ['tabs', 'name\tkey\nNorth\tnorth', 'no column "key": its columns are separated by tabs. Separate'],
     ['a header without a key', 'name\nNorth', 'no column "key".'],
     ['a value in a column without a name', 'key,name,\nnorth,North,\nsouth,South,x\n', 'without a name'],
     [
@@ -149,6 +147,17 @@ describe('aud run', () => {
     expect(sandbox.log).toEqual([]);
   });
 
+  it.each([';', '\t'])(
+    'reads a CSV with "%s" instead of commas, as spreadsheets write it in some languages',
+    async (separator) => {
+      const text = ['name,key', 'North,north', '"a;b",south', ''].join('\r\n').replaceAll(',', separator);
+      const { runRows, client } = await startRows(text.replace('a;b', 'Köln, "Süd"'.replaceAll('"', '""')));
+      expect((await runRows()).out).toMatch(/^north\tdone\t\d+\t\t\nsouth\tdone\t\d+\t\t\n$/);
+      const names = (await client.audiences.list().toArray({ limit: 9 })).map(({ name }) => name);
+      expect(names.sort()).toEqual(['Köln, "Süd"', 'North']);
+    },
+  );
+
   it('sends the numbers of a CSV as numbers, and leaves out what a spreadsheet adds', async () => {
     const csv = 'Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n';
     expect(parseRows(csv, '.')).toEqual([{ key: 'a', body: { name: 'A', cohort_id: 81 } }]);
@@ -157,7 +166,7 @@ describe('aud run', () => {
     expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
   });
 
-  it('holds only rows that need a create against the window of WebDomain data', async () => {
+  it('holds only rows that need a create against the window of WebDomain data, and a run that continues refuses only them', async () => {
     const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
     const start = day(Date.now() - 44 * 86_400_000);
     const row = { key: 'a', name: 'A', dataset: [{ analysis_type: 'WebDomain', start_date: start, end_date: start }] };
@@ -167,7 +176,9 @@ describe('aud run', () => {
     expect((await runRows()).code).toBe(0);
     await writeFile(file, `${JSON.stringify(row)}\n${JSON.stringify({ ...row, key: 'b' })}`);
     const { code, err } = await runRows();
-    expect([code, err]).toEqual([2, expect.stringContaining('error: b: audiences.create was not sent')]);
+    expect([code, err]).toEqual([8, expect.stringContaining('error: b: audiences.create was not sent')]);
+    expect(err).toContain('2 rows: 1 done, 1 refused.');
+    expect((await runRows(['--dry-run'])).code).toBe(2);
   });
 
   it('needs a journal for rows that a shell passes as a file', async () => {
@@ -186,7 +197,7 @@ describe('aud run', () => {
     await appendFile(journal, '{"key":"old","sent":"journal-x","at":"2026-11-24T02:00:00.000Z"}\n');
     await writeFile(file, `${TWO.replace('"South"', '"Changed"')}{"key":"east","name":"East"}\n`);
     const { out, code } = await runRows(['--dry-run']);
-    const plan = /^north\twait\t\d+\t\nsouth\tchanged\t\d+\t\neast\tcreate\t\t\n$/;
+    const plan = /^north\tdone\t\d+\t\nsouth\tchanged\t\d+\t\neast\tcreate\t\t\n$/;
     expect([code, out]).toEqual([8, expect.stringMatching(plan)]);
     expect(sandbox.log.length).toBe(length);
 
@@ -206,7 +217,10 @@ describe('aud run', () => {
       /^north\tactivate\t\d+\t\nsouth\tactivate\t\d+\t\n$/,
     );
     await runRows(activate);
-    expect((await runRows([...activate, '--dry-run'])).out).toMatch(/^north\twait\t\d+\t\d+\n/);
+    expect((await runRows([...activate, '--dry-run'])).out).toMatch(/^north\tdone\t\d+\t\d+\n/);
+    await runRows(['--forget', 'south activation']);
+    expect((await runRows([...activate, '--dry-run'])).out).toMatch(/\nsouth\tactivate\t\d+\t\n$/);
+    await runRows(activate);
     const changed = await runRows(['--activate', '{"identifier":"SCID"}', '--dry-run']);
     expect([changed.code, changed.out]).toEqual([8, expect.stringMatching(/^north\tchanged\t\d+\t\d+\n/)]);
     const text = await readFile(journal, 'utf8');
@@ -223,7 +237,7 @@ describe('aud run', () => {
     const running = scene.start(['run', file]);
     await time.untilTrue(() => (running.printed.err.match(/waiting for audience/g) ?? []).length === 3);
     const { out, code } = await runRows(['--status']);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^north\twaiting for audience (\d+) since \S+Z\t\1\t\n/)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^north\taudience (\d+) created \S+Z\t\1\t\n/)]);
     running.interrupt();
     await running.ended;
     await appendFile(journal, `{"key":"north activation","sent":"x","at":"${new Date().toISOString()}"}\n`);
@@ -330,7 +344,9 @@ describe('aud run', () => {
   });
 
   it('writes the last table with --report, as CSV or as JSON', async () => {
-    const { runRows, folder } = await startRows('{"key":"north","name":"N"}', { jobs: { duration: 0, devices: 10 } });
+    const { runRows, folder, sandbox } = await startRows('{"key":"north","name":"N"}', {
+      jobs: { duration: 0, devices: 10 },
+    });
     const [csv, json] = [join(folder, 'report.csv'), join(folder, 'report.json')];
     await runRows(['--activate', '{}', '--report', csv]);
     const text = await readFile(csv, 'utf8');
@@ -338,7 +354,9 @@ describe('aud run', () => {
     await runRows(['--activate', '{}', '--report', json]);
     expect(JSON.parse(await readFile(json, 'utf8'))).toMatchObject([{ key: 'north', state: 'blocked' }]);
     expect((await runRows(['--report', 'report.txt'])).err).toContain('--report must end with .csv or .json');
+    const { length } = sandbox.log;
     expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(1);
+    expect(sandbox.log).toHaveLength(length);
   });
 
   it('exits with 1 when storage refuses a file, so that a script runs it again', async () => {
@@ -462,6 +480,18 @@ describe('aud run', () => {
     const again = await runRows(['--retry-failed']);
     expect([again.code, creates().length]).toEqual([4, 8]);
     expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be JSON');
+  });
+
+  it('says that it waits for the end of an outage only if it does, with advice that its own flags can follow', async () => {
+    const { runRows, sandbox } = await startRows(TWO);
+    sandbox.faults.add({ cut: 'after' });
+    const [waited, ended] = [
+      await runRows(['--max-retries', '0', '--outage-wait', '1m']),
+      await runRows(['--max-retries', '0', '--outage-wait', '0']),
+    ];
+    expect(waited.err).toMatch(/Waiting for the end of the outage .* run this again within 23 hours/);
+    expect(waited.err).not.toContain('dempotency');
+    expect([ended.code, ended.err]).toEqual([10, expect.not.stringContaining('Waiting for')]);
   });
 
   it('exits with 7 without creating anything if the token is refused', async () => {

@@ -15,6 +15,9 @@ const KEYS = Array.from({ length: runs(12, 12, 40) }, (_, at) => `row-${at}`);
 /** Every second row has a file, which is imported as a cohort first. */
 const rows = KEYS.map((key, at) => ({ key, name: key, ...(at % 2 === 0 && { file: `${key}.csv` }) }));
 
+/** Time without a request after which a run counts as hanging. */
+const STALLED_MS = 150_000;
+
 /** Line of a journal about a row that is done. */
 interface DoneLine {
   readonly key: string;
@@ -35,11 +38,17 @@ export async function killBatches({ kills, batches }: { kills: number; batches: 
     totals.runs++;
     const running = start(['run', 'rows.jsonl', '--download', 'results']);
     // Kills at a random request, or some time after it, so that it does not depend on the speed of the machine.
-    const { length } = sandbox.log;
-    const last = length + 1 + random() * 4 * KEYS.length;
-    while (totals.kills < kills && sandbox.log.length < last && running.child.exitCode === null) await pause(2);
-    if (totals.kills < kills) await pause(random() * 20);
-    const isKilled = totals.kills < kills && running.child.exitCode === null;
+    const last = sandbox.log.length + 1 + random() * 4 * KEYS.length;
+    const isDue = (): boolean => totals.kills < kills && sandbox.log.length >= last;
+    // The command keeps to 30 creates a minute: the last run of a batch takes minutes, but none without a request.
+    let latest = { requests: sandbox.log.length, at: Date.now() };
+    while (running.child.exitCode === null && !isDue()) {
+      await pause(5);
+      if (sandbox.log.length > latest.requests) latest = { requests: sandbox.log.length, at: Date.now() };
+      else if (Date.now() - latest.at > STALLED_MS) throw new Error(`A run hangs:\n${running.printed.err}`);
+    }
+    if (isDue()) await pause(random() * 20);
+    const isKilled = isDue() && running.child.exitCode === null;
     if (isKilled) {
       totals.kills++;
       running.child.kill('SIGKILL');
@@ -77,6 +86,7 @@ export async function killBatches({ kills, batches }: { kills: number; batches: 
     const files = await checkResults(scene);
     totals.files += files;
     totals.ended++;
+    console.info(`Batch ${totals.ended} is complete, after ${totals.kills} of ${kills} kills.`);
   }
 
   await Promise.all(
