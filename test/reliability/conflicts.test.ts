@@ -123,23 +123,3 @@ describe('a create whose key is in flight', () => {
     time.end();
   });
 });
-
-describe('a key that was used', () => {
-  it('a used key with another body is a conflict immediately, and creates nothing', async () => {
-    const { client } = await startBench();
-    await client.projects.create({ name: 'One' }, { idempotencyKey: 'k' });
-    const error = await failureOf(client.projects.create({ name: 'Two' }, { idempotencyKey: 'k' }));
-    expect(error).toMatchObject({ name: 'ConflictError', outcome: 'refused', attempts: 1 });
-    expect((await client.projects.list()).items).toHaveLength(1);
-  });
-
-  it('a used key with the same body returns the same resource for 24 hours, and then creates another', async () => {
-    const { client, sandbox } = await startBench();
-    const create = () => client.projects.create({ name: 'One' }, { idempotencyKey: 'k' });
-    const first = await create();
-    await sandbox.advance(24 * 3_600_000 - 1);
-    expect(await create()).toEqual(first);
-    await sandbox.advance(1);
-    expect((await create()).id).not.toBe(first.id);
-  });
-});

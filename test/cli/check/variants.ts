@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/spec/wire-values.ts';
 import { isObject } from '../../../src/util/json.ts';
-import { following, merge, placing } from './support/contracts.ts';
+import { following, placing } from './support/contracts.ts';
 import { expectAll, GETS, LISTS, OF_PROJECT, OPEN, SHAPES, type Variant } from './support/judge.ts';
 import { type Answer, failure, json, ORIGIN, page, success } from './support/service.ts';
 import {
@@ -67,7 +67,6 @@ const paths: Variants = {
     unknown: () => page(404, 'Not Found'),
   },
   'audiences that differ alone': { contract: following({ list: '/*', get: '/?/{id}' }, ['audiences']) },
-  'projects that differ alone': { contract: following({ list: '/*', get: '/?/{id}' }, ['projects']) },
   'names that nobody can guess': {
     contract: OWN_NAMES,
     unfound: [...LISTS, ...GETS],
@@ -107,17 +106,6 @@ const paths: Variants = {
     unfound: ['path:projects.list'],
     open: ['path:projects.get', 'shape:project'],
     works: false,
-  },
-  'paths that end in .json': {
-    contract: following({ list: '/*.json', get: '/*/{id}.json' }),
-    unknown: () => page(404, 'Not Found'),
-    unfound: [...LISTS, ...GETS],
-    unchecked: NOTHING_LISTED,
-    works: false,
-  },
-  'paths that end in a slash, and redirects to them': {
-    contract: TRAILING_SLASH,
-    traits: [redirects(/^(\/api\/v2\/(?!webhooks|usage)[a-z]+\/(?:index|\d+))$/, '$1/', 308)],
   },
   'a prefix, and redirects to paths with a slash at the end': {
     basePath: '/gateway/v9',
@@ -188,15 +176,12 @@ const unknownPaths: Variants = {
 };
 
 const paging: Variants = {
-  'lists by offset and limit': { contract: { paging: offset } },
   'lists by a cursor': { contract: { paging: cursor } },
-  'pages whose size is page_size': { contract: { paging: { ...pages, size: 'page_size' } } },
   'pages by page_number and page_size': { contract: { paging: { ...pages, param: 'page_number', size: 'page_size' } } },
   'lists by offset and limit, in pages of 50': { contract: { paging: { ...offset, maxSize: 50 } } },
   'pages whose size is perPage, of 50 rows at most': {
     contract: { paging: { ...pages, size: 'perPage', maxSize: 50 } },
   },
-  'pages of 50 rows at most': { contract: { paging: { ...pages, maxSize: 50 } } },
   'a 422 for pages of more than 50 rows': {
     contract: { paging: { ...pages, maxSize: 50 } },
     paging: { refusesLarge: true },
@@ -228,9 +213,6 @@ const paging: Variants = {
     contract: placing({ list: 'data.items', get: 'data.item' }),
   },
   'rows and resources below their own names': { contract: placing({ list: 'data.*', get: 'data.?' }) },
-  'rows below data.data, in the singular and by offset': {
-    contract: merge(SINGULAR, placing({ list: 'data.data' }), { paging: offset }),
-  },
   'a paginator of Laravel below data': {
     contract: placing({ list: 'data.data' }),
     traits: [
@@ -287,10 +269,6 @@ const contents: Variants = {
     ],
     differs: ['usage.build_budget'],
   },
-  'a report without a build budget': {
-    traits: [changes(/^usage/, (body) => ({ ...body, data: { yearmonth: '2026-11' } }))],
-    differs: ['usage.build_budget'],
-  },
   'a request id in another header': { contract: { requestIdHeader: 'x-correlation-id' } },
   'a request id that is always the same': {
     traits: [
@@ -307,17 +285,6 @@ const contents: Variants = {
       ),
     ],
     differs: [...SHAPES, 'shape:webhook'],
-    works: false,
-  },
-  'ids that are strings of digits': {
-    traits: [idsAs(String, Number)],
-    differs: [...SHAPES, 'shape:webhook'],
-    works: false,
-  },
-  'statuses that are numbers': {
-    traits: [statusAs(({ id }) => id)],
-    differs: JOBS,
-    unchecked: ['waits.via', 'statuses'],
     works: false,
   },
   'statuses that are names, and times of ISO 8601 with fractions': {
@@ -364,13 +331,6 @@ const contents: Variants = {
 };
 
 const refusing: Variants = {
-  'a service that blocks after ten refusals': {
-    contract: OWN_NAMES,
-    traits: [blocks(10)],
-    unfound: [...LISTS, ...GETS],
-    unchecked: NOTHING_LISTED,
-    stopped: 12,
-  },
   // Rows were seen before the block.
   'a service that blocks after four refusals': {
     contract: SINGULAR,
@@ -534,11 +494,6 @@ const writing: Variants = {
   },
   'a create with 200 that returns no id': {
     traits: [answersCreate(() => success([]))],
-    differs: ['path:projects.create'],
-    works: false,
-  },
-  'a create with 202 that returns no id': {
-    traits: [answersCreate(() => ({ status: 202, body: '' }))],
     differs: ['path:projects.create'],
     works: false,
   },

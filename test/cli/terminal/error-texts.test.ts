@@ -442,13 +442,6 @@ describe('errors of the client, in the words of the command', () => {
   it('are all codes of the client', () => {
     expect(Object.keys(CASES).sort()).toEqual(Object.keys(ERROR_CODES).sort());
   });
-
-  it('the words are found in messages of the client', () => {
-    for (const text of ['`baseUrl` must', '`apiToken(credentials)`', '`client.waits.wait(5)`', 'a `signInWithBrowser`'])
-      expect(text).toMatch(WORD_OF_CLIENT);
-    for (const text of ['`audience-activation login`', '`data` is', '`operations["usage.get"].data`'])
-      expect(text).not.toMatch(WORD_OF_CLIENT);
-  });
 });
 
 /** Flags and variables that a command checks itself, so that the client has nothing to refuse. */

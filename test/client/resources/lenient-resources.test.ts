@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
 import { wireActivation } from '../../support/storage.ts';
+import { someOf } from '../../support/volume.ts';
 import { wireAudience } from '../../support/wire-audience.ts';
 
 const stream = { name: 'devices', status: 'Delivered', results: { uri: 'https://storage.example/devices.csv' } };
@@ -160,7 +161,7 @@ describe('every field of a resource, whatever stands in its place', () => {
     ['webhook endpoint', [{ id: 1, events: ['audience.completed'] }], ({ webhooks }) => webhooks.list()],
     ['usage report', { build_budget: { hour: {}, day: {} } }, ({ usage }) => usage.buildBudget()],
   ])('leads to a result or to an error of this package: %s', async (_, wire, use) => {
-    const outcomes = [...variants(wire)].map(async (data) => {
+    const outcomes = someOf([...variants(wire)]).map(async (data) => {
       const client = answering(data);
       const failure = await Promise.resolve(use(client)).then(
         () => undefined,
@@ -169,7 +170,7 @@ describe('every field of a resource, whatever stands in its place', () => {
       await client.close();
       return failure === undefined || AudienceError.isInstance(failure) ? undefined : { data, failure };
     });
-    expect(outcomes.length).toBeGreaterThan(40);
+    expect(outcomes.length).toBeGreaterThan(8);
     expect((await Promise.all(outcomes)).filter(Boolean)).toEqual([]);
   });
 });

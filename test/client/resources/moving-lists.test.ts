@@ -84,7 +84,7 @@ describe('a list that is deleted while it is iterated', () => {
   it.each(pagings.flatMap((paging) => [true, false].map((isAwaited) => ({ ...paging, isAwaited }))))(
     'yields every row that is not deleted before, with paging $style, if each delete is awaited: $isAwaited',
     async ({ isAwaited, ...paging }) => {
-      for (let n = runs(15, 300, 3_000); n > 0; n--) {
+      for (let n = runs(5, 300, 3_000); n > 0; n--) {
         // Rows that arrive while a delete is in flight can hide that others have moved up.
         const onPage = (list: MovingList): unknown => isAwaited && below(2) > 0 && list.add();
         const list = new MovingList(below(120), { paging, hasTotal: false, onPage });
@@ -112,7 +112,7 @@ describe('a list that others change while it is read', () => {
     ['shrinking, with a total', true, (list: MovingList) => maybe(() => list.remove())],
   ] as const)('has every row that exists throughout: %s', async (_, hasTotal, onPage) => {
     for (const paging of pagings) {
-      for (let n = runs(15, 300, 3_000); n > 0; n--) {
+      for (let n = runs(5, 300, 3_000); n > 0; n--) {
         const list = new MovingList(below(120), { paging, hasTotal, onPage });
         await using client = list.connect();
         const existing = new Set(list.rows);

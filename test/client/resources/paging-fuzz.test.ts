@@ -65,7 +65,7 @@ function fetchOf({ rows, paging, size, cap, end, hasAddresses, hasEmptyPages }: 
 
 describe('lists of services that page in many ways', () => {
   it('have every row once, and an end', async () => {
-    for (let n = runs(30, 300, 20_000); n > 0; n--) {
+    for (let n = runs(15, 300, 20_000); n > 0; n--) {
       const service = randomService();
       const { paging, rows } = service;
       await using client = new AudienceClient({

@@ -45,20 +45,6 @@ describe('lookalikes', () => {
     expect(await failureOf(one.client.lookalikes.cancel(seed.id))).toMatchObject({ status: 404 });
   });
 
-  it('lookalikes that publish when they are cancelled complete, whatever they would have ended at', async () => {
-    const one = await startBench({
-      jobs: { devices: 5_000, outcome: ({ kind }) => (kind === 'lookalike' ? 404 : 104) },
-    });
-    const seed = await builtAudience(one);
-    const { id } = await one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
-    await one.sandbox.advance(9 * 60_000);
-    await one.client.lookalikes.cancel(id);
-    await one.sandbox.advance(HOUR);
-    expect(await one.client.lookalikes.get(id)).toMatchObject({ status: { id: 104 } });
-    await one.sandbox.advance(200 * 24 * HOUR);
-    expect((await one.client.lookalikes.get(id)).eligibility.notices).toEqual([]);
-  });
-
   it('lookalikes that are deleted leave no job', async () => {
     const one = await bench();
     const seed = await builtAudience(one);
@@ -78,19 +64,6 @@ describe('lookalikes', () => {
       expect(sandbox.log).toEqual([]);
     },
   );
-
-  it('lookalikes of a seed that is too small or not completed carry the service’s 422', async () => {
-    const one = await bench(999);
-    const config = { target_size: 9 };
-    const small = await builtAudience(one);
-    const { id } = await one.client.audiences.create({ name: 'A' });
-    for (const source_audience_id of [small.id, id, 9_999]) {
-      const error = await failureOf(one.client.lookalikes.create({ source_audience_id, config }));
-      expect(error).toMatchObject({ local: false, errors: { source_audience_id: [expect.any(String)] } });
-    }
-    const unsized = { source_audience_id: small.id, config: odd(undefined) };
-    expect(await failureOf(one.client.lookalikes.create(unsized))).toMatchObject({ status: 422 });
-  });
 });
 
 describe('activations', () => {
@@ -124,87 +97,6 @@ describe('activations', () => {
       expect(sandbox.log).toEqual([]);
     },
   );
-
-  it('activations of fewer than 500 devices, of running and of unknown audiences carry the service’s 422', async () => {
-    const one = await bench(499);
-    const small = await builtAudience(one);
-    const running = await one.client.audiences.create({ name: 'A' });
-    for (const audience_id of [small.id, running.id, 9_999]) {
-      const error = await failureOf(one.client.activations.create({ audience_id }));
-      expect(error).toMatchObject({ local: false, outcome: 'refused', errors: { audience_id: [expect.any(String)] } });
-    }
-    expect(small).toMatchObject({ is_activation_allowed: false, eligibility: { allowed: false } });
-  });
-
-  it('need delivery credentials, supplied or stored', async () => {
-    const one = await bench();
-    const account = { email: 'bob@example.com', password: 'x', deliveryCredentials: false };
-    const client = one.connect({ token: one.sandbox.accounts.create(account).token('api') });
-    const audience = await builtAudience({ ...one, client });
-    const body = { audience_id: audience.id };
-    expect(await failureOf(client.activations.create(body))).toMatchObject({
-      errors: { credentials: [expect.any(String)] },
-    });
-    expect(await client.activations.create({ ...body, credentials: { key: 'k' } })).toMatchObject({
-      status: { id: 100 },
-    });
-  });
-
-  it('activations of an expired audience cannot deliver MAID or IP, but others', async () => {
-    const one = await bench();
-    const audience = await builtAudience(one);
-    await one.sandbox.advance(91 * 24 * HOUR);
-    const expired = await one.client.audiences.get(audience.id);
-    expect(expired.eligibility.notices).toEqual([{ code: 'audience_expired', blocks_identifiers: ['MAID', 'IP'] }]);
-    for (const identifier of ['MAID', 'IP']) {
-      expect(await failureOf(one.client.activations.create({ audience_id: audience.id, identifier }))).toMatchObject({
-        status: 422,
-      });
-    }
-    expect(await one.client.activations.create({ audience_id: audience.id, identifier: 'HEM' })).toMatchObject({
-      pricing_model: { identifier: 'HEM' },
-    });
-  });
-
-  it('activations of affinity data need more than twice as many EIDs as SCIDs', async () => {
-    for (const [scids, allowed] of [
-      [2_500, false],
-      [2_499, true],
-    ] as const) {
-      const one = await startBench({ jobs: { devices: () => ({ eids: 5_000, scids }) } });
-      const dataset = recentDataset().map((it) => ({ ...it, analysis_type: 'AffinityTransactions' }));
-      const { id } = await one.client.audiences.create({ name: 'A', dataset });
-      await one.sandbox.advance(HOUR);
-      const audience = await one.client.audiences.get(id);
-      expect(audience.eligibility).toMatchObject({
-        allowed,
-        reasons: allowed ? [] : [{ code: 'affinity_device_coverage' }],
-        metrics: { is_affinity: true, unique_scids: scids },
-      });
-      const activation = one.client.activations.create({ audience_id: id });
-      if (allowed) expect(await activation).toMatchObject({ audience: { id } });
-      else expect(await failureOf(activation)).toMatchObject({ status: 422 });
-    }
-  });
-});
-
-describe('a request that the client refuses before sending', () => {
-  it('is refused by the service, too', async () => {
-    const one = await bench();
-    const { id } = await builtAudience(one);
-    const send = (path: string, body: unknown) =>
-      failureOf(one.client.request('POST', `/api/v2/${path}/create`, { body, idempotencyKey: crypto.randomUUID() }));
-    for (const field of ['partner_id', 'partner_name', 'pricing_model']) {
-      expect(await send('activations', { audience_id: id, [field]: 1 })).toMatchObject({
-        local: false,
-        errors: { [field]: [expect.any(String)] },
-      });
-    }
-    for (const target_size of [0, 4_000_001, 1.5]) {
-      const body = { source_audience_id: id, config: { target_size } };
-      expect(await send('lookalikes', body)).toMatchObject({ errors: { 'config.target_size': [expect.any(String)] } });
-    }
-  });
 });
 
 describe('cohorts', () => {
@@ -297,21 +189,5 @@ describe('reference', () => {
     for (const name of ['nothing', 'constructor']) {
       expect(await failureOf(client.reference.list('ctv', name))).toMatchObject({ status: 404 });
     }
-  });
-
-  it('is what filters refer to: a value that does not exist is a 422', async () => {
-    const { client } = await bench();
-    expect(
-      await client.audiences.create({ name: 'A', filters: { genres: [1, 2], countries: ['Country 7'] } }),
-    ).toMatchObject({
-      id: expect.any(Number),
-    });
-    expect(await failureOf(client.audiences.create({ name: 'A', filters: ['genres'] }))).toMatchObject({ status: 422 });
-    const error = await failureOf(
-      client.audiences.create({ name: 'A', filters: { genres: [1, 9_999], colours: [1] } }),
-    );
-    expect(error).toMatchObject({
-      errors: { 'filters.genres': [expect.any(String)], 'filters.colours': [expect.any(String)] },
-    });
   });
 });

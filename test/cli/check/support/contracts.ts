@@ -45,7 +45,7 @@ export const placing = (places: Templates): ServiceContract => ({
 });
 
 /** Merges contracts, operation by operation. */
-export function merge(...contracts: readonly ServiceContract[]): ServiceContract {
+function merge(...contracts: readonly ServiceContract[]): ServiceContract {
   const operations: Record<string, ContractOperation> = {};
   for (const { operations: some = {} } of contracts)
     for (const [name, operation] of Object.entries(some)) operations[name] = { ...operations[name], ...operation };
