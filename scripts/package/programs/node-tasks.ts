@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { AudienceClient, NotFoundError, OAuthError } from 'audience-activation';
+import { AudienceClient, OAuthError } from 'audience-activation';
 import { openFile, toNodeListener } from 'audience-activation/node';
 import { OAuthError as OAuthErrorAgain } from 'audience-activation/oauth';
 import { createSandbox } from 'audience-activation/sandbox';
-import { createWebhookReceiver, WebhookVerificationError } from 'audience-activation/webhooks';
+import { createWebhookReceiver } from 'audience-activation/webhooks';
 import { check, type Tasks } from './tasks.ts';
 
 const { fetch, Request, Response } = globalThis;
@@ -39,11 +39,14 @@ export const NODE_TASKS: Tasks = {
 
   async require() {
     const require = createRequire(`${process.cwd()}/`);
-    check(require('audience-activation').NotFoundError === NotFoundError, 'require gives the same classes');
-    check((await import('audience-activation')).NotFoundError === NotFoundError, 'import gives the same classes');
-    const ofRoot: unknown = require('audience-activation').WebhookVerificationError;
-    check(ofRoot === WebhookVerificationError, 'the entry of webhooks has the same classes');
-    check(OAuthErrorAgain === OAuthError, 'the entry of OAuth has the same classes');
+    const { exports } = require('audience-activation/package.json');
+    for (const path of Object.keys(exports).filter((it) => !it.endsWith('.json'))) {
+      const entry = `audience-activation${path.slice(1)}`;
+      const [imported, required] = [await import(entry), require(entry)];
+      const isSame = Object.keys(imported).every((name) => imported[name] === required[name]);
+      check(isSame, `import and require give the same classes of ${entry}`);
+    }
+    check(OAuthErrorAgain === OAuthError, 'the entry of OAuth has the classes of the root');
     const isUnchanged =
       fetch === globalThis.fetch && Request === globalThis.Request && Response === globalThis.Response;
     check(isUnchanged, 'the globals are unchanged');
