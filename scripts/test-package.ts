@@ -6,19 +6,25 @@ import { browserSteps } from './package/browsers.ts';
 import { run } from './package/commands.ts';
 import { openApiSteps } from './package/openapi.ts';
 import { peerSteps } from './package/peers.ts';
+import { placesWithoutStep, writePlaces } from './package/places.ts';
 import { openProjects, ROOT, type Step } from './package/project.ts';
 import { runtimeSteps } from './package/runtimes.ts';
 import { typeSteps } from './package/types.ts';
 
 /**
- * Packs the package, installs it as a user would, and does the tasks of `programs/smoke.ts` on every supported platform.
+ * Packs the package, installs it as a user would, and does the tasks of `programs/tasks.ts` in every supported place.
  *
  *   npm run test:package
  *   npm run test:package -- --built      uses `dist` as it is
  *   npm run test:package -- --only Deno  runs the steps whose names contain a text
+ *   npm run test:package -- --write      writes the table of docs/support.md, which otherwise must show the same results
  */
-const { built, only } = parseArgs({
-  options: { built: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+const { built, only, write } = parseArgs({
+  options: {
+    built: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    write: { type: 'boolean', default: false },
+  },
 }).values;
 
 /** Steps that run at the same time. Most wait for one process. */
@@ -57,12 +63,16 @@ for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
 }
 try {
   if (!built) await run(ROOT, 'npm', ['run', '-s', 'build']);
-  const projects = await openProjects(folder);
+  const projects = await openProjects(folder, write);
   const kinds = [runtimeSteps, browserSteps, typeSteps, peerSteps, openApiSteps];
   const steps = kinds.flatMap((stepsOf) => stepsOf(projects)).filter(({ name }) => name.includes(only));
   const failed = await runSteps(steps);
-  console.log(`${steps.length - failed} passed, ${failed} failed`);
-  process.exitCode = failed > 0 ? 1 : 0;
+  const stale = only === '' && !write ? placesWithoutStep() : [];
+  for (const place of stale)
+    console.log(`✗ docs/support.md has the place "${place}", in which no step has run the tasks`);
+  if (write) writePlaces(only === '');
+  console.log(`${steps.length - failed} passed, ${failed + stale.length} failed`);
+  process.exitCode = failed + stale.length > 0 ? 1 : 0;
 } finally {
   await clean();
 }

@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, extname, join } from 'node:path';
 import { build } from 'esbuild';
-import { chromium } from 'playwright';
-import { CHROMIUM } from '../chromium.ts';
+import { ENGINES, type Engine } from '../../test/support/engines.ts';
 import { run } from './commands.ts';
 import { type Projects, ROOT, type Step, writeProgram } from './project.ts';
 import { ENTRIES, specifier, TELEMETRY } from './runtimes.ts';
 import { ROLLUP, VITE, WEBPACK } from './versions.ts';
+
+const ENGINE_NAMES = { chromium: 'Chromium', firefox: 'Firefox', webkit: 'WebKitGTK (Safari)' };
 
 /** A bundler with its default settings for browsers: nothing is external, and nothing is replaced. */
 interface Bundler {
@@ -19,13 +20,13 @@ interface Bundler {
 
 const BUNDLERS: readonly Bundler[] = [
   {
+    name: 'esbuild',
+    code: `require('esbuild').build({ entryPoints: input, outdir: target, bundle: true, splitting: true, minify: true, format: 'esm' })`,
+  },
+  {
     name: `Vite ${VITE}`,
     code: `require('vite').build({ root: __dirname, base: './', logLevel: 'warn', configFile: false, worker: { format: 'es' },
       build: { outDir: target, rollupOptions: { input, output: { entryFileNames: '[name].js' } } } })`,
-  },
-  {
-    name: 'esbuild',
-    code: `require('esbuild').build({ entryPoints: input, outdir: target, bundle: true, splitting: true, minify: true, format: 'esm' })`,
   },
   {
     name: `Webpack ${WEBPACK}`,
@@ -39,19 +40,20 @@ const BUNDLERS: readonly Bundler[] = [
   },
 ];
 
-/** The program as a page, which then starts it as a module worker. */
-const PAGE = `import { smoke } from './smoke.ts';
-const { page, worker } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+/** The tasks in a page, then in a module worker. What else goes wrong in the page is an output, too. */
+const PAGE = `import { runTasks } from './tasks.ts';
+const problems = [];
+for (const name of ['error', 'unhandledrejection', 'securitypolicyviolation'])
+  addEventListener(name, (event) => problems.push(name + ': ' + (event.message ?? event.reason?.stack ?? event.blockedURI)));
+for (const name of ['error', 'warn']) console[name] = (...values) => problems.push(name + ': ' + values.join(' '));
 const inWorker = () => new Promise((resolve) => {
   const it = new Worker(new URL('./web-worker.js', import.meta.url), { type: 'module' });
   it.onmessage = ({ data }) => resolve(data);
   it.onerror = ({ message }) => resolve('The worker failed: ' + message);
-  it.postMessage(worker);
 });
-smoke(page).then(inWorker).catch((error) => String(error.stack)).then((text) => { document.title = text; });`;
-const WORKER = `import { smoke } from './smoke.ts';
-addEventListener('message', ({ data }) => smoke(data).catch((error) => String(error.stack)).then((text) => postMessage(text)));`;
-const HTML = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="./page.js"></script>';
+globalThis.outputs = runTasks().then(async (page) => [page, await inWorker(), problems.join('\\n')]);`;
+const WORKER = "import { runTasks } from './tasks.ts'; runTasks().then((text) => postMessage(text));";
+const HTML = '<!doctype html><meta charset="utf-8"><script type="module" src="./page.js"></script>';
 
 /** Imports of a single name, each with a string of code that its bundle must not contain. */
 const PARTS = [
@@ -62,8 +64,14 @@ const PARTS = [
 
 /** Steps that bundle the package, and run the bundles in a browser. */
 export const browserSteps = (projects: Projects): Step[] => [
+  ...ENGINES.flatMap((engine) =>
+    // The engines differ in more than what bundlers write: one bundle is enough for the others.
+    (engine.name === 'chromium' ? BUNDLERS : BUNDLERS.slice(0, 1)).map((bundler) => {
+      const place = `${ENGINE_NAMES[engine.name]}: a page and a module worker, bundled with ${bundler.name}`;
+      return { name: place, work: () => runInBrowser(projects, place, engine, bundler) };
+    }),
+  ),
   ...BUNDLERS.flatMap((bundler) => [
-    { name: `${bundler.name}, in Chromium: a page and a module worker`, work: () => runInBrowser(projects, bundler) },
     {
       name: `${bundler.name}: ${PARTS.map(({ name }) => name).join(', ')} alone bring no other part, and no peer`,
       work: () => bundleParts(projects, bundler),
@@ -91,11 +99,11 @@ async function bundle(
 
 const folderOf = ({ name }: Bundler): string => name.replace(/\W.*/, '').toLowerCase();
 
-async function runInBrowser(projects: Projects, bundler: Bundler): Promise<void> {
-  const source = join(await projects.project('app', TELEMETRY), folderOf(bundler));
+async function runInBrowser(projects: Projects, place: string, engine: Engine, bundler: Bundler): Promise<void> {
+  const source = join(await projects.project('app', TELEMETRY), `${engine.name}-${folderOf(bundler)}`);
   await mkdir(source);
-  await writeProgram(source, 'page.js', PAGE);
-  await writeProgram(source, 'web-worker.js', WORKER);
+  await writeProgram(source, 'page.js', PAGE, projects.service());
+  await writeProgram(source, 'web-worker.js', WORKER, projects.service());
   const target = await bundle(projects, bundler, source, ['page', 'web-worker']);
   for (const [file, text] of await filesOf(target)) {
     // Not any string with a name of Node's: errors name `node:http`, and webhooks ask the runtime for `node:crypto`.
@@ -103,8 +111,9 @@ async function runInBrowser(projects: Projects, bundler: Bundler): Promise<void>
     if (builtIn !== undefined) throw new Error(`${file} contains "${builtIn}".`);
   }
   await writeFile(join(target, 'index.html'), HTML);
-  const services = JSON.stringify({ page: projects.service(), worker: projects.service() });
-  await openPage(target, `#${encodeURIComponent(services)}`);
+  const [page = '', worker = '', problems] = await openPage(target, engine);
+  for (const output of [page, worker]) projects.report(place, output);
+  if (problems) throw new Error(problems);
 }
 
 async function filesOf(folder: string): Promise<[file: string, text: string][]> {
@@ -112,35 +121,26 @@ async function filesOf(folder: string): Promise<[file: string, text: string][]> 
   return Promise.all(files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as [string, string]));
 }
 
-/** Serves a folder, opens its page in a browser, and waits for the result in its title. */
-async function openPage(folder: string, hash: string): Promise<void> {
+/** Serves a folder, opens its page in a browser, and returns the outputs of {@link PAGE}. */
+async function openPage(folder: string, engine: Engine): Promise<readonly string[]> {
   const server = createServer(async ({ url = '/' }, response) => {
     const path = url === '/' ? 'index.html' : url.slice(1);
     const body = await readFile(join(folder, path)).catch(() => undefined);
     if (body === undefined) return response.writeHead(path === 'favicon.ico' ? 204 : 404).end();
     // A strict policy, which also forbids `eval`: the package must work under it.
-    const policy = `default-src 'none'; script-src 'self'; worker-src 'self'; connect-src http://127.0.0.1:*`;
+    const policy = `default-src 'none'; script-src 'self'; worker-src 'self'; img-src 'self'; connect-src http://127.0.0.1:*`;
     const type = extname(path) === '.js' ? 'text/javascript' : 'text/html';
     return response.writeHead(200, { 'content-type': type, 'content-security-policy': policy }).end(body);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const browser = await chromium.launch(CHROMIUM);
+  const browser = await engine.launch();
   try {
-    const page = await browser.newPage();
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(`error of the page: ${error.stack ?? error.message}`));
-    page.on('console', (message) => {
-      // The program also asks for what does not exist, which browsers report.
-      const isExpected = message.text().startsWith('Failed to load resource');
-      if (['error', 'warning'].includes(message.type()) && !isExpected) problems.push(`console: ${message.text()}`);
+    const tab = await browser.newTab();
+    await tab.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    return await tab.run(async () => {
+      if (document.readyState !== 'complete') await new Promise((done) => addEventListener('load', done));
+      return (globalThis as { outputs?: Promise<string[]> }).outputs ?? ['The page has no program.'];
     });
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${hash}`);
-    await page
-      .waitForFunction(() => document.title !== '…', undefined, { timeout: 300_000 })
-      .catch((error: unknown) => problems.push(`The page sets no title: ${error}`));
-    const title = await page.title();
-    if (title !== 'done') problems.push(`title of the page: ${title}`);
-    if (problems.length > 0) throw new Error(problems.join('\n'));
   } finally {
     await browser.close();
     server.closeAllConnections();

@@ -21,7 +21,7 @@ export const peerSteps = (projects: Projects): Step[] => [
     ...(versions === 'earlier' ? [TYPESCRIPTS[3]] : [TYPESCRIPTS[0], TYPESCRIPTS[3]]).map((typescript) => ({
       name: `${titleOf(versions)}: their types, TypeScript ${typescript}, strict, with the declarations checked`,
       async work() {
-        const paths = ['peers', 'smoke'].map((name) => `scripts/package/programs/${name}.ts`);
+        const paths = ['peers', 'tasks'].map((name) => `scripts/package/programs/${name}.ts`);
         const project = await projects.project(`${versions}-peers`, PEERS[versions]);
         await compile(projects, project, 'peers', typescript, { paths, options: { module: 'nodenext' } });
       },

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { createSandbox } from '../../src/sandbox/index.ts';
 import { run } from './commands.ts';
-import type { Service } from './programs/smoke.ts';
+import { report } from './places.ts';
+import type { Service } from './programs/tasks.ts';
 import { TOOLS } from './versions.ts';
 
 /** One test of the package. */
@@ -20,6 +21,8 @@ export interface Projects {
   readonly tool: (path: string) => Promise<string>;
   /** Returns a service over HTTP with an account and limits of its own. */
   readonly service: () => Service;
+  /** Notes what the tasks printed in a place. */
+  readonly report: (place: string, output: string) => void;
 }
 
 /** Root folder of the repository. */
@@ -27,7 +30,7 @@ export const ROOT = resolve('.');
 const INSTALL = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
 /** Packs the package and starts a service; the projects are below a folder. */
-export async function openProjects(folder: string): Promise<Projects> {
+export async function openProjects(folder: string, isWritten: boolean): Promise<Projects> {
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run(ROOT, 'npm', pack);
   const tarball = join(folder, JSON.parse(stdout)[0].filename);
@@ -48,6 +51,7 @@ export async function openProjects(folder: string): Promise<Projects> {
   };
   let accounts = 0;
   return {
+    report: (place, output) => report(place, isWritten, output),
     project: (name, packages = {}) =>
       once(name, {}, [tarball, ...Object.entries(packages).map(([each, version]) => `${each}@${version}`)]),
     // Install scripts must run, because the packages of Node and Bun install their executables by them.
@@ -73,12 +77,19 @@ export async function openProjects(folder: string): Promise<Projects> {
   };
 }
 
-/** Compiles code that imports files of `programs` into a project, where it imports the installed package. */
-export async function writeProgram(cwd: string, file: string, code: string, format: Format = 'esm'): Promise<string> {
+/** Compiles code that imports files of `programs` into a project, where it imports the installed package, for a service. */
+export async function writeProgram(
+  cwd: string,
+  file: string,
+  code: string,
+  service?: Service,
+  format: Format = 'esm',
+): Promise<string> {
   await build({
     stdin: { contents: code, resolveDir: join(ROOT, 'scripts/package/programs'), loader: 'ts' },
     outfile: join(cwd, file),
     bundle: true,
+    define: { SERVICE: JSON.stringify(service ?? null) },
     packages: 'external',
     // Programs have side effects, which package.json denies of the package.
     ignoreAnnotations: true,

@@ -1,18 +1,25 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Format } from 'esbuild';
 import { end, expectOutput, lineWith, run } from './commands.ts';
 import { type Projects, ROOT, type Step, writeProgram } from './project.ts';
-import { BUN, DENO, JEST, NODES, nodeAlias, PEERS, WORKERD } from './versions.ts';
+import { BUN, DENO, EDGE_RUNTIME, JEST, NODES, nodeAlias, PEERS, WORKERD } from './versions.ts';
 
-const SMOKE = "import { smoke } from './smoke.ts';";
-const RUN = `${SMOKE} console.log(await smoke(JSON.parse(process.argv[2])));`;
-const RUN_NODE = `${SMOKE} import { smokeNode } from './smoke-node.ts';
-const main = async () => console.log(await smoke(JSON.parse(process.argv[2])), await smokeNode());
-main().catch((error) => { console.error(error); process.exit(1); });`;
-const RUN_WORKER = `${SMOKE} export default { fetch: async (request) => new Response(
-  await smoke(await request.json()).catch((error) => String(error.stack ?? error))) };`;
+const RUN = "import { runTasks } from './tasks.ts'; runTasks().then(console.log);";
+const RUN_NODE = `import { runTasks, TASKS } from './tasks.ts'; import { NODE_TASKS } from './node-tasks.ts';
+runTasks({ ...TASKS, ...NODE_TASKS }).then(console.log);`;
+const RUN_WORKER = `import { runTasks } from './tasks.ts';
+export class Room { fetch = async () => new Response(await runTasks()); }
+const toRoom = (request, { ROOM }) => ROOM.get(ROOM.idFromName('room')).fetch(request);
+export default { fetch: (request, env) => request.url.endsWith('/room') ? toRoom(request, env) : new Room().fetch() };`;
+const RUN_EDGE = `import { runTasks } from './tasks.ts';
+addEventListener('fetch', (event) => event.respondWith(runTasks().then((text) => new Response(text))));`;
+/** Sends two overlapping requests to a worker of edge-runtime. */
+const EDGE_HOST = `const { EdgeRuntime } = require(process.argv[2]);
+const runtime = new EdgeRuntime({ initialCode: require('node:fs').readFileSync('edge.js', 'utf8') });
+const send = async () => console.log(await (await runtime.dispatchFetch('http://localhost/')).text());
+Promise.all([send(), send()]);`;
 
 /** The entry points of the package that need no other package. */
 export const ENTRIES = ['.', './mcp', './node', './oauth', './redis', './sandbox', './webhooks'] as const;
@@ -23,44 +30,44 @@ export const specifier = (entry: string): string => `audience-activation${entry.
 /** The peer of `audience-activation/otel`, which the program of all runtimes uses, too. */
 export const TELEMETRY = { '@opentelemetry/api': PEERS.lowest['@opentelemetry/api'] };
 
-/** Programs by runtime: path among the tools, arguments before the file, the program, its format and what it prints. */
+/** Programs by place: path among the tools, arguments before the file, the program and its format. */
 const RUNTIMES = [
   ...NODES.flatMap((version) =>
     (['esm', 'cjs'] as const).map((format) => ({
-      name: `Node ${version}, ${format === 'esm' ? 'import' : 'require'}`,
+      place: `Node ${version}, \`${format === 'esm' ? 'import' : 'require'}\``,
       path: `${nodeAlias(version)}/bin/node`,
       args: [],
-      file: `smoke-${version}.${format === 'esm' ? 'mjs' : 'cjs'}`,
+      file: `tasks-${version}.${format === 'esm' ? 'mjs' : 'cjs'}`,
       code: RUN_NODE,
       format,
-      prints: `done ${version}`,
     })),
   ),
-  { name: `Bun ${BUN}`, path: 'bun/bin/bun.exe', args: ['run'], file: 'bun.mjs' },
+  { place: `Bun ${BUN}`, path: 'bun/bin/bun.exe', args: ['run'], file: 'bun.mjs', code: RUN_NODE },
   {
-    name: `Deno ${DENO}, with no permission but the network`,
+    place: `Deno ${DENO}, with no permission but the network`,
     path: 'deno/bin.cjs',
     args: ['run', '--no-prompt', '--no-remote', '--node-modules-dir=manual', '--allow-net=127.0.0.1'],
     file: 'deno.mjs',
+    code: RUN,
   },
-].map((row) => ({ code: RUN, format: 'esm' as const, prints: 'done', ...row }));
+].map((row) => ({ format: 'esm' as const, ...row }));
 
-/** Steps that run the program, and what else a runtime shows of the package. */
+/** Steps that run the tasks, and what else a runtime shows of the package. */
 export const runtimeSteps = (projects: Projects): Step[] => [
-  ...RUNTIMES.map(({ name, path, args, file, code, format, prints }) => ({
-    name,
+  ...RUNTIMES.map(({ place, path, args, file, code, format }) => ({
+    name: place,
     async work() {
       const cwd = await projects.project('app', TELEMETRY);
-      await writeProgram(cwd, file, code, format);
+      await writeProgram(cwd, file, code, projects.service(), format);
       const env = { DENO_NO_UPDATE_CHECK: '1', DENO_DIR: join(cwd, 'deno'), NO_COLOR: '1' };
-      const values = [...args, file, JSON.stringify(projects.service())];
-      expectOutput(prints, await run(cwd, await projects.tool(path), values, env));
+      projects.report(place, (await run(cwd, await projects.tool(path), [...args, file], env)).stdout);
     },
   })),
-  ...[[], ['nodejs_compat']].map((flags) => ({
-    name: `workerd ${WORKERD}, ${flags.length === 0 ? 'with nothing of Node' : flags.join()}`,
-    work: () => runWorker(projects, flags),
-  })),
+  ...[[], ['nodejs_compat']].map((flags) => {
+    const place = `workerd ${WORKERD}, ${flags.length === 0 ? 'with nothing of Node' : `\`${flags}\``}`;
+    return { name: place, work: () => runWorker(projects, place, flags) };
+  }),
+  { name: `edge-runtime ${EDGE_RUNTIME}`, work: () => runEdge(projects) },
   ...JEST_FORMS.map(({ node, file, change }) => ({
     name: `Jest ${JEST}, Node ${node}: ${file}, the test of ${GUIDE}`,
     work: () => runJest(projects, node, file, change),
@@ -79,25 +86,32 @@ export const runtimeSteps = (projects: Projects): Step[] => [
   { name: `the examples of the tarball run in a project: ${EXAMPLES.join(', ')}`, work: () => runExamples(projects) },
 ];
 
-/** Bundles the program as a worker, and sends it a request. */
-async function runWorker({ project, tool, service }: Projects, flags: readonly string[]): Promise<void> {
-  const app = await project('app', TELEMETRY);
-  const cwd = join(app, `worker-${flags.length}`);
+/** Bundles the program for workers; returns the path of the bundle. */
+async function bundleWorker(projects: Projects, code: string, format: Format, folder: string): Promise<string> {
+  const app = await projects.project('app', TELEMETRY);
+  const cwd = join(app, folder);
   await mkdir(cwd);
   await build({
-    entryPoints: [join(app, await writeProgram(app, `worker-${flags.length}.js`, RUN_WORKER))],
-    outfile: join(cwd, 'worker.js'),
+    entryPoints: [join(app, await writeProgram(app, `${folder}.js`, code, projects.service()))],
+    outfile: join(cwd, `${folder}.js`),
     bundle: true,
     platform: 'browser',
-    conditions: ['workerd', 'worker', 'browser'],
-    format: 'esm',
+    conditions: ['workerd', 'edge-light', 'worker', 'browser'],
+    format,
     external: ['node:*'],
     logLevel: 'silent',
   });
-  await writeFile(join(cwd, 'config.capnp'), configOf(flags));
+  return cwd;
+}
+
+/** Sends overlapping requests, which share the client at module scope, to a worker and then to a Durable Object. */
+async function runWorker(projects: Projects, place: string, flags: readonly string[]): Promise<void> {
+  const folder = `worker-${flags.length}`;
+  const cwd = await bundleWorker(projects, RUN_WORKER, 'esm', folder);
+  await writeFile(join(cwd, 'config.capnp'), configOf(`${folder}.js`, flags));
   // workerd reports its port on this file descriptor.
   const stdio = ['ignore', 'inherit', 'inherit', 'pipe'] as const;
-  const child = spawn(await tool('workerd/bin/workerd'), ['serve', 'config.capnp', '--control-fd=3'], {
+  const child = spawn(await projects.tool('workerd/bin/workerd'), ['serve', 'config.capnp', '--control-fd=3'], {
     cwd,
     stdio: [...stdio],
   });
@@ -105,25 +119,36 @@ async function runWorker({ project, tool, service }: Projects, flags: readonly s
     const control = child.stdio[3];
     if (!control || !('read' in control)) throw new Error('workerd has no control descriptor.');
     const { port } = JSON.parse(await lineWith('port', control));
-    const request = { method: 'POST', body: JSON.stringify(service()) };
-    const text = await (await fetch(`http://127.0.0.1:${port}/`, request)).text();
-    if (text !== 'done') throw new Error(text);
+    for (const [of, path] of Object.entries({ 'a Worker': '', 'a Durable Object': 'room' })) {
+      const send = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/${path}`)).text();
+      for (const output of await Promise.all([send(), send()])) projects.report(`${place}: ${of}`, output);
+    }
   } finally {
     await end(child);
   }
 }
 
+async function runEdge(projects: Projects): Promise<void> {
+  const cwd = await bundleWorker(projects, RUN_EDGE, 'iife', 'edge');
+  await writeFile(join(cwd, 'host.cjs'), EDGE_HOST);
+  const { stdout } = await run(cwd, process.execPath, ['host.cjs', await projects.tool('edge-runtime')]);
+  projects.report(`edge-runtime ${EDGE_RUNTIME}`, stdout);
+}
+
 /** Returns the configuration of workerd for a worker that can connect to this machine only. */
-const configOf = (flags: readonly string[]): string => `using Workerd = import "/workerd/workerd.capnp";
+const configOf = (file: string, flags: readonly string[]): string => `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [(name = "main", worker = .main), (name = "loopback", network = (allow = ["local"]))],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const main :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  modules = [(name = "worker.js", esModule = embed "${file}")],
   compatibilityDate = "2026-07-01",
   compatibilityFlags = ${JSON.stringify(flags)},
   globalOutbound = "loopback",
+  durableObjectNamespaces = [(className = "Room", uniqueKey = "room")],
+  durableObjectStorage = (inMemory = void),
+  bindings = [(name = "ROOM", durableObjectNamespace = "Room")],
 );
 `;
 

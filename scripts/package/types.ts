@@ -24,10 +24,10 @@ interface ModuleSetting extends Sources {
   readonly since?: number;
 }
 
-const SMOKE = 'scripts/package/programs/smoke.ts';
-const BOTH = [SMOKE, 'scripts/package/programs/smoke-node.ts'];
+const TASKS = 'scripts/package/programs/tasks.ts';
+const BOTH = [TASKS, 'scripts/package/programs/node-tasks.ts'];
 // A `.cts` file is CommonJS, so it loads the package by `require`.
-const REQUIRED = { 'smoke.cts': readFileSync(join(ROOT, SMOKE), 'utf8') };
+const REQUIRED = { 'tasks.cts': readFileSync(join(ROOT, TASKS), 'utf8') };
 
 const MODULES: readonly ModuleSetting[] = [
   { name: 'nodenext', since: 5.8, paths: BOTH, texts: REQUIRED, options: { module: 'nodenext' } },
@@ -41,7 +41,7 @@ const MODULES: readonly ModuleSetting[] = [
   // Without `dom`, Node provides the types of `fetch`.
   { name: 'the configuration of the guide', paths: BOTH, options: JSON.parse(guideConfig).compilerOptions },
   // No types by default, as in TypeScript 6 and later.
-  { name: 'no `types`', paths: [SMOKE], options: { module: 'nodenext', types: [] } },
+  { name: 'no `types`', paths: [TASKS], options: { module: 'nodenext', types: [] } },
   {
     name: 'programs as users write them',
     paths: ['test/types/package/programs.ts', 'test/types/package/undocumented-fields.ts'],

@@ -4,6 +4,7 @@ export const TYPESCRIPTS = ['5.7.3', '5.9.3', '6.0.3', '7.0.2'] as const;
 export const BUN = '1.4.5';
 export const DENO = '2.9.6';
 export const WORKERD = '1.20261117.1';
+export const EDGE_RUNTIME = '4.0.1';
 export const VITE = '8.3.8';
 export const JEST = '30.5.2';
 export const WEBPACK = '5.112.2';
@@ -62,6 +63,7 @@ export const TOOLS: Readonly<Record<string, string>> = {
   bun: BUN,
   deno: DENO,
   workerd: WORKERD,
+  'edge-runtime': EDGE_RUNTIME,
   vite: VITE,
   webpack: WEBPACK,
   rollup: ROLLUP,

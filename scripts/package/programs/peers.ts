@@ -1,3 +1,4 @@
+import check from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/client';
 import { Client as ClientOfSdk } from '@modelcontextprotocol/sdk/client/index.js';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
@@ -10,7 +11,6 @@ import { createSandbox } from 'audience-activation/sandbox';
 import IoRedis from 'ioredis';
 import { setupServer } from 'msw/node';
 import { createClient } from 'redis';
-import { check } from './smoke.ts';
 
 const baseUrl = 'https://api.example.com';
 const credentials = { email: 'a@example.com', password: 'x' };
