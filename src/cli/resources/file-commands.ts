@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { ConflictError, DownloadError, type DownloadedFile, type UploadProgress } from '../../index.ts';
 import { downloadTo, openFile } from '../../node/index.ts';
 import { parseId } from '../input/ids.ts';
+import { listProblem, SENT_AS_IT_IS } from '../input/input-text.ts';
 import { NAME } from '../terminal/command-name.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
 import { HIDDEN } from '../terminal/dry-run.ts';
@@ -28,6 +29,8 @@ export async function importCohort(
   await output.checkFields(undefined, { operation: 'cohorts.create' });
   const data = await openFile(path);
   if (data.size === 0) throw usageError(`${path} is empty: an import would use up a build for a cohort without rows.`);
+  const problem = await listProblem(data);
+  if (problem !== undefined) output.log('warning', `${path} ${problem} ${SENT_AS_IT_IS}`);
   const client = await context.connect();
   const progress = await createTransferProgress(output);
   const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);
