@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { check } from '../errors/audience-error.ts';
 import { JournalError } from '../errors/journal-errors.ts';
@@ -54,7 +55,8 @@ export async function openJournal(
     wait.dispose();
     const handle = await writing(file, () => open(file, 'a+', PRIVATE_FILE));
     try {
-      const bytes = await readRegular(handle, file);
+      checkRegular(await writing(file, () => handle.stat()), file);
+      const bytes = await writing(file, () => handle.readFile());
       const content = parseJournal(bytes, file, client.baseUrl);
       const account = new JournalAccount(client, content.id);
       if (!isOffline) await account.verify(content.entries, file, signal);
@@ -91,16 +93,17 @@ export async function openJournal(
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
   try {
-    const handle = await open(file);
-    return parseJournal(await readRegular(handle, file).finally(() => handle.close()), file).entries;
+    // Opening a pipe would wait for its writer.
+    checkRegular(await stat(file), file);
+    return parseJournal(await readFile(file), file).entries;
   } catch (error) {
     throw JournalError.isInstance(error) ? error : unreadableFile(file, error);
   }
 }
 
-/** Reads a file, unless it is a device or a pipe, which may have no end. */
-async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
-  if ((await writing(path, () => handle.stat())).isFile()) return writing(path, () => handle.readFile());
+/** Refuses a device or a pipe, which may have no end. */
+function checkRegular(stats: Stats, path: string): void {
+  if (stats.isFile()) return;
   throw new JournalError(`${path} is not a regular file.`, {
     code: 'journal-invalid',
     path,

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../index.ts';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
+import { isStdin, isUnnamed } from '../input/pipes.ts';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
@@ -36,15 +37,14 @@ const OUTAGE_WAIT_MS = 20 * 60_000;
 /** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
-  const isStdin = ['-', '/dev/stdin', '/dev/fd/0'].includes(file);
-  const isStream = isStdin || file.startsWith('/dev/fd/');
+  const isStream = isUnnamed(file);
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   if (flags.report !== undefined) checkReport(flags.report);
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const activate = await activationOf(flags, context);
-  const text = isStdin ? await readStdin(context) : await readText(file);
+  const text = isStdin(file) ? await readStdin(context) : await readText(file, context);
   const folder = isStream ? '.' : dirname(file);
   const rows = parseRows(text, folder, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});

@@ -38,7 +38,7 @@ const project: BodyFlag = {
 const cohort: BodyFlag = {
   flag: '--cohort-id <id>',
   field: 'cohort_id',
-  description: 'id of a id of a completed cohort to build from, instead of datasets',
+  description: 'id of a completed cohort to build from, instead of datasets',
   type: 'integer',
 };
 const dataset: BodyFlag = {

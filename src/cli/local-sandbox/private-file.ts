@@ -1,8 +1,10 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
+import { statRegular } from '../../node/file-system.ts';
 
-/** Returns the content of a file, `undefined` if there is none. */
+/** Returns the content of a regular file, `undefined` if there is none. */
 export async function readIfExists(path: string): Promise<string | undefined> {
   try {
+    await statRegular(path);
     return await readFile(path, 'utf8');
   } catch (error) {
     if (Object(error).code === 'ENOENT') return undefined;

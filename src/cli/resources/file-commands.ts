@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { ConflictError, DownloadError, type DownloadedFile, type UploadProgress } from '../../index.ts';
-import { downloadTo, openFile } from '../../node/index.ts';
+import { downloadTo } from '../../node/index.ts';
 import { parseId } from '../input/ids.ts';
-import { listProblem, SENT_AS_IT_IS } from '../input/input-text.ts';
+import { isUnnamed } from '../input/pipes.ts';
 import { NAME } from '../terminal/command-name.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
 import { HIDDEN } from '../terminal/dry-run.ts';
 import { CommandError, EXIT, type ExitCode, isDryRun, usageError, withResume } from '../terminal/exit-codes.ts';
+import { openList } from './imported-list.ts';
 import { afterCreate, waitForCreated } from './resource-commands.ts';
 import { createTransferProgress } from './transfer-progress.ts';
 
@@ -26,22 +27,23 @@ export async function importCohort(
 ): Promise<ExitCode> {
   const { output, flags, signal } = context;
   if (timeout !== undefined && !wait) throw usageError('--timeout requires --wait.');
+  if (name === undefined && isUnnamed(path)) throw usageError('A list from a pipe has no name: pass --name <text>.');
   await output.checkFields(undefined, { operation: 'cohorts.create' });
-  const data = await openFile(path);
-  if (data.size === 0) throw usageError(`${path} is empty: an import would use up a build for a cohort without rows.`);
-  const problem = await listProblem(data);
-  if (problem !== undefined) output.log('warning', `${path} ${problem} ${SENT_AS_IT_IS}`);
   const client = await context.connect();
+  const title = name ?? basename(path);
+  const { data, remove } = await openList(path, context);
   const progress = await createTransferProgress(output);
-  const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(basename(path), loaded, total);
+  const onProgress = ({ loaded, total }: UploadProgress): void =>
+    progress.update(isUnnamed(path) ? title : basename(path), loaded, total);
   const { reference } = await client.uploads
     .upload({ kind: 'cohort', data }, { signal, onProgress })
     .finally(progress.close)
+    .finally(remove)
     .catch((error: unknown) => {
       if (isDryRun(error)) return { reference: HIDDEN };
       throw error;
     });
-  const fields = { name: name ?? basename(path), ...(projectId !== undefined && { project_id: projectId }) };
+  const fields = { name: title, ...(projectId !== undefined && { project_id: projectId }) };
   // The service never replays the response of an earlier import: each upload has another reference.
   const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey, onConflict: 'throw' as const }) };
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);

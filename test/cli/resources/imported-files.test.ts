@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startScene } from '../support/run-command.ts';
 
 const LIST = 'email\nann@example.com\n';
@@ -39,5 +40,80 @@ describe('a file to import', () => {
     await writeFile(file, '');
     expect(await run(['cohorts', 'import', file])).toMatchObject({ code: 2, err: expect.stringContaining('is empty') });
     expect(sandbox.log).toEqual([]);
+  });
+});
+
+/** Starts a scene with a pipe and with a folder for temporary files. */
+async function startPipe() {
+  const scene = await startScene();
+  const [pipe, temporary] = [join(scene.folder, 'list.csv'), join(scene.folder, 'tmp')];
+  execFileSync('mkfifo', [pipe]);
+  await mkdir(temporary);
+  vi.stubEnv('TMPDIR', temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return { ...scene, pipe, temporaryFiles: () => readdir(temporary) };
+}
+
+describe('a list that can be read only once', () => {
+  it.each(['-', '/dev/stdin'])(
+    'the command imports standard input, named %s, through a temporary file',
+    async (path) => {
+      const { run, temporaryFiles } = await startPipe();
+      const args = ['cohorts', 'import', path, '--name', 'Piped', '--wait', '--fields', 'name,total_eids'];
+      const { code, out, err } = await run(args, { input: LIST });
+      expect([code, out]).toEqual([0, 'Piped\t1\n']);
+      expect(err).toContain('Reading standard input to a temporary file.\nPiped: ');
+      expect(await temporaryFiles()).toEqual([]);
+    },
+  );
+
+  it('the command imports a named pipe, whose writer comes later', async () => {
+    const { start, pipe, temporaryFiles } = await startPipe();
+    const running = start(['cohorts', 'import', pipe, '--wait', '--fields', 'name,total_eids']);
+    await running.shows('err', `Reading ${pipe} to a temporary file.`);
+    await writeFile(pipe, LIST);
+    expect(await running.ended).toMatchObject({ code: 0, out: 'list.csv\t1\n' });
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  it('the command imports a file without a size, such as one of /proc', async () => {
+    const { run, temporaryFiles } = await startPipe();
+    expect(await run(['cohorts', 'import', '/proc/self/status', '--wait'])).toMatchObject({ code: 0 });
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  it('Ctrl-C ends a command that waits for the writer of a pipe, and removes its temporary file', async () => {
+    const { start, pipe, temporaryFiles, sandbox } = await startPipe();
+    const running = start(['cohorts', 'import', pipe]);
+    await running.shows('err', 'to a temporary file.');
+    running.interrupt();
+    expect(await running.ended).toMatchObject({ code: 130, err: expect.stringContaining('error: Interrupted.') });
+    expect(await temporaryFiles()).toEqual([]);
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('a refused upload removes the temporary file', async () => {
+    const { run, temporaryFiles, sandbox } = await startPipe();
+    sandbox.faults.add({ on: 'uploads.reserve', status: 403 });
+    expect((await run(['cohorts', 'import', '-', '--name', 'Piped'], { input: LIST })).code).toBe(8);
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  it.each([
+    ['empty standard input', ['--name', 'Piped'], '', 'Standard input is empty'],
+    ['standard input without a name', [], LIST, 'A list from a pipe has no name: pass --name <text>.'],
+  ])('the command refuses %s before it sends anything', async (_, flags, input, message) => {
+    const { run, sandbox, temporaryFiles } = await startPipe();
+    const { code, err } = await run(['cohorts', 'import', '-', ...flags], { input });
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    expect(sandbox.log).toEqual([]);
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  it('the command names the folder in which it cannot create a temporary file', async () => {
+    const { run, folder } = await startPipe();
+    vi.stubEnv('TMPDIR', join(folder, 'none'));
+    const { code, err } = await run(['cohorts', 'import', '-', '--name', 'Piped'], { input: LIST });
+    expect([code, err]).toEqual([1, expect.stringContaining(`${join(folder, 'none')} could not be written.`)]);
   });
 });
