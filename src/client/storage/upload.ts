@@ -124,9 +124,6 @@ async function bodyInit(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<RequestInit & { readonly duplex?: 'half' }> {
-  // Read even if `size` is 0, so that a stream with content is rejected.
-  if (body && source.size === 0) await abortable(body.stream.getReader().read(), signal);
-  if (source.size === 0) return { body: null, headers };
   if (!body) return { body: await abortable(source.blob(), signal), headers };
   return { body: body.stream, duplex: 'half', headers: { ...headers, 'content-length': String(source.size) } };
 }

@@ -77,13 +77,6 @@ describe('a stream that misbehaves', () => {
     expect(error).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('(it never ends, though announced as empty) fails with the idle timeout', async () => {
-    const { client } = await startStorage([{}], { maxRetries: 0 });
-    const stream = new ReadableStream<Uint8Array>({ pull: () => never });
-    const upload = client.uploads.upload({ kind: 'cohort', data: stream, size: 0 }, { idleTimeout: 30 });
-    expect(await failureOf(upload)).toMatchObject({ code: 'idle-timeout' });
-  });
-
   it.each([
     ['fails without a reason', () => Promise.reject(undefined)],
     ['yields other views', (out: ReadableStreamDefaultController) => out.enqueue(new Uint16Array(5))],
@@ -102,12 +95,6 @@ describe('a stream that misbehaves', () => {
     await client.uploads.reserve({ kind: 'cohort', size: 5 });
     await failureOf(client.uploads.send(reservation, stream, { size: SIZE }));
     expect(state.cancelled).toBe(true);
-  });
-
-  it('(it has bytes, though announced as empty) rejects', async () => {
-    const { client } = await startStorage([{}]);
-    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: streamOf(data).stream, size: 0 }));
-    expect(error).toMatchObject({ code: 'size-mismatch' });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readErrorText } from '../../../src/client/storage/storage-errors.ts';
-import { ApiError, CLAIM_WINDOW, type EndEvent, type UploadProgress } from '../../../src/index.ts';
+import { ApiError, CLAIM_WINDOW, type EndEvent, type UploadData, type UploadProgress } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { everything } from '../../support/everything.ts';
 import { quickly } from '../../support/quickly.ts';
@@ -69,16 +69,16 @@ describe('an upload', () => {
     expect(await api.seen()).toEqual([]);
   });
 
-  it('sends an empty file with a length of 0', async () => {
-    const { client, storage } = await startStorage([{}]);
-    const seen: UploadProgress[] = [];
-    await client.uploads.upload(
-      { kind: 'cohort', data: new Blob([]) },
-      { onProgress: (progress) => seen.push(progress) },
-    );
-    const [put] = await storage.seen();
-    expect(put?.headers['content-length']).toBe('0');
-    expect(seen).toEqual([{ loaded: 0, total: 0 }]);
+  it.each<[string, UploadData, number?]>([
+    ['an empty Blob', new Blob([])],
+    ['no bytes', new Uint8Array()],
+    ['a stream that is announced as empty', new ReadableStream(), 0],
+  ])('the client refuses to upload %s before it sends anything', async (_, data, size) => {
+    const { client, api } = await startStorage([{}]);
+    const expected = { name: 'ValidationError', local: true, errors: { data: [expect.stringContaining('is empty')] } };
+    expect(await failureOf(client.uploads.upload({ kind: 'cohort', data, size }))).toMatchObject(expected);
+    expect(await failureOf(client.cohorts.import(data, {}, { size }))).toMatchObject(expected);
+    expect(await api.seen()).toEqual([]);
   });
 
   it('sends the headers that its URL was signed for', async () => {
