@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { check } from '../errors/audience-error.ts';
 import { JournalError } from '../errors/journal-errors.ts';
@@ -55,8 +54,7 @@ export async function openJournal(
     wait.dispose();
     const handle = await writing(file, () => open(file, 'a+', PRIVATE_FILE));
     try {
-      checkRegular(await writing(file, () => handle.stat()), file);
-      const bytes = await writing(file, () => handle.readFile());
+      const bytes = await readRegular(handle, file);
       const content = parseJournal(bytes, file, client.baseUrl);
       const account = new JournalAccount(client, content.id);
       if (!isOffline) await account.verify(content.entries, file, signal);
@@ -93,22 +91,24 @@ export async function openJournal(
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
   try {
-    // Opening a pipe would wait for its writer.
-    checkRegular(await stat(file), file);
-    return parseJournal(await readFile(file), file).entries;
+    // Before it is opened: a pipe would wait for somebody who writes to it.
+    if (!(await stat(file)).isFile()) throw notRegular(file);
+    const handle = await open(file);
+    return parseJournal(await readRegular(handle, file).finally(() => handle.close()), file).entries;
   } catch (error) {
     throw JournalError.isInstance(error) ? error : unreadableFile(file, error);
   }
 }
 
-/** Refuses a device or a pipe, which may have no end. */
-function checkRegular(stats: Stats, path: string): void {
-  if (stats.isFile()) return;
-  throw new JournalError(`${path} is not a regular file.`, {
-    code: 'journal-invalid',
-    path,
-    advice: 'Pass the path of a file.',
-  });
+/** Reads a file, unless it is a device or a pipe, which may have no end. */
+async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
+  if ((await writing(path, () => handle.stat())).isFile()) return writing(path, () => handle.readFile());
+  throw notRegular(path);
+}
+
+function notRegular(path: string): JournalError {
+  const advice = 'Pass the path of a file.';
+  return new JournalError(`${path} is not a regular file.`, { code: 'journal-invalid', path, advice });
 }
 
 /** Removes a line that was cut off, because the next one would be lost with it, and begins a new journal. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/terminal/exit-codes.ts';
 import { signWebhook } from '../../src/webhooks/index.ts';
@@ -34,6 +35,7 @@ describe('docs/cli.md', () => {
     const files = {
       'audience.json': '{"name":"x"}',
       'customers.csv': 'id\n1\n',
+      'customers.csv.gz': gzipSync('id\n1\n'),
       'delivery.json': body,
       'token.txt': login.AUDIENCE_TOKEN,
     };

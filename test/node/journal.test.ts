@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import '../support/nothing-left.ts';
 import { execFileSync } from 'node:child_process';
 import { appendFile, copyFile, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -594,12 +595,15 @@ describe('a file that cannot be the journal', () => {
     expect(bench.client.baseUrl).toBe(bench.url);
   });
 
-  it('is refused if it is a device, which has no end', async () => {
+  it('is refused if it is a device or a pipe, which may have no end', async () => {
     const bench = await startJournalBench();
     const error = await failureOf(openJournal('/dev/zero', bench.client));
     expect(error).toMatchObject({ code: 'journal-invalid', path: '/dev/zero' });
     expect(String(error)).toContain('/dev/zero is not a regular file');
-    expect(await failureOf(readJournal('/dev/zero'))).toMatchObject({ code: 'journal-invalid' });
+    const pipe = `${bench.path}.pipe`;
+    execFileSync('mkfifo', [pipe]);
+    for (const path of ['/dev/zero', pipe])
+      expect(await failureOf(readJournal(path))).toMatchObject({ code: 'journal-invalid', path });
     expect(await failureOf(readJournal(bench.path))).toMatchObject({ code: 'file-unreadable' });
   });
 

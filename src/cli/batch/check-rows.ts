@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises';
 import type { AudienceClient, JsonObject } from '../../index.ts';
+import { openFile } from '../../node/index.ts';
+import { warnOfList } from '../input/list-file.ts';
 import { rowOf } from '../input/resource-table.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { type ExitCode, usageError, worstOf } from '../terminal/exit-codes.ts';
@@ -28,19 +29,20 @@ export async function checkRows(
     }
   };
   for (const { key, body, file } of rows) {
-    if (file !== undefined) await checkFile(file, key);
+    if (file !== undefined) await checkFile(file, key, output);
     await check(key, client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) }, { signal }));
   }
   if (activate) await check('--activate', client.activations.create({ ...activate, audience_id: 1 }, { signal }));
   return worstOf(codes);
 }
 
-/** Checks that the file of a cohort can be read, and is not empty. */
-async function checkFile(path: string, key: string): Promise<void> {
-  const { size } = await stat(path).catch((error: unknown) => {
-    throw usageError(`${key}: ${path} cannot be read: ${messageOf(error)}`);
+/** Checks that the file of a cohort can be read, and is not empty, and warns if it is probably not a list. */
+async function checkFile(path: string, key: string, output: Output): Promise<void> {
+  const data = await openFile(path).catch((error: unknown) => {
+    throw usageError(`${key}: ${messageOf(error)}`);
   });
-  if (size === 0) throw usageError(`${key}: ${path} is empty.`);
+  if (data.size === 0) throw usageError(`${key}: ${path} is empty.`);
+  await warnOfList(data, `${key}: ${path}`, output);
 }
 
 /** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../index.ts';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
-import { isStdin, isUnnamed } from '../input/pipes.ts';
+import { isStdin } from '../input/pipes.ts';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
@@ -37,7 +37,7 @@ const OUTAGE_WAIT_MS = 20 * 60_000;
 /** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
-  const isStream = isUnnamed(file);
+  const isStream = isStdin(file) || file.startsWith('/dev/fd/');
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
   if (flags.report !== undefined) checkReport(flags.report);

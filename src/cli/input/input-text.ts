@@ -10,13 +10,9 @@ const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] 
   [[0xfe, 0xff], 'is UTF-16, not UTF-8.'],
 ];
 
-/** Bytes of a file in which its format is recognized. */
-const HEAD_SIZE = 65_536;
-
-/** Returns what is wrong with bytes that are not text in UTF-8 by their beginning, and what to do: the end of a sentence. */
-export const formatProblem = (bytes: Uint8Array): string | undefined =>
-  FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1] ??
-  (bytes.includes(0) ? 'has zero bytes, as UTF-16 and binary files have. Save it as CSV in UTF-8.' : undefined);
+/** Returns what bytes are, and what to do, if they are of a format that people mistake for text. */
+export const formatAdvice = (bytes: Uint8Array): string | undefined =>
+  FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1];
 
 /**
  * Decodes input as UTF-8, without its byte order mark.
@@ -25,8 +21,8 @@ export const formatProblem = (bytes: Uint8Array): string | undefined =>
  * @throws {CommandError} naming the line, for bytes that are not UTF-8: replacing them would send another text.
  */
 export function decodeText(bytes: Buffer, source: string): string {
-  const problem = formatProblem(bytes.subarray(0, HEAD_SIZE));
-  if (problem !== undefined) throw usageError(`${source} ${problem}`);
+  const advice = formatAdvice(bytes);
+  if (advice !== undefined) throw usageError(`${source} ${advice}`);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
   // No byte of a character but a line feed is 0x0a, in UTF-8 as in the code pages of Windows.
   let line = 1;
@@ -35,22 +31,6 @@ export function decodeText(bytes: Buffer, source: string): string {
     if (!isUtf8(bytes.subarray(start, end === -1 ? undefined : end))) break;
   }
   throw usageError(`${source}: line ${line} is not UTF-8. In Excel, save the file as "CSV UTF-8".`);
-}
-
-/** End of a warning about a list: the format is a matter between the user and the operator of the service. */
-export const SENT_AS_IT_IS = 'It is uploaded as it is: a service that expects CSV in UTF-8 finds no devices in it.';
-
-/**
- * Returns why the service probably finds no devices in a list: a sentence without its subject; `undefined` for a list
- * with rows.
- */
-export async function listProblem(list: Blob): Promise<string | undefined> {
-  const head = new Uint8Array(await list.slice(0, HEAD_SIZE).arrayBuffer());
-  const problem = formatProblem(head);
-  if (problem !== undefined || list.size > HEAD_SIZE) return problem;
-  const lines = new TextDecoder().decode(head).split(/[\r\n]+/);
-  const count = lines.filter((line) => line.trim() !== '').length;
-  return count > 1 ? undefined : count === 0 ? 'has only blank lines.' : 'has only one line, perhaps the header.';
 }
 
 /**

@@ -1,13 +1,18 @@
-import { basename } from 'node:path';
-import { ConflictError, DownloadError, type DownloadedFile, type UploadProgress } from '../../index.ts';
+import {
+  type AudienceClient,
+  type Cohort,
+  ConflictError,
+  DownloadError,
+  type DownloadedFile,
+  type UploadProgress,
+} from '../../index.ts';
 import { downloadTo } from '../../node/index.ts';
 import { parseId } from '../input/ids.ts';
-import { isUnnamed } from '../input/pipes.ts';
 import { NAME } from '../terminal/command-name.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
 import { HIDDEN } from '../terminal/dry-run.ts';
 import { CommandError, EXIT, type ExitCode, isDryRun, usageError, withResume } from '../terminal/exit-codes.ts';
-import { openList } from './imported-list.ts';
+import { type ImportFile, withImportFile } from './import-file.ts';
 import { afterCreate, waitForCreated } from './resource-commands.ts';
 import { createTransferProgress } from './transfer-progress.ts';
 
@@ -22,42 +27,45 @@ interface ImportFlags {
 /** `cohorts import`: uploads a file, creates a cohort from it, and prints the cohort. */
 export async function importCohort(
   context: Context,
-  { name, projectId, idempotencyKey, wait, timeout }: ImportFlags,
+  flags: ImportFlags,
   [path = '']: readonly string[],
 ): Promise<ExitCode> {
-  const { output, flags, signal } = context;
-  if (timeout !== undefined && !wait) throw usageError('--timeout requires --wait.');
-  if (name === undefined && isUnnamed(path)) throw usageError('A list from a pipe has no name: pass --name <text>.');
-  await output.checkFields(undefined, { operation: 'cohorts.create' });
+  if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
+  await context.output.checkFields(undefined, { operation: 'cohorts.create' });
   const client = await context.connect();
-  const title = name ?? basename(path);
-  const { data, remove } = await openList(path, context);
+  const cohort = await withImportFile(path, context, (file) => createFrom(file, client, context, flags));
+  if (flags.wait) return waitForCreated(context, client, { kind: 'cohort', id: cohort.id }, flags.timeout);
+  await context.output.object(cohort, { operation: 'cohorts.create', isDone: true });
+  return EXIT.done;
+}
+
+async function createFrom(
+  file: ImportFile,
+  client: AudienceClient,
+  { output, flags, signal }: Context,
+  { name = file.name, projectId, idempotencyKey }: ImportFlags,
+): Promise<Cohort> {
   const progress = await createTransferProgress(output);
-  const onProgress = ({ loaded, total }: UploadProgress): void =>
-    progress.update(isUnnamed(path) ? title : basename(path), loaded, total);
+  const onProgress = ({ loaded, total }: UploadProgress): void => progress.update(file.name, loaded, total);
   const { reference } = await client.uploads
-    .upload({ kind: 'cohort', data }, { signal, onProgress })
+    .upload({ kind: 'cohort', data: file.data }, { signal, onProgress })
     .finally(progress.close)
-    .finally(remove)
     .catch((error: unknown) => {
       if (isDryRun(error)) return { reference: HIDDEN };
       throw error;
     });
-  const fields = { name: title, ...(projectId !== undefined && { project_id: projectId }) };
+  const fields = { name, ...(projectId !== undefined && { project_id: projectId }) };
   // The service never replays the response of an earlier import: each upload has another reference.
   const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey, onConflict: 'throw' as const }) };
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);
-  const cohort = await creating.catch((error: unknown) => {
+  return creating.catch((error: unknown) => {
     if (idempotencyKey !== undefined && ConflictError.isInstance(error)) throw importedBefore(error, idempotencyKey);
     // The file is at the service for 15 minutes: a create can claim it without another upload.
     const key = creating.idempotencyKey ?? '';
     const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
-    const claim = ['--name', fields.name, ...project, '--upload-reference', reference, '--idempotency-key', key];
+    const claim = ['--name', name, ...project, '--upload-reference', reference, '--idempotency-key', key];
     throw withResume(afterCreate(error, creating, signal), commandLine(flags, ['cohorts', 'create', ...claim]));
   });
-  if (wait) return waitForCreated(context, client, { kind: 'cohort', id: cohort.id }, timeout);
-  await output.object(cohort, { operation: 'cohorts.create', isDone: true });
-  return EXIT.done;
 }
 
 /** Returns the error of an import whose key an earlier import has used. */

@@ -104,7 +104,7 @@ export function addResource(program: Command, action: Action, name: ResourceName
     const upload = group
       .command('import')
       .description('upload a file and create a cohort from it')
-      .argument('<file>', 'CSV file, up to 1 GiB; - for standard input')
+      .argument('<file>', 'CSV file, up to 1 GiB, or - for standard input')
       .option('--name <text>', 'name of the cohort (default: name of the file)')
       .option('--project-id <id>', 'id of its project', integerFrom(1))
       .option(

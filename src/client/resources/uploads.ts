@@ -218,8 +218,8 @@ function isReservation(value: unknown): boolean {
 /** Returns the errors of the size of a file (specification, "Other limits"). */
 function sizeErrors(input: unknown): FieldErrors {
   const { kind, size }: { readonly kind?: unknown; readonly size?: unknown } = Object(input);
-  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0) {
-    return { size: ['must be the length of the file in bytes.'] };
+  if (typeof size !== 'number' || !Number.isInteger(size) || size < 1) {
+    return { size: ['must be the length of the file in bytes, at least 1.'] };
   }
   const max = kind === 'cohort' || kind === 'poi_submission' ? UPLOAD_SIZES[kind] : Number.POSITIVE_INFINITY;
   if (size <= max) return {};

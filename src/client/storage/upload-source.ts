@@ -52,7 +52,7 @@ export class UploadSource {
   #reader: ByteReader | undefined;
   #collected: Promise<Blob> | undefined;
 
-  /** @throws {InvalidInputError} for data that cannot be uploaded or are empty, or a wrong or missing `size`. */
+  /** @throws {InvalidInputError} for data that are empty or cannot be uploaded, or a wrong or missing `size`. */
   constructor(data: UploadData, size: number | undefined, redactor: Redactor) {
     const isObject = typeof data === 'object' && data !== null;
     if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data)))
@@ -62,8 +62,7 @@ export class UploadSource {
     if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');
     if (size !== undefined && size !== actual)
       throw invalid('size', `is ${size}, but the data have ${actual} bytes: leave it out.`);
-    if (actual === 0)
-      throw invalid('data', 'is empty: the cohort would have no devices. If it is a file, open it again.');
+    if (actual === 0) throw invalid(isStream(data) ? 'size' : 'data', 'is empty: nothing would be imported from it.');
     this.size = actual;
     this.#data = data;
     this.#redactor = redactor;

@@ -35,7 +35,10 @@ describe('an upload that the service would refuse', () => {
   it.each([undefined, '9', 1.5, -1])('a reservation of the size %s is not sent', async (size) => {
     const { client, api } = await startStorage([{}]);
     const error = await failureOf(client.uploads.reserve({ kind: 'cohort', size: size as number }));
-    expect(error).toMatchObject({ local: true, errors: { size: ['must be the length of the file in bytes.'] } });
+    expect(error).toMatchObject({
+      local: true,
+      errors: { size: ['must be the length of the file in bytes, at least 1.'] },
+    });
     expect(await api.seen()).toEqual([]);
   });
 

@@ -64,7 +64,12 @@ function showResult(result: Readonly<Record<string, unknown>>): void {
   } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? keepToken(token) : undefined);
 }
 
-async function send(form: HTMLFormElement, action: string, button: HTMLElement | null): Promise<void> {
+/** Sends a form, and returns the result; `undefined` after an error, which the form then shows. */
+async function send(
+  form: HTMLFormElement,
+  action: string,
+  button: HTMLElement | null,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const [method = 'POST', path = ''] = action.split(' ');
   const body = await bodyOf(form, button);
   const headers = { 'content-type': 'application/json' };
@@ -74,13 +79,13 @@ async function send(form: HTMLFormElement, action: string, button: HTMLElement |
   const result: Record<string, unknown> | undefined = await response?.json().catch(() => undefined);
   if (!response?.ok) {
     showError(form, String(result?.message ?? 'The sandbox does not respond.'), result?.field);
-    return;
+    return undefined;
   }
   // Skip this if somebody has typed meanwhile.
   if ((await bodyOf(form, button)) === body) form.reset();
   form.closest('dialog')?.close();
   form.closest<HTMLElement>('[popover]')?.hidePopover();
-  showResult(result ?? {});
+  return result ?? {};
 }
 
 /** Sends a form as JSON, once, after its question. */
@@ -89,12 +94,16 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
   if (form.classList.contains('sending')) return;
   form.classList.add('sending');
   const answer = submitter?.textContent?.replace('…', '') ?? 'Continue';
+  let result: Readonly<Record<string, unknown>> | undefined;
   try {
-    if (question === undefined || (await ask(question, consequence, answer))) await send(form, action, submitter);
+    if (question === undefined || (await ask(question, consequence, answer)))
+      result = await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');
-    void refresh(true);
+    // Before the notice: who has read it finds the page up to date.
+    await refresh(true);
   }
+  if (result) showResult(result);
 }
 
 /** Applies a filter, which is the address of the page. */
