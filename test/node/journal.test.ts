@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import '../support/nothing-left.ts';
 import { execFileSync } from 'node:child_process';
 import { appendFile, copyFile, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
