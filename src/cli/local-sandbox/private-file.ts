@@ -1,10 +1,10 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
-import { statRegular } from '../../node/file-system.ts';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 
 /** Returns the content of a regular file, `undefined` if there is none. */
 export async function readIfExists(path: string): Promise<string | undefined> {
   try {
-    await statRegular(path);
+    // Opening a pipe waits for its writer.
+    if (!(await stat(path)).isFile()) throw new Error('it is not a regular file');
     return await readFile(path, 'utf8');
   } catch (error) {
     if (Object(error).code === 'ENOENT') return undefined;
