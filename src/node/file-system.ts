@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +20,17 @@ export function filePath(path: unknown, caller: string): string {
   // Resolve the path now, because the working directory may change later.
   if (typeof path === 'string' && path.trim() !== '' && !path.includes('\0')) return resolve(path);
   throw new ConfigurationError(`The path of \`${caller}\` must be a non-empty string or a \`file:\` URL.`);
+}
+
+/**
+ * Returns the state of a file that is to be read.
+ *
+ * @throws {Error} for a folder, a device or a pipe: opening a pipe waits for its writer, and nothing can end that wait.
+ */
+export async function statRegular(path: string): Promise<Stats> {
+  const stats = await stat(path);
+  if (!stats.isFile()) throw new Error('it is not a regular file');
+  return stats;
 }
 
 /** Returns the error for a file that cannot be read. */

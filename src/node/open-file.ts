@@ -2,7 +2,7 @@ import { openAsBlob, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { ReadableStream } from 'node:stream/web';
 import { FileError } from '../errors/file-errors.ts';
-import { unreadableFile } from './file-system.ts';
+import { statRegular, unreadableFile } from './file-system.ts';
 
 /** Bytes to read from disk at a time. Reading is several times as fast as in the 64 KiB chunks of Node's file blobs. */
 const CHUNK_SIZE = 2 ** 20;
@@ -18,8 +18,7 @@ const CHUNK_SIZE = 2 ** 20;
  */
 export async function openFile(path: string): Promise<Blob> {
   try {
-    const opened = await stat(path);
-    if (!opened.isFile()) throw new Error('it is not a regular file');
+    const opened = await statRegular(path);
     await (await open(path)).close();
     const blob = await openAsBlob(path);
     // Only `stream` is replaced. The slices of the blob, and forms that contain it, still use Node's own reading.

@@ -11,6 +11,7 @@ import {
   PRIVATE_FILE,
   replaceFile,
   resolveLinks,
+  statRegular,
   syncFolder,
   unreadableFile,
   writing,
@@ -47,6 +48,7 @@ export function fileTokenStore(path: string | URL): TokenStore {
 async function load(path: string): Promise<StoredToken | undefined> {
   let text: string;
   try {
+    await statRegular(path);
     text = await readFile(path, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;

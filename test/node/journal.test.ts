@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import '../support/nothing-left.ts';
+import { execFileSync } from 'node:child_process';
 import { appendFile, copyFile, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -604,6 +604,14 @@ describe('a file that cannot be the journal', () => {
     for (const path of ['/dev/zero', pipe])
       expect(await failureOf(readJournal(path))).toMatchObject({ code: 'journal-invalid', path });
     expect(await failureOf(readJournal(bench.path))).toMatchObject({ code: 'file-unreadable' });
+  });
+
+  it('is refused if it is a pipe, whose opening would wait for a writer', async () => {
+    const bench = await startJournalBench();
+    execFileSync('mkfifo', [bench.path]);
+    const refused = { code: 'journal-invalid', message: expect.stringContaining('is not a regular file') };
+    expect(await failureOf(openJournal(bench.path, bench.client))).toMatchObject(refused);
+    expect(await failureOf(readJournal(bench.path))).toMatchObject(refused);
   });
 
   it.each([undefined, {}, null])('is refused without a client: %s', async (client) => {

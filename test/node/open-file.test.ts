@@ -57,13 +57,6 @@ describe('a file opened by its path', () => {
     expect(await openFilesBelow(directory)).toEqual([]);
   });
 
-  it('a file of no bytes opened by its path is uploaded', async () => {
-    const { path } = await someFile(0);
-    const { client, storage } = await startStorage([{}]);
-    await client.uploads.upload({ kind: 'cohort', data: await openFile(path) });
-    expect((await storage.seen())[0]?.headers['content-length']).toBe('0');
-  });
-
   it.each([
     ['grows', (path: string) => appendFile(path, 'more')],
     ['shrinks', (path: string) => truncate(path, SIZE - 1)],

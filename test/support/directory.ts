@@ -14,9 +14,10 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
-/** Returns the paths of open files of this process below a directory. */
-export async function openFilesBelow(directory: string): Promise<string[]> {
-  const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+/** Returns the paths of open files of a process below a directory. @param process @default this process */
+export async function openFilesBelow(directory: string, process: number | 'self' = 'self'): Promise<string[]> {
+  const folder = `/proc/${process}/fd`;
+  const links = (await readdir(folder)).map((fd) => readlink(join(folder, fd)).catch(() => ''));
   return (await Promise.all(links)).filter((path) => path.startsWith(directory));
 }
 

@@ -41,7 +41,7 @@ export async function createMcpClient(context: Context): Promise<AudienceClient>
   const source = token ? 'AUDIENCE_MCP_TOKEN' : oauthPath(context.env, name);
   if (owner && !isSameAddress(owner, baseUrl)) throw foreignToken(`The token of ${source}`, owner, baseUrl);
   output.token = { source, advice: SIGN_IN };
-  const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(flags, context.env) };
+  const options = { ...optionsOf(flags, output), baseUrl, contract: await readContract(context) };
   if (flags.dryRun) return new AudienceClient({ ...options, mcpToken: HIDDEN });
   if (token) {
     checkToken(token, source);

@@ -16,7 +16,7 @@ import { commandToken } from './token-command.ts';
  * @throws {CommandError} if no address or no token is set, or they do not belong together.
  */
 export async function findAccount(context: Context): Promise<Account | undefined> {
-  const contract = await readContract(context.flags, context.env);
+  const contract = await readContract(context);
   const account = await (context.flags.sandbox ? sandboxAccount(context) : loginAccount(context));
   return account && contract ? { ...account, contract } : account;
 }

@@ -31,7 +31,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   if (flags.oauth) return loginWithBrowser(context, flags, baseUrl);
   warnOfEnvironment(context, name);
   const contract =
-    (await readContract(flags, env)) ??
+    (await readContract(context)) ??
     (existing && isSameAddress(existing.baseUrl, baseUrl) ? existing.contract : undefined);
   const isKept = async (profile: Profile | undefined, email = profile?.email): Promise<boolean> =>
     !flags.force &&
@@ -180,7 +180,7 @@ export async function revokeTokens(context: Context, flags: RevokeFlags): Promis
   if (!baseUrl) throw usageError('No address is set: pass --base-url, or set AUDIENCE_BASE_URL.');
   checkAddress(baseUrl, flags.allowInsecure);
   const credentials = await readCredentials(context, flags.email ?? profile?.email);
-  const contract = (await readContract(flags, env)) ?? profile?.contract;
+  const contract = (await readContract(context)) ?? profile?.contract;
   await using client = new AudienceClient({ ...optionsOf(flags, output), baseUrl, credentials, contract });
   const { revoked } = flags.mcp
     ? await client.auth.revokeMcpTokens(credentials, { signal })

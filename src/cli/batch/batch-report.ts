@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { JobError } from '../../index.ts';
@@ -70,10 +71,12 @@ const tableRow = (view: RowView) => ({
 /**
  * Checks the name of a report.
  *
- * @throws {CommandError} unless it ends with `.csv` or `.json`.
+ * @throws {CommandError} unless it ends with `.csv` or `.json`, and for a pipe, a device or a folder.
  */
 export function checkReport(path: string): void {
   if (!/^\.(?:csv|json)$/.test(extname(path))) throw usageError(`--report must end with .csv or .json, not "${path}".`);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw usageError(`--report must name a regular file, and ${path} is none.`);
 }
 
 /** Prints and reports how the rows have ended, with the command that continues. Returns the exit code. */

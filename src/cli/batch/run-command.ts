@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Journal, openJournal, readJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
-import { isStdin, readData, readStdin, readText } from '../input/body-input.ts';
+import { readData, readStdin, readText } from '../input/body-input.ts';
+import { isStdin } from '../input/pipes.ts';
 import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
@@ -42,7 +43,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const goal = await goalOf(flags, context);
-  const text = isStdin(file) ? await readStdin(context) : await readText(file);
+  const text = isStdin(file) ? await readStdin(context) : await readText(file, context);
   const folder = isStream ? '.' : dirname(file);
   const rows = parseRows(text, folder, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});

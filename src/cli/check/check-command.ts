@@ -23,7 +23,7 @@ interface CheckFlags {
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
   const { output } = context;
   const { out, against } = flags;
-  const contractAt = (path: string) => readContract({ ...context.flags, contract: path }, context.env);
+  const contractAt = (path: string) => readContract({ ...context, flags: { ...context.flags, contract: path } });
   const earlier = against === undefined ? undefined : await contractAt(against);
   if (earlier && !earlier.checked)
     throw usageError(`${against} was not written by \`check --out\`: it does not say what was checked.`);

@@ -1,31 +1,19 @@
 import { readFile } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { decodeText, parseJsonText } from './input-text.ts';
+import { type Input, openPipe } from './pipes.ts';
 import type { BodyFlag } from './resource-table.ts';
 
 /** A JSON object to send. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Standard input, and the signal that ends its reading. */
-type Input = Pick<Context, 'stdin' | 'signal'>;
-
-/** Returns whether an argument stands for standard input, which cannot be opened by its path if it is a socket. */
-export const isStdin = (path: string): boolean => ['-', '/dev/stdin', '/dev/fd/0'].includes(path);
-
 /** Returns the bytes of standard input; none if it is a terminal. */
 export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Buffer> {
   const stdin = open();
-  if (stdin.isTTY) return Buffer.alloc(0);
-  const stop = (): void => void stdin.destroy(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await buffer(stdin);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  return stdin.isTTY ? Buffer.alloc(0) : buffer(addAbortSignal(signal, stdin));
 }
 
 /**
@@ -47,7 +35,7 @@ export async function readData(data: string, input: Input, flag = '--data'): Pro
     if (text.trim() !== '') return parseJsonText(text, 'Standard input');
     throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
   }
-  return data.startsWith('@') ? readJsonFile(data.slice(1)) : parseJsonText(data, flag);
+  return data.startsWith('@') ? readJsonFile(data.slice(1), input) : parseJsonText(data, flag);
 }
 
 /**
@@ -55,18 +43,23 @@ export async function readData(data: string, input: Input, flag = '--data'): Pro
  *
  * @throws {CommandError} if the file cannot be read, or is not JSON.
  */
-export const readJsonFile = async (path: string): Promise<unknown> => parseJsonText(await readText(path), path);
+export const readJsonFile = async (path: string, input: Input): Promise<unknown> =>
+  parseJsonText(await readText(path, input), path);
 
 /**
  * Returns the text of a file that a user has named.
  *
  * @throws {CommandError} if it cannot be read, or is not UTF-8.
  */
-export async function readText(path: string): Promise<string> {
-  const bytes = await readFile(path).catch((cause: unknown) => {
+export async function readText(path: string, input: Input): Promise<string> {
+  try {
+    const pipe = await openPipe(path, input);
+    return decodeText(pipe ? await buffer(pipe) : await readFile(path, input), path);
+  } catch (cause) {
+    input.signal.throwIfAborted();
+    if (cause instanceof CommandError) throw cause;
     throw new CommandError(`${path} cannot be read: ${messageOf(cause)}`, { code: 'input-unreadable', cause });
-  });
-  return decodeText(bytes, path);
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { AudienceClient, type ServiceContract } from '../../index.ts';
-import type { GlobalFlags } from '../terminal/context.ts';
+import type { Context } from '../terminal/context.ts';
 import { EXAMPLE_ADDRESS, HIDDEN } from '../terminal/dry-run.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { usageError } from '../terminal/exit-codes.ts';
@@ -11,12 +11,12 @@ import { readJsonFile } from './body-input.ts';
  * @throws {CommandError} if the file cannot be read, or is not valid: the message names the place.
  */
 export async function readContract(
-  { contract, profile }: GlobalFlags,
-  env: NodeJS.ProcessEnv,
+  context: Pick<Context, 'flags' | 'env' | 'stdin' | 'signal'>,
 ): Promise<ServiceContract | undefined> {
-  const path = contract ?? (profile === undefined ? env.AUDIENCE_CONTRACT : undefined);
+  const { contract, profile } = context.flags;
+  const path = contract ?? (profile === undefined ? context.env.AUDIENCE_CONTRACT : undefined);
   if (!path) return undefined;
-  const value = await readJsonFile(path);
+  const value = await readJsonFile(path, context);
   try {
     // The client checks it.
     const read = value as ServiceContract;

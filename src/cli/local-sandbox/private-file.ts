@@ -1,8 +1,10 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 
-/** Returns the content of a file, `undefined` if there is none. */
+/** Returns the content of a regular file, `undefined` if there is none. */
 export async function readIfExists(path: string): Promise<string | undefined> {
   try {
+    // Opening a pipe waits for its writer.
+    if (!(await stat(path)).isFile()) throw new Error('it is not a regular file');
     return await readFile(path, 'utf8');
   } catch (error) {
     if (Object(error).code === 'ENOENT') return undefined;

@@ -45,15 +45,16 @@ interface ServerFlags {
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
 export async function runSandbox(
-  { output, signal, env, flags: globalFlags }: Context,
+  context: Context,
   flags: ServerFlags,
   [subcommand]: readonly string[],
 ): Promise<ExitCode> {
+  const { output, signal, env } = context;
   if (subcommand !== undefined)
     throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
   const { host, name, email, password, webhook, port, storagePort, consolePort, console } = flags;
   const saved = await readSaved(flags);
-  const contract = await readContract(globalFlags, env);
+  const contract = await readContract(context);
   let onChange = (): void => {};
   const sandbox = checked(() =>
     createSandbox({ ...optionsOf(flags, output), contract, state: saved, onChange: () => onChange() }),

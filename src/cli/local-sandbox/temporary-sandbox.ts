@@ -7,8 +7,9 @@ import type { Account, Context } from '../terminal/context.ts';
 const JOB_MS = 3_000;
 
 /** Starts a sandbox in the process of the command, with which it ends; returns its account. */
-export async function startTemporarySandbox({ env, flags, output }: Context): Promise<Account> {
-  const contract = await readContract(flags, env);
+export async function startTemporarySandbox(context: Context): Promise<Account> {
+  const { output } = context;
+  const contract = await readContract(context);
   output.note(
     `Using a new sandbox, which ends with this command. To keep a sandbox running, start \`${NAME} sandbox\`.`,
   );

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { UPLOAD_SIZES } from '../../index.ts';
 import { openFile } from '../../node/index.ts';
-import { isStdin } from '../input/body-input.ts';
 import { warnOfList } from '../input/list-file.ts';
+import { isStdin, openPipe } from '../input/pipes.ts';
 import type { Context, Stdin } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
@@ -47,7 +47,7 @@ export async function withImportFile<T>(
   try {
     const copy = join(folder, 'list');
     context.output.log('info', `${label} is copied to a temporary file, because an upload begins with its size.`);
-    await copyTo(copy, isPiped ? context.stdin() : createReadStream(path), label, context.signal);
+    await copyTo(copy, (await openPipe(path, context)) ?? createReadStream(path), label, context.signal);
     return await use({ data: await open(copy), name });
   } finally {
     await rm(folder, { recursive: true });

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
+import { openFilesBelow } from '../../support/directory.ts';
 import { eventually } from '../../support/eventually.ts';
 import { NO_LIMITS } from '../../support/journal.ts';
 import { type Scene, startScene } from '../support/run-process.ts';
@@ -49,6 +51,16 @@ it('aud run prints after SIGTERM that a create in flight is unknown, and the com
   const { code, err } = await ended;
   expect([code, err]).toEqual(['SIGTERM', expect.stringContaining('2 rows: 1 unfinished, 1 unknown.')]);
   expect(err).toContain('To continue: audience-activation run rows.jsonl');
+});
+
+it('SIGTERM ends aud run while it waits for the writer of a pipe', async () => {
+  const scene = await startRows();
+  const pipe = join(scene.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const { child, ended } = scene.start(['run', 'pipe']);
+  await eventually(async () => expect(await openFilesBelow(scene.folder, child.pid)).toContain(pipe));
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ code: 'SIGTERM', err: expect.stringContaining('Interrupted.') });
 });
 
 it('aud run creates nothing twice when it is suspended, another run takes over, and it continues', async () => {

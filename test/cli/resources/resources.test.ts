@@ -261,14 +261,6 @@ describe('files', () => {
     expect((await readFile(path)).length).toBe(Number(size));
   });
 
-  it('an import of an empty file is refused before anything is sent', async () => {
-    const { run, folder, sandbox } = await startScene();
-    const file = join(folder, 'empty.csv');
-    await writeFile(file, '');
-    expect(await run(['cohorts', 'import', file])).toMatchObject({ code: 2, err: expect.stringContaining('is empty') });
-    expect(sandbox.log).toEqual([]);
-  });
-
   it('an import without `--wait` prints the cohort as created', async () => {
     const { json, folder } = await startScene({ jobs: {} });
     const file = join(folder, 'a.csv');
