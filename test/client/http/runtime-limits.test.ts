@@ -36,7 +36,7 @@ describe('a client in Node', () => {
     return { warned, options: { logger, logLevel: 'warn' } as const };
   };
   const answers = [{ json: { data: {} } }, { json: { data: {} } }];
-  const fetchOptions = (dispatcher: Agent) => ({ dispatcher }) as unknown as FetchOptions;
+  const fetchOptions = (dispatcher: Agent): FetchOptions => ({ dispatcher }) as object;
 
   it('warns once that its `fetch` ends requests before a `timeout` of more than 300 s, and says the way out', async () => {
     const { warned, options } = warnings();
