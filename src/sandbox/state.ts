@@ -202,6 +202,12 @@ export interface LogEntry {
   readonly served?: number;
   /** Email of the account whose token or credentials were sent. */
   readonly account?: string;
+  /** Value of the request's `Idempotency-Key`. */
+  readonly idempotencyKey?: string;
+  /** The `name` in the body of a POST request. */
+  readonly name?: string;
+  /** Id of the resource that the request has created. */
+  readonly createdId?: number;
   /** `true` if the response stored under the request's idempotency key was replayed. */
   readonly replayed?: boolean;
   /** Description of the fault rule that applied to the request. */

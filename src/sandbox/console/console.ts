@@ -15,7 +15,6 @@ import { createOperatorApi } from './operator-api.ts';
 import { addOperatorPages } from './operator-routes.ts';
 import { Operators } from './operators.ts';
 import { Recorder } from './recorder.ts';
-import { rememberRequest } from './request-search.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
@@ -47,7 +46,6 @@ export function createConsole({ service, admin: sandbox, options, seed, addresse
   const history = new History(service);
   const operators = new Operators();
   const console: ConsoleContext = { service, sandbox, recorder, history, operators, addresses, send };
-  recorder.onDrop = (entry) => rememberRequest(console, entry);
   const app = new Hono<Env>();
   app.use(checkHost((status, message) => Response.json({ message }, { status })));
   app.use(addHeaders);

@@ -1,5 +1,9 @@
+import { html } from 'hono/html';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
+import { foreign } from './html.ts';
+import type { Lane, Mark } from './tracks.ts';
+import { counted } from './words.ts';
 
 /** Number of attempts after which a delivery is exhausted. */
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
@@ -53,4 +57,20 @@ function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliverySta
   if (isDelivered(latest)) return 'delivered';
   if (retryAt !== undefined) return 'waiting';
   return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';
+}
+
+/** Returns the attempts of a delivery to scale, and the next one. */
+export function deliveryLane({ event, attempts, state, retryAt }: DeliveryGroup): Lane {
+  const marks = attempts.map((attempt): Mark => {
+    const { at, attempt: number, status = 'no response' } = attempt.delivery;
+    const title = `Attempt ${number} at ${new Date(at).toISOString().slice(11, 19)}: ${status}`;
+    return { at, tone: isDelivered(attempt) ? 'good' : 'bad', title };
+  });
+  const next: Mark[] = retryAt === undefined ? [] : [{ at: retryAt, tone: 'busy', title: 'Next attempt', isDue: true }];
+  const name = html`<a href="/deliveries?event=${event.id}&to=${event.endpoint.id}#detail">${foreign(event.endpoint.name)}</a>`;
+  const label =
+    state === 'delivered'
+      ? 'delivered'
+      : `${counted(attempts.length, 'attempt')} failed${retryAt === undefined ? ', gave up' : ''}`;
+  return { name, label, marks: [...marks, ...next] };
 }

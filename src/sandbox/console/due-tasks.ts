@@ -9,6 +9,8 @@ interface Description {
   /** Its resource or event, and the words for several that do the same, such as "jobs end at 104 Completed". */
   readonly subject: string;
   readonly event: string;
+  /** Lane of the chart of the clock: the name of an endpoint, or of the kind of task. */
+  readonly lane: string;
   readonly owner: Owner | undefined;
   /** Page of what it is about, if it has one. */
   readonly href?: string;
@@ -35,7 +37,14 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
     const owner = creator.company;
     const description = `Attempt ${attempt} to deliver ${event.type} to ${name} (webhook endpoint ${id})`;
     const href = `/deliveries?event=${event.id}&to=${id}#detail`;
-    return { description, subject: event.id, event: `deliveries to ${name} are attempted again`, owner, href };
+    return {
+      description,
+      subject: event.id,
+      event: `deliveries to ${name} are attempted again`,
+      lane: name,
+      owner,
+      href,
+    };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;
@@ -43,7 +52,7 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
     if (!account.schedules.has(schedule.id)) return undefined;
     const href = `/resources/${schedule.id}`;
     const description = `Schedule ${schedule.id} builds again`;
-    return { description, subject, event: 'schedules build again', owner: account, href };
+    return { description, subject, event: 'schedules build again', lane: 'Schedules', owner: account, href };
   }
   if (task.type === 'upload-cleanup') {
     const { reference } = task;
@@ -51,7 +60,7 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
     if (!upload) return undefined;
     const description = `Upload ${reference} is deleted`;
     const owner = [...state.accounts.values()].find(({ id }) => id === upload.accountId);
-    return { description, subject: reference, event: 'uploads are deleted', owner };
+    return { description, subject: reference, event: 'uploads are deleted', lane: 'Uploads', owner };
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
@@ -60,5 +69,5 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
   const subject = `${job.kind} ${task.id}`;
   const description = `The job of ${subject} ${one} ${id} ${name}`;
   const href = `/resources/${task.id}`;
-  return { description, subject, event: `jobs ${several} ${id} ${name}`, owner: job.account, href };
+  return { description, subject, event: `jobs ${several} ${id} ${name}`, lane: 'Jobs', owner: job.account, href };
 }

@@ -1,6 +1,6 @@
 import type { JobChange } from '../jobs.ts';
 import type { Service } from '../service.ts';
-import type { Endpoint, LogEntry } from '../state.ts';
+import type { Endpoint } from '../state.ts';
 import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { findResource, type Owner } from './objects.ts';
@@ -14,7 +14,7 @@ export interface StatusChange extends JobChange {
   readonly requests: number;
 }
 
-/** One thing that happened, in lines of the clock's page. */
+/** One thing that happened, in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'disabled';
@@ -31,14 +31,11 @@ export interface Advance {
   readonly events: HappenedAt[];
 }
 
-/** What ticks off one of the first steps. */
-type Milestone = 'ended' | 'delivered' | 'replayed' | 'limited';
-
 /** Most jobs whose changes are kept. */
 const MAX_JOBS = 10_000;
 
-/** Most events that are kept while the clock runs. */
-const MAX_EVENTS = 100_000;
+/** Most events that are kept. */
+const MAX_EVENTS = 10_000;
 
 /** The statuses of jobs, and what an action does, while a console is open. */
 export class History {
@@ -47,22 +44,15 @@ export class History {
   #isInConsole = false;
   /** The actions that are being done. */
   readonly #current = new Set<Advance>();
-  /** What has been seen at least once, also after the log has dropped it. */
-  readonly seen = new Set<Milestone>();
-  /** The latest advance, by an action of the console. */
-  latest: Advance | undefined;
-  /** What has happened since then, while the clock runs; the latest part. */
-  #since: Advance;
+  /** What has happened since the console was opened; the latest part. */
+  #all: Advance;
 
   constructor(service: Service) {
     this.#service = service;
-    this.#since = this.#begin();
-    this.#look();
+    this.#all = this.#begin();
     service.observers.add({
-      onRequest: ({ entry }) => this.#lookAt(entry),
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => {
-        this.seen.add('delivered');
         if (delivery) for (const { events } of this.#records()) addDelivery(events, event.endpoint, delivery);
       },
     });
@@ -71,51 +61,27 @@ export class History {
   /** Forgets everything: another state has replaced the present one. */
   clear(): void {
     this.#jobs.clear();
-    this.latest = undefined;
-    this.#since = this.#begin();
-    this.seen.clear();
-    this.#look();
-  }
-
-  /** Looks for milestones in a state. */
-  #look(): void {
-    const { state, jobs, webhooks } = this.#service;
-    for (const entry of state.log) this.#lookAt(entry);
-    if (webhooks.attempts.length > 0) this.seen.add('delivered');
-    for (const { audiences, activations, cohorts, estimates } of state.accounts.values())
-      for (const id of [audiences, activations, cohorts, estimates].flatMap((all) => [...all.keys()]))
-        if (!jobs.saved.running.has(id)) this.seen.add('ended');
-  }
-
-  #lookAt({ replayed, status }: LogEntry): void {
-    if (replayed) this.seen.add('replayed');
-    if (status === 429) this.seen.add('limited');
+    this.#all = this.#begin();
   }
 
   #begin(): Advance {
     return { from: this.#service.clock.now(), to: 0, events: [] };
   }
 
-  /** Keeps an advance, after which another part begins. */
-  finishAdvance(advance: Advance): void {
-    this.latest = advance;
-    this.#since = this.#begin();
-  }
-
-  /** What has happened since the latest advance, or since the console was opened. */
-  get sinceLatest(): Advance {
-    return { ...this.#since, to: this.#service.clock.now() };
+  /** What has happened since the console was opened; the latest part. */
+  get all(): Advance {
+    return { ...this.#all, to: this.#service.clock.now() };
   }
 
   /** Returns the recorded lines, including the actions in progress. */
   *#records(): Generator<Advance> {
     yield* this.#current;
-    const { events } = this.#since;
+    const { events } = this.#all;
     if (events.length >= MAX_EVENTS) {
       events.splice(0, MAX_EVENTS / 2);
-      this.#since = { ...this.#since, from: events[0]?.at ?? this.#since.from };
+      this.#all = { ...this.#all, from: events[0]?.at ?? this.#all.from };
     }
-    yield this.#since;
+    yield this.#all;
   }
 
   /** Returns the statuses of a job, the first one first. */
@@ -155,7 +121,6 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
-    this.seen.add('ended');
     const owner = findResource(this.#service, id)?.account;
     for (const { events } of this.#records())
       events.push({ at, what: 'jobs', subject: `${kind} ${id}`, owner, result: outcome });

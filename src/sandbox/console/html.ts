@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { count, dateText, durationText } from './words.ts';
+import { dateText, durationText } from './words.ts';
 
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
@@ -45,18 +45,6 @@ export function httpBadge(status: number | undefined): Html {
 /** Returns a list of names and values; a value that is empty is left out. */
 export const facts = (entries: readonly (readonly [name: Content, value: Content])[]): Html =>
   html`<dl class="facts">${entries.map(([name, value]) => (value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
-
-/** Returns a bar that shows how much of a limit is used. */
-export function meter(label: string, used: number, limit: number, unit = ''): Html {
-  const max = Math.max(1, limit);
-  const bar = attributesOf({
-    class: used >= limit ? 'warn' : 'busy',
-    value: Math.min(used, max),
-    max,
-    'aria-label': label,
-  });
-  return html`<progress${bar}></progress> ${count(used)} of ${count(limit)}${unit}`;
-}
 
 /** Returns a part of a page that the script keeps up to date. */
 export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;

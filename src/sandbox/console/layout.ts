@@ -5,14 +5,12 @@ import type { Env } from '../http/access.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { groupDeliveries } from './delivery-groups.ts';
-import { nextTask } from './due-tasks.ts';
-import { actionForm, advances } from './forms.ts';
 import { attributesOf, type Content, type Html, head } from './html.ts';
 import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
 import { findRequests } from './request-search.ts';
 import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
-import { count, dateText, durationText } from './words.ts';
+import { count } from './words.ts';
 
 /** A page of the console. */
 export interface Page {
@@ -63,8 +61,7 @@ function topBar(console: ConsoleContext, path: string, query: URLSearchParams): 
 <button class="chip addr" data-text="${api}"><span class="soft far">API</span>
 <code>${api.replace(/^\w+:\/\//, '')}</code><span class="soft far" data-label>Copy</span></button>
 <div id="filter" data-live>${accountFilter(console, path, query)}</div>
-<button popovertarget="clock-menu" class="chip" id="now" data-live><span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span></button>
-${clockMenu(console)}</header>`;
+<a href="/clock" class="button chip" id="now" data-live><span class="sr">Clock</span>${clockElement(clock.now(), clock.mode)}<span class="soft far">UTC, ${modeText(clock.mode)}</span></a></header>`;
 }
 
 /** Returns the filter of all pages; with one account, there is nothing to filter. */
@@ -82,17 +79,6 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
   return html`<button popovertarget="accounts-menu" class="chip"><span class="sr">Account filter: </span><span>${shown}</span></button>
 <div id="accounts-menu" class="pop" popover><h2>Show</h2><ul>${link('', 'All accounts')}
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
-}
-
-/** Returns the menu of the clock. */
-function clockMenu({ service }: ConsoleContext): Html {
-  const next = nextTask(service);
-  const now = service.clock.now();
-  const due = next === undefined ? 'Nothing is due.' : `Next event in ${durationText(next.time - now)}.`;
-  return html`<div id="clock-menu" class="pop" popover>
-<p class="soft" id="clock-text" data-live>${dateText(now)}, ${modeText(service.clock.mode)}. ${due}</p>
-<h3>Advance</h3>${advances()}<p></p>${actionForm('POST /api/clock/next', 'To the next event', { style: 'small' })}
-<p><a href="/clock">All that is due</a></p></div>`;
 }
 
 /** A link of the navigation, and what stands beside it: a number, or what is wrong. */

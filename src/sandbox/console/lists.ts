@@ -67,8 +67,8 @@ interface List<T> extends TableOptions<T> {
   readonly isAfter?: (entry: T, key: string) => boolean;
   /** Texts of the links to the pages around. */
   readonly links?: readonly [newer: string, older: string, oldest: string];
-  /** `true` for a list that Pause stops. */
-  readonly canPause?: boolean;
+  /** `true` for a list that stands still while one of its links has the focus. */
+  readonly isGrowing?: boolean;
   /** Parameters that other parts of the page set. */
   readonly kept?: readonly string[];
   readonly selections?: readonly (readonly [label: string, name: string, choices: Choices])[];
@@ -76,13 +76,13 @@ interface List<T> extends TableOptions<T> {
 
 /** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
-  const { id, things = id, total, canPause, caption, columns } = list;
+  const { id, things = id, total, isGrowing, caption, columns } = list;
   const [entries, pager] = pageOf(list);
   const empty = total === 0 ? list.empty : noMatch(list, things, total);
   const rows = table(caption, entries, empty, columns, list);
   return [
     filterForm(list, things),
-    html`<section id="${id}" data-live="${canPause ? 'list' : ''}">${rows}${pager}</section>`,
+    html`<section id="${id}" data-live="${isGrowing ? 'list' : ''}">${rows}${pager}</section>`,
   ];
 }
 

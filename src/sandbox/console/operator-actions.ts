@@ -8,7 +8,7 @@ import type { SandboxState } from '../state.ts';
 import { type Action, action, FieldError, NotFoundError, number, type Outcome, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText, totalsOf } from './history.ts';
-import { resend, type SentRequest, sendEdited, sendFirst } from './resend.ts';
+import { resend, type SentRequest, sendFirst } from './resend.ts';
 import { capital, counted, durationText, relativeText, sentence } from './words.ts';
 
 function untilNext(service: Service): number {
@@ -71,20 +71,6 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     },
     notice: ({ fields: { kind, id, status }, service }) =>
       `${capital(String(kind))} ${Number(id)} finished as ${endText(service, kind, status)}.`,
-  }),
-  action('POST /jobs/finish-several', ['kind', 'status'], {
-    call({ sandbox }, fields, service) {
-      const status = number(fields, 'status');
-      const { kind } = fields;
-      const chosen = sandbox.jobs.running.filter((job) => kind === undefined || job.kind === kind);
-      if (chosen.length === 0) throw new NotFoundError('None of these jobs is running.');
-      return chosen.map((job) =>
-        callOf(sandbox.jobs.finish, job.kind, job.id, service.jobs.endStatus(job.kind, status)),
-      );
-    },
-    respond: ({ result }) => ({ finished: result }),
-    notice: ({ fields, result, service }) =>
-      `${counted(Number(result), 'job')} finished as ${endText(service, '', fields.status)}.`,
   }),
   action('POST /jobs/next', ['kind', 'status', 'reason', 'duration'], {
     call({ sandbox }, fields) {
@@ -167,10 +153,6 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),
-    ...SENT,
-  }),
-  action('POST /requests/edited', ['id', 'method', 'path', 'key', 'body'], {
-    run: ({ console }, fields) => sendEdited(console, fields),
     ...SENT,
   }),
   action('POST /requests/first', [], {

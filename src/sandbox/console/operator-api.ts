@@ -131,9 +131,6 @@ async function perform(
   const happened = await history.during(async () => {
     results = await Promise.all(calls.map((call) => history.inConsole(() => run(call))));
   });
-  const [method, ms] = calls[0] ?? [];
-  // A running clock has advanced meanwhile.
-  if (method === sandbox.advance) history.finishAdvance({ ...happened, to: happened.from + Number(ms) });
   const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
   const outcome = { fields: shownFields(fields), service, result, happened };
   return { outcome, typescript: calls.map(typescriptOf).join('\n') };

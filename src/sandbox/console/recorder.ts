@@ -4,7 +4,7 @@ import { MAX_KEPT_BODY } from '../http/request-body.ts';
 import { saveState } from '../saved-state.ts';
 import type { AdminCall, HandledRequest, Moment, Service } from '../service.ts';
 import type { SandboxLimits } from '../service-limits.ts';
-import type { LogEntry, SandboxState } from '../state.ts';
+import type { SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
 /** A request as it is kept. */
@@ -46,8 +46,6 @@ export class Recorder {
   #requestBytes = 0;
   /** Ids of the reads among them whose bodies are kept. They are dropped first: the next read has the same. */
   readonly #reads = new Set<string>();
-  /** Called before the details of a request are dropped. */
-  onDrop: (entry: LogEntry) => void = () => {};
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
 
@@ -156,7 +154,6 @@ export class Recorder {
   #drop(id: string): void {
     const oldest = this.#requests.get(id);
     if (!oldest) return;
-    this.onDrop(oldest.entry);
     this.#requests.delete(id);
     this.#reads.delete(id);
     this.#requestBytes -= sizeOf(oldest);

@@ -55,22 +55,6 @@ export function redactBody(body: string): string {
   }
 }
 
-/** Returns a body in which each field that still shows a hidden credential has the credential of another body. */
-export function withHidden(body: string, other: string): string {
-  try {
-    const restore = (value: unknown, original: unknown): unknown => {
-      if (value === HIDDEN) return original ?? value;
-      if (typeof value !== 'object' || value === null) return value;
-      if (Array.isArray(value)) return value.map((item, index) => restore(item, Object(original)[index]));
-      const fields = Object.entries(value).map(([name, field]) => [name, restore(field, Object(original)[name])]);
-      return Object.fromEntries(fields);
-    };
-    return body.includes(HIDDEN) ? JSON.stringify(restore(JSON.parse(body), JSON.parse(other))) : body;
-  } catch {
-    return body;
-  }
-}
-
 /** An integer stays where it is the status: `code` of an envelope is one. */
 function hideField(name: string, value: unknown): unknown {
   if (isSecret(name) && !(name === 'code' && typeof value === 'number')) return HIDDEN;

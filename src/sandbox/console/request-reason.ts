@@ -86,7 +86,7 @@ function afterCreate(served: number | undefined, hasKey: boolean | undefined): s
     : ' It had no idempotency key: the same request creates another one.';
 }
 
-const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.name.endsWith('.create') ?? false;
+const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
 /** Returns the outcome that the errors of create requests have, and no others. */
 const outcome = (entry: LogEntry, value: string): Html | '' =>

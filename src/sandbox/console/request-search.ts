@@ -2,77 +2,30 @@ import type { LogEntry, State } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { wordsOf } from './lists.ts';
 import type { KeptRequest } from './recorder.ts';
-import { redactText } from './redact-request.ts';
 import { chosenAccount } from './shown-accounts.ts';
-import { decode, parsed } from './snippet-values.ts';
+import { decode } from './snippet-values.ts';
 import { count, counted } from './words.ts';
-
-/** Keeps what a request says for as long as it is in the log, also when its details are not kept any more. */
-function remembered<T>(find: (console: ConsoleContext, entry: LogEntry, recorded: Partial<KeptRequest>) => T) {
-  const values = new WeakMap<LogEntry, T>();
-  const remember = (console: ConsoleContext, entry: LogEntry): T => {
-    const kept = values.get(entry);
-    if (kept !== undefined) return kept;
-    const recorded = console.recorder.find(entry);
-    const value = find(console, entry, recorded ?? {});
-    if (recorded && value !== undefined) values.set(entry, value);
-    return value;
-  };
-  return Object.assign(remember, { has: (entry: LogEntry) => values.has(entry) });
-}
-
-/** Returns the id of the resource that a request has created; `undefined` if it has created none. */
-export const createdBy = remembered(({ service }, entry, { response = '' }) => {
-  const { method, path, status, served = status, replayed } = entry;
-  if (method !== 'POST' || served < 200 || served >= 300 || replayed) return undefined;
-  const isCreate = Object.entries(service.operations).some(
-    ([name, operation]) => name.endsWith('.create') && operation.path === path,
-  );
-  if (!isCreate) return undefined;
-  const { data } = Object(parsed(response));
-  const { id } = Object(Array.isArray(data) ? data[0] : data);
-  return typeof id === 'number' ? id : undefined;
-});
 
 /** Ids in a path, and in fields of a JSON body such as `audience_id`. */
 const IN_PATH = /\/(\d+)(?=\/|$)/g;
 const IN_BODY = /"(?:\w+_)?ids?"\s*:\s*\[?"?(\d+)/g;
 
-/** Returns the ids of the resources that a request names, in its path or its body. */
-export const namedBy = remembered((_, { path }, { body }): readonly number[] => {
-  const ids = [...path.matchAll(IN_PATH), ...textOf(body).matchAll(IN_BODY)];
-  return ids.map(([, id]) => Number(id));
-});
-
-/** Returns the name in the body of a request; an empty string if it has none. */
-export const nameIn = remembered((_, __, { body }) => {
-  const { name } = Object(parsed(textOf(body)));
-  return typeof name === 'string' ? redactText(name) : '';
-});
-
-/** Returns the idempotency key of a request; an empty string if it has none. */
-const keyOf = remembered((_, __, { headers }) => headers?.get('idempotency-key') ?? '');
-
-/** Keeps the key, the name and the ids of a request whose details are about to be dropped. */
-export function rememberRequest(console: ConsoleContext, entry: LogEntry): void {
-  for (const find of [createdBy, namedBy, nameIn, keyOf]) find(console, entry);
+/** Returns the ids of the resources that a request names, in its path or its body, or that its create request named. */
+export function namedBy({ service, recorder }: ConsoleContext, entry: LogEntry): readonly number[] {
+  const { path, account = '', createdId = 0 } = entry;
+  const kept = recorder.find(entry)?.body;
+  const body = kept
+    ? textOf(kept)
+    : JSON.stringify(service.state.accounts.get(account)?.definitions.get(createdId)?.body);
+  return [...path.matchAll(IN_PATH), ...(body ?? '').matchAll(IN_BODY)].map(([, id]) => Number(id));
 }
 
-const isWithoutBody = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
-
-/** Returns what a search cannot look into: the requests without their bodies, and of these the ones of which nothing was kept. */
+/** Returns how many requests a search could not look into; an empty string if there is none. */
 export function unsearchedText({ service, recorder }: ConsoleContext): string {
-  const without = service.state.log.filter((entry) => isWithoutBody(recorder.find(entry)));
-  const unknown = without.filter((entry) => !keyOf.has(entry)).length;
-  const parts = [
-    [without.length - unknown, 'The bodies of', 'path, key, name, created id and reason'],
-    [unknown, 'The details of', 'path and reason'],
-  ] as const;
-  return parts
-    .flatMap(([number, what, by]) =>
-      number === 0 ? [] : [`${what} ${counted(number, 'request')} are not kept: found by ${by} only.`],
-    )
-    .join(' ');
+  const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
+  const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;
+  if (unsearched === 0) return '';
+  return `The bodies of ${counted(unsearched, 'request')} are not kept: found by path, key, name, created id and reason only.`;
 }
 
 /** Returns how many requests are kept, if the log has dropped some; otherwise an empty string. */
@@ -84,7 +37,7 @@ export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =
   console.service.state.log.filter((entry) => isAbout(console, entry, id));
 
 const isAbout = (console: ConsoleContext, entry: LogEntry, id: number): boolean =>
-  createdBy(console, entry) === id || namedBy(console, entry).includes(id);
+  entry.createdId === id || namedBy(console, entry).includes(id);
 
 const textOf = (body: KeptRequest['body']): string => (body && decode(body)) ?? '';
 
@@ -111,7 +64,7 @@ const FIELDS: Readonly<Record<string, (entry: LogEntry, value: string, console: 
   account: ({ account = '' }, value) => account.toLowerCase().includes(value),
   fault: ({ fault = '' }, value) => fault.toLowerCase().includes(value),
   path: ({ path }, value) => path.toLowerCase().includes(value),
-  key: (entry, value, console) => keyOf(console, entry).toLowerCase().includes(value),
+  key: ({ idempotencyKey = '' }, value) => idempotencyKey.toLowerCase().includes(value),
   id: (entry, value, console) => isAbout(console, entry, Number(value)),
 };
 
@@ -122,16 +75,23 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
   return (entry) => searchText(console, entry).includes(word);
 }
 
+/** What requests whose bodies are kept can be found by: it does not change. */
+const searchTexts = new WeakMap<KeptRequest, string>();
+
 /** Returns all that a request can be found by, in small letters: of JSON and forms their values, not the names of their fields. */
-const searchText = remembered((console, entry, recorded) => {
-  const { id, method, path, status, account = '', why = '', fault = '' } = entry;
-  const { url = '', body, response = '' } = recorded;
+function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
+  const { id, method, path, status, account, why, fault, idempotencyKey, name, createdId } = entry;
+  const recorded = recorder.find(entry);
+  const known = recorded && searchTexts.get(recorded);
+  if (known !== undefined) return known;
+  const { url = '', body, response = '' }: Partial<KeptRequest> = recorded ?? {};
   const query = url && new URL(url).search;
   const values = [...valuesOf(textOf(body)), ...valuesOf(response)];
-  const parts = [id, method, path, query, status || 'no response', account, why, fault, ...values];
-  parts.push(keyOf(console, entry), nameIn(console, entry), createdBy(console, entry) ?? '');
-  return parts.join(' ').toLowerCase();
-});
+  const own = [id, method, path, query, status || 'no response', account, why, fault, idempotencyKey, name, createdId];
+  const text = [...own, ...values].join(' ').toLowerCase();
+  if (recorded) searchTexts.set(recorded, text);
+  return text;
+}
 
 /** Returns the values in a body, whatever its type. */
 function valuesOf(body: string): readonly unknown[] {

@@ -1,10 +1,7 @@
-import type { JsonObject } from '../http/request-body.ts';
 import { listTokens } from '../tokens.ts';
-import { FieldError, NotFoundError, optional, string } from './action.ts';
+import { FieldError, NotFoundError } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
 import type { KeptRequest } from './recorder.ts';
-import { withHidden } from './redact-request.ts';
-import { decode } from './snippet-values.ts';
 
 /** The outcome of a request that was sent from a page. */
 export interface SentRequest {
@@ -39,39 +36,17 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   return send(console, url, entry.method, headers, body);
 }
 
-/**
- * Sends a request of the log with changes, and a token of its account, or of the first one. A credential that the page has hidden, and
- * nobody has changed, is the one that was sent.
- */
-export async function sendEdited(console: ConsoleContext, fields: JsonObject): Promise<SentRequest> {
-  const recorded = keptRequest(console, string(fields, 'id'));
-  const path = string(fields, 'path');
-  const [key, body] = [optional(string, fields, 'key'), optional(string, fields, 'body')];
-  const { origin } = new URL(recorded.url);
-  const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
-  if (!path.startsWith('/') || url?.origin !== origin)
-    throw new FieldError('`path` must be a path, such as /api/v2/audiences/create.', 'path');
-  const headers = headersOf(recorded);
-  headers.set('authorization', `Bearer ${tokenOf(console, recorded.entry.account)}`);
-  headers.delete('idempotency-key');
-  if (key !== undefined) headers.set('idempotency-key', key);
-  const before = recorded.body && decode(recorded.body);
-  const sent = body !== undefined && before !== undefined ? withHidden(body, before) : body;
-  return send(console, url.href, string(fields, 'method'), headers, sent);
-}
-
 /** Sends the first request of somebody who has just begun: the create of an audience, in the name of the first account. */
 export function sendFirst(console: ConsoleContext): Promise<SentRequest> {
-  const authorization = `Bearer ${tokenOf(console, undefined)}`;
+  const authorization = `Bearer ${tokenOf(console)}`;
   const headers = { accept: 'application/json', 'content-type': 'application/json', authorization };
   const url = `${console.addresses().api}/api/v2/audiences/create`;
   return send(console, url, 'POST', headers, JSON.stringify({ name: 'Visitors' }));
 }
 
-/** Returns an API token of an account, or of the first one. */
-function tokenOf({ service, sandbox }: ConsoleContext, email = ''): string {
-  const { accounts } = service.state;
-  const record = accounts.get(email) ?? [...accounts.values()][0];
+/** Returns an API token of the first account. */
+function tokenOf({ service, sandbox }: ConsoleContext): string {
+  const [record] = service.state.accounts.values();
   if (!record) throw new NotFoundError('Create an account first.');
   return listTokens(service, record, 'api').at(-1)?.value ?? sandbox.accounts.get(record.email).token('api');
 }

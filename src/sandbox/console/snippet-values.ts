@@ -1,4 +1,3 @@
-import { literal } from '../admin/call-source.ts';
 import type { HandledRequest } from '../service.ts';
 import { isSecret, redactBody, redactText } from './redact-request.ts';
 
@@ -59,7 +58,7 @@ function hideSecret(name: string, value: unknown): unknown {
 }
 
 /** Returns the value of a field; a credential is a variable. */
-export const hideValue = (name: string, value: string): string => (isSecret(name) ? variable(name) : redactText(value));
+const hideValue = (name: string, value: string): string => (isSecret(name) ? variable(name) : redactText(value));
 
 async function readParts(body: Uint8Array<ArrayBuffer>, type: string): Promise<readonly FormPart[] | undefined> {
   const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => undefined);
@@ -131,21 +130,3 @@ export const withoutVariables = (text: string): string => text.replaceAll(MARKED
 /** Returns a string as a shell argument, in which the shell replaces variables. */
 export const inShell = (text: string): string =>
   `'${text.replaceAll("'", `'\\''`)}'`.replaceAll(MARKED, `'"$$$1"'`).replaceAll(/(?<=")''(?=$|\s)/g, '');
-
-/** Longest literal in one line. */
-const MAX_LINE = 90;
-
-/** Returns a value as a literal, in several lines if it is long. */
-export function prettyLiteral(value: unknown, indent = ''): string {
-  const line = literal(value);
-  if (line.length + indent.length <= MAX_LINE || typeof value !== 'object' || value === null) return line;
-  const inner = `${indent}  `;
-  if (Array.isArray(value)) {
-    return `[\n${value.map((item) => `${inner}${prettyLiteral(item, inner)},\n`).join('')}${indent}]`;
-  }
-  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  const names = fields.map(([name, field]) => [literal({ [name]: 0 }).slice(2, -5), field] as const);
-  return fields.length === 0
-    ? line
-    : `{\n${names.map(([name, field]) => `${inner}${name}: ${prettyLiteral(field, inner)},\n`).join('')}${indent}}`;
-}

@@ -1,6 +1,8 @@
 import { html } from 'hono/html';
+import type { SlidingWindow } from '../sliding-window.ts';
 import { attributesOf, type Content, type Html } from './html.ts';
-import { count, dateText } from './words.ts';
+import { addressOf } from './lists.ts';
+import { count, dateText, durationText } from './words.ts';
 
 /** Colour of a mark or a span. A due event is a ring. */
 type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
@@ -47,6 +49,26 @@ export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
   return { from: times.reduce((a, b) => Math.min(a, b), now), to: times.reduce((a, b) => Math.max(a, b), now), now };
 }
 
+/** A part of the time that a reader can choose: its value in the address, its name, and its times. */
+export type RangeChoice = readonly [value: string, text: string, range: TimeRange];
+
+/** Returns a chart with its title, and the choice of the part of the time that it shows, which the address keeps. */
+export function chartCard(
+  title: string,
+  lanes: readonly Lane[],
+  ranges: readonly [RangeChoice, ...RangeChoice[]],
+  path: string,
+  query: URLSearchParams,
+): Html {
+  const [current, , range] = ranges.find(([value]) => value === (query.get('span') ?? '')) ?? ranges[0];
+  const links = ranges.map(([value, text, { from, to }]) => {
+    const link = { href: addressOf(path, query, { span: value }), 'aria-current': value === current && 'true' };
+    return html`<a${attributesOf(link)}>${text} <span class="num">${durationText(to - from)}</span></a>`;
+  });
+  return html`<section class="card" aria-labelledby="chart-title"><div class="head"><h2 id="chart-title">${title}</h2>
+<nav class="seg" aria-label="Span">${links}</nav></div>${chart(lanes, range)}</section>`;
+}
+
 /** Share of the width that is left free at both sides. */
 const MARGIN = 0.04;
 
@@ -68,6 +90,24 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const axis = ticks.map(([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="middle">${text}</text>`);
   const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
   return html`<div class="lanes"><div class="name"></div><svg class="track" height="16" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
+}
+
+/** Returns one lane without an axis and a text, as a small chart in a row of a table. */
+export function smallTrack({ label, spans = [] }: Omit<Lane, 'name'>, { from, to }: TimeRange): Html {
+  const x = (time: number): number => ((time - from) / Math.max(1, to - from)) * 100;
+  return html`<svg class="track" height="28" role="img" aria-label="${label}">${spans.map((span) => spanElement(span, x))}</svg>`;
+}
+
+/** Returns how a rolling window has filled, and how it empties if nothing more is counted: the present is in the middle. */
+export function windowTrack(label: string, window: SlidingWindow, now: number): Html {
+  const used = window.count(now);
+  const { limit, interval, times } = window.saved;
+  const x = (time: number): string => (((time - now) / interval + 1) * 500).toFixed(1);
+  const y = (number: number): string => Math.max(0, 100 * (1 - number / Math.max(1, limit))).toFixed(1);
+  const filled = `M0 100${times.map((time, index) => `H${x(time)}V${y(index + 1)}`).join('')}H500`;
+  const emptied = times.map((time, index) => `H${x(time + interval)}V${y(used - index - 1)}`).join('');
+  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="36" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}">
+<line class="later" x2="100%" y1="3" y2="3"/><svg y="3" width="100%" height="30" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg>`;
 }
 
 const percent = (x: number): string => `${x.toFixed(2)}%`;

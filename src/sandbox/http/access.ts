@@ -33,6 +33,8 @@ export interface Env {
     fault: string;
     /** Why the request is refused, for the log. */
     why: string;
+    /** Id of the resource that the request has created. */
+    createdId: number;
     /** When the reason of the refusal passes, in milliseconds since 1970. */
     freeAt: number;
     bucket: LimitUse;

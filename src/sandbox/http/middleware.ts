@@ -110,6 +110,9 @@ function logEntry(
   const bucket = context.get('bucket');
   const budget = context.get('budget');
   const freeAt = context.get('freeAt');
+  const createdId = context.get('createdId');
+  const key = context.req.header('idempotency-key');
+  const name = nameIn(context);
   return {
     id,
     at: new Date(now).toISOString(),
@@ -117,6 +120,9 @@ function logEntry(
     path: pathOf(context.req.raw),
     ...outcome,
     ...(account !== undefined && { account }),
+    ...(key !== undefined && { idempotencyKey: key }),
+    ...(name !== undefined && { name }),
+    ...(createdId !== undefined && { createdId }),
     ...(context.get('replayed') && { replayed: true }),
     ...(fault !== undefined && { fault }),
     ...(why !== undefined && { why }),
@@ -124,6 +130,17 @@ function logEntry(
     ...(bucket && { bucket }),
     ...(budget && { budget }),
   };
+}
+
+/** Longest body in which the name is looked for, in bytes. */
+const MAX_NAMED = 65_536;
+
+/** Returns the `name` in the JSON body of a POST request; `undefined` if it has none. */
+function nameIn(context: Context<Env>): string | undefined {
+  const body = context.get('body');
+  if (context.req.method !== 'POST' || body === undefined || body.length > MAX_NAMED) return undefined;
+  const parsed = parseJson(new TextDecoder().decode(body));
+  return isObject(parsed) && typeof parsed.name === 'string' ? parsed.name.slice(0, MAX_WHY) : undefined;
 }
 
 /** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */

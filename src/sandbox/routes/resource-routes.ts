@@ -103,6 +103,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
     }
     draft.onAccept?.();
     type.resourcesOf(account).set(resource.id, resource);
+    context.set('createdId', resource.id);
     return success([show(resource, storageUrlOf(service, context))], `${label} created successfully.`);
   });
 }

@@ -36,14 +36,13 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     const tab = await browser.newTab();
 
     await tab.goto(`${origin}${new URL(consoleUrl).search}`);
-    await sees(tab, 'waiting for it');
+    await sees(tab, 'Send your first request');
     await expect(client.audiences.get(999)).rejects.toThrow();
-    await sees(tab, '1 of 5 done');
     await tab.goto(`${origin}/requests`);
     await sees(tab, 'Audience not found.');
     await tab.click('a[href="/requests/req_1"]');
     await sees(tab, 'Repeat the request');
-    await tab.click('[data-copy=sdk]');
+    await tab.click('[data-copy=curl]');
     await sees(tab, 'Copied');
 
     const { id } = await client.cohorts.create({ name: 'Customers' });

@@ -29,9 +29,7 @@ function copyBox(text: string, className = ''): HTMLElement {
 
 /** Shows a secret until it is copied or dismissed; `line` is a command that contains it. */
 export function showSecret(message: string, secret: string, code?: unknown, line?: string): void {
-  const isFilledIn = typeof line === 'string' && find('[data-token]');
-  const where = isFilledIn ? 'This page has it in its commands, until you leave it.' : 'Copy it now: it is shown once.';
-  const parts: Node[] = [make('p', where), copyBox(secret, 'secret')];
+  const parts: Node[] = [make('p', 'Copy it now: it is shown once.'), copyBox(secret, 'secret')];
   if (line !== undefined) parts.push(make('p', 'For your shell, with the address:', 'soft'), copyBox(line));
   if (typeof code === 'string') parts.push(make('p', 'The same in a program:', 'soft'), make('code', code));
   const dialog = open(message, ...parts, buttons(makeButton('I have copied it', 'primary', () => dialog.close())));

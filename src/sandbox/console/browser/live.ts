@@ -1,24 +1,5 @@
-import { closest, find } from './dom.ts';
+import { find } from './dom.ts';
 import { isEnded, showCurrent, showEnded, showLost } from './notices.ts';
-
-let isPaused = false;
-
-/** The token that was issued on this page. It is kept nowhere else. */
-let issued: string | undefined;
-
-/** Puts the token that was issued on this page into the commands of a document. */
-function fillToken(root: Document): void {
-  if (issued === undefined) return;
-  for (const place of root.querySelectorAll('[data-token]')) place.textContent = `'${issued}'`;
-}
-
-/** Keeps a token for the commands of the page, until it is left. Returns the line of a shell that sets both variables. */
-export function keepToken(token: string): string | undefined {
-  issued = token;
-  fillToken(document);
-  const api = find('.addr')?.dataset.text;
-  return api === undefined ? undefined : `export AUDIENCE_BASE_URL=${api} AUDIENCE_TOKEN='${token}'`;
-}
 
 /** Returns whether somebody is typing, clicking or selecting in a part. */
 function isBusy(part: Element): boolean {
@@ -53,42 +34,25 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   (same ?? part).focus({ preventScroll: !same });
 }
 
-/** Replaces the parts that have changed, except those that somebody uses, and a list that is paused. */
-function show(fresh: Document, isOwn: boolean): void {
-  fillToken(fresh);
+/** Replaces the parts that have changed, except those that somebody uses, and a list in which a link has the focus. */
+function show(fresh: Document): void {
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const other = fresh.getElementById(part.id);
     if (!other) continue;
     const isList = part.dataset.live === 'list';
-    const isHeld = isBusy(part) || (isList && ((isPaused && !isOwn) || find('a:focus', part) !== null));
+    const isHeld = isBusy(part) || (isList && find('a:focus', part) !== null);
     if (!isHeld && other.innerHTML !== part.innerHTML) replace(part, other);
   }
 }
 
-/**
- * Shows what has changed, or why it cannot be shown. The list of a page stands still while it is paused or one of its links has the focus;
- * not for what the reader has done.
- */
-export async function refresh(isOwn = false): Promise<void> {
+/** Shows what has changed, or why it cannot be shown. */
+export async function refresh(): Promise<void> {
   const response = await fetch(find('main')?.dataset.source ?? location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
   if (!response || text === undefined) return showLost();
   if (response.status === 401) return showEnded();
   showCurrent();
-  if (response.ok) show(new DOMParser().parseFromString(text, 'text/html'), isOwn);
-}
-
-/** Lets a button pause the list of its page. */
-export function addPause(): void {
-  document.addEventListener('click', ({ target }) => {
-    const button = closest(target, '[data-pause]');
-    if (!button) return;
-    isPaused = !isPaused;
-    button.setAttribute('aria-pressed', String(isPaused));
-    const state = find('[data-state]');
-    if (state) state.textContent = isPaused ? 'Paused' : 'Live';
-    void refresh();
-  });
+  if (response.ok) show(new DOMParser().parseFromString(text, 'text/html'));
 }
 
 /** Milliseconds after which a stream is opened again that the browser does not open again itself. */

@@ -1,6 +1,6 @@
 import { addDialogs } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
-import { addPause, follow } from './live.ts';
+import { follow } from './live.ts';
 import { addNotices, closeNotice } from './notices.ts';
 import { addForms } from './send-forms.ts';
 
@@ -11,7 +11,6 @@ addDialogs();
 addKeys();
 runClocks();
 addForms();
-addPause();
 follow();
 
 /** Lets buttons with `data-copy` (the id of an element) or `data-text` copy; they say so for two seconds, also to screen readers. */

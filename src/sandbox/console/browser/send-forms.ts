@@ -1,6 +1,6 @@
 import { ask, showSecret } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
-import { keepToken, refresh } from './live.ts';
+import { refresh } from './live.ts';
 import { notify } from './notices.ts';
 
 /** Returns the fields of a form with the types of their inputs; empty ones and disabled ones are left out. */
@@ -56,12 +56,17 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
+/** Returns the line of a shell that sets the address and a token. */
+function exportLine(token: string): string {
+  return `export AUDIENCE_BASE_URL=${find('.addr')?.dataset.text} AUDIENCE_TOKEN='${token}'`;
+}
+
 function showResult(result: Readonly<Record<string, unknown>>): void {
   const { typescript, notice = 'Done.', id, token, secret = token } = result;
   if (typeof secret !== 'string') {
     // Only ids of requests are strings.
     notify(String(notice), { code: typescript, request: id });
-  } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? keepToken(token) : undefined);
+  } else showSecret(String(notice), secret, typescript, typeof token === 'string' ? exportLine(token) : undefined);
 }
 
 /** Sends a form, and returns the result; `undefined` after an error, which the form then shows. */
@@ -101,7 +106,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
   } finally {
     form.classList.remove('sending');
     // Before the notice: who has read it finds the page up to date.
-    await refresh(true);
+    await refresh();
   }
   if (result) showResult(result);
 }
@@ -110,7 +115,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
 function applyFilter(form: HTMLFormElement): void {
   const fields = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
   history.replaceState(null, '', `${location.pathname}?${new URLSearchParams(fields)}`);
-  void refresh(true);
+  void refresh();
 }
 
 /** Lets the script send the forms of a page, and filters apply while somebody types. */

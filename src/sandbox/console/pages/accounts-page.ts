@@ -24,7 +24,6 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       .connections()
       .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
   ]);
-  const revokeAll = tokens.length > 0 ? opener('revoke', 'Revoke all…', { style: 'small danger' }) : '';
   const list = listView({
     path: '/accounts',
     query,
@@ -47,7 +46,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
     content: [
       head('Accounts and tokens', '', [create, live('issue-token', issue)]),
       list,
-      html`<div class="head"><h2>Tokens and OAuth connections</h2><div class="acts">${live('revoke-all', revokeAll)}</div></div>`,
+      html`<h2>Tokens and OAuth connections</h2>`,
       live(
         'tokens',
         table(
@@ -126,11 +125,6 @@ const dialogs = (account: Html | ''): readonly Html[] => [
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {
     lead: 'It is shown once. At most ten of a kind are live.',
     fields: [account, select('Kind', 'kind', KINDS)],
-  }),
-  formDialog('revoke', 'Revoke all tokens of a kind', 'POST /api/tokens/revoke-all', 'Revoke all', {
-    lead: 'Requests with them get 401 from then on.',
-    style: 'danger primary',
-    fields: [account, select('Kind to revoke', 'kind', KINDS)],
   }),
   formDialog('password', html`The password of <bdi data-name>an account</bdi>`, 'POST /api/password', 'Change it', {
     lead: 'A new password revokes every token and OAuth connection of the account, and ends its login.',

@@ -4,11 +4,12 @@ import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, advances, secondsInput } from '../forms.ts';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
-import { listView, search, table } from '../lists.ts';
+import { listView, search } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
-import { capital, count, counted, dateText, durationText, relativeText } from '../words.ts';
+import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
+import { count, dateText, durationText, relativeText } from '../words.ts';
 
 /** The clock, and what is due. */
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
@@ -18,22 +19,14 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
   const isOwn = isShown(console, query);
   const all = [...dueTasks(service)];
   const tasks = all.filter(({ owner }) => isOwn(owner));
-  const own = (advance: Advance): Advance => ({
-    ...advance,
-    events: advance.events.filter(({ owner }) => isOwn(owner)),
-  });
-  const since = own(history.sinceLatest);
-  const report = [
-    since.events.length > 0 ? happenedSince(since) : '',
-    history.latest ? afterAdvance(own(history.latest)) : '',
-  ];
+  const happened = { ...history.all, events: history.all.events.filter(({ owner }) => isOwn(owner)) };
   return {
     title: 'Clock',
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
 <div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
-${live('happened', report)}
+${live('chart', timeChart(happened, tasks, now, query))}
 <h2>Due</h2>${dueList(tasks, now, query)}`,
   };
 }
@@ -119,81 +112,67 @@ function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
   });
 }
 
-/** Most minutes that have a row; the ones after them have one together. */
-const MAX_ROWS = 50;
-
-/** Things of one kind that happened in the same minute, the first one first. */
-type Group = readonly [first: HappenedAt, ...more: HappenedAt[]];
-
-function afterAdvance(advance: Advance): Html {
-  const { from, to } = advance;
-  const text = `await sandbox.advance(${Math.round(to - from)});`;
-  return html`<section class="card" aria-labelledby="happened-title"><div class="head"><h2 id="happened-title">What happened</h2>
-<span class="soft">from ${timeElement(from, from)} to ${timeElement(to, from)} (+${durationText(to - from)})</span>
-<div class="acts"><button class="small" data-text="${text}">Copy ${text}</button></div></div>${whatHappened(advance)}</section>`;
-}
-
-const happenedSince = (since: Advance): Html =>
-  html`<section class="card" aria-labelledby="since-title"><h2 id="since-title">What happened since ${timeElement(since.from, since.to)}</h2>
-${whatHappened(since)}</section>`;
-
-function whatHappened(advance: Advance): Html {
-  const { from, events } = advance;
-  const byMinute = groupsOf(events, ({ at, what }) => `${Math.floor(at / 60_000)} ${what}`);
-  // One row more would be one minute: it has the same place.
-  const shown = byMinute.length > MAX_ROWS + 1 ? byMinute.slice(0, MAX_ROWS) : byMinute;
-  const rest = groupsOf(byMinute.slice(shown.length).flat(), ({ what }) => what);
-  const groups = [...shown, ...rest];
-  return html`<p>${capital(happenedText(advance))}.</p>${table('What happened, the first one first', groups, '', [
-    ['At', 'w5', (group) => timesOf(group, from)],
-    ['What', '', (group) => html`${titleOf(group)} <small>${subjectsOf(group)}</small>`, 'main wrap'],
-    ['Result', 'w5', resultsOf, 'state'],
-  ])}`;
-}
-
-const groupsOf = (events: readonly HappenedAt[], keyOf: (event: HappenedAt) => string): Group[] =>
-  [...Map.groupBy(events, keyOf).values()].flatMap(([first, ...more]): Group[] => (first ? [[first, ...more]] : []));
-
-/** Returns the first and the last second of a group. */
-function timesOf(group: Group, from: number): Content {
-  const [{ at: first }] = group;
-  const last = group.at(-1)?.at ?? first;
-  const isOne = Math.floor(first / 1_000) === Math.floor(last / 1_000);
-  return [timeElement(first, from), isOne ? '' : html`–${timeElement(last, first)}`];
-}
-
-function titleOf({ length, 0: { what } }: Group): Html {
-  if (what === 'disabled') return html`<b>Switched off</b>`;
-  if (what === 'jobs') return html`<a href="/jobs">${counted(length, 'job')} ended</a>`;
-  return html`<a href="/deliveries">${counted(length, 'delivery', 'deliveries')} attempted</a>`;
-}
-
-const tally = <T>(values: readonly T[]): (readonly [T, number])[] =>
-  [...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length] as const);
-
-const subjectsOf = (group: Group): Content => {
-  const subjects = tally(group.map(({ subject }) => subject));
-  const shown = subjects.slice(0, MAX_SUBJECTS).map(([subject, number], index) => {
-    const [kind, id] = subject.split(' ');
-    const job = html`<a href="/resources/${id}">${kind} ${id}</a>`;
-    const times = group[0].what === 'deliveries' ? ` × ${count(number)}` : '';
-    return [index === 0 ? '' : ', ', group[0].what === 'jobs' ? job : foreign(subject), times];
-  });
-  const rest = subjects.length - MAX_SUBJECTS;
-  return [shown, rest > 0 ? ` and ${count(rest)} more` : ''];
-};
-
 const RESULTS = {
-  completed: ['ok', 'completed'],
-  succeeded: ['ok', 'succeeded'],
+  completed: ['good', 'completed'],
+  succeeded: ['good', 'succeeded'],
   needsInfo: ['warn', 'need information'],
   failed: ['bad', 'failed'],
-  exhausted: ['bad', 'exhausted'],
-  disabled: ['bad', 'after 20 exhausted in a row'],
+  exhausted: ['bad', 'gave up'],
+  disabled: ['bad', 'switched off'],
 } as const;
 
-const resultsOf = (group: Group): Content =>
-  tally(group.map(({ result }) => result)).map(([result, number]) => {
+const HOUR_MS = 3_600_000;
+
+/** Returns what has happened and what is due, to scale: the jobs, and the deliveries to each endpoint. */
+function timeChart(happened: Advance, due: readonly DueTask[], now: number, query: URLSearchParams): Html | '' {
+  const names = new Set([...happened.events.map(laneOf), ...due.map(({ lane }) => lane)]);
+  if (names.size === 0) return '';
+  const lanes = [...names].map((name) =>
+    clockLane(
+      name,
+      happened.events.filter((event) => laneOf(event) === name),
+      due.filter(({ lane }) => lane === name),
+    ),
+  );
+  const around = (ms: number) => ({ from: now - ms / 2, to: now + ms / 2, now });
+  const since = html`<p class="hint">Since ${timeElement(happened.from, now)}: ${happenedText(happened)}.</p>`;
+  return html`${chartCard(
+    'What happened and what is due',
+    lanes,
+    [
+      ['', 'All', rangeOf(lanes, now)],
+      ['day', 'Day', around(24 * HOUR_MS)],
+      ['hour', 'Hour', around(HOUR_MS)],
+    ],
+    '/clock',
+    query,
+  )}${happened.events.length > 0 ? since : ''}`;
+}
+
+const laneOf = ({ what, subject }: HappenedAt): string => (what === 'jobs' ? 'Jobs' : subject);
+
+function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
+  const past = happened.map(({ at, subject, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return html`${badge(tone, result === 'disabled' ? text : `${count(number)} ${text}`)} `;
+    return { at, tone, title: `${timeText(at)}: ${subject} ${text}` };
   });
+  const next = due.map(({ time, description }): Mark => {
+    return { at: time, tone: 'busy', title: `${timeText(time)}: ${description}`, isDue: true };
+  });
+  const results = [...Map.groupBy(happened, ({ result }) => RESULTS[result][1])].map(
+    ([text, same]) => `${count(same.length)} ${text}`,
+  );
+  const label = [...results, ...(due.length > 0 ? [`${count(due.length)} due`] : [])].join(', ');
+  return { name: laneName(name), label, marks: [...past, ...next] };
+}
+
+const timeText = (time: number): string => new Date(time).toISOString().slice(11, 19);
+
+/** Pages of the lanes that are no endpoints. */
+const LANE_PAGES = new Map([
+  ['Jobs', '/jobs'],
+  ['Schedules', '/resources?kind=schedules'],
+  ['Uploads', '/requests?q=path:/uploads'],
+]);
+
+const laneName = (name: string): Html => html`<a href="${LANE_PAGES.get(name) ?? '/deliveries'}">${foreign(name)}</a>`;

@@ -2,7 +2,13 @@ import { html } from 'hono/html';
 import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, type EndedAttempt, groupDeliveries, isDelivered } from '../delivery-groups.ts';
+import {
+  type DeliveryGroup,
+  deliveryLane,
+  type EndedAttempt,
+  groupDeliveries,
+  isDelivered,
+} from '../delivery-groups.ts';
 import { actionForm, advanceBy, type Choices, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import {
@@ -24,9 +30,9 @@ import { addressOf, listView, search, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
 import { accountField, chosenAccount, shownAccounts, shownCompanies } from '../shown-accounts.ts';
+import { chart, rangeOf } from '../tracks.ts';
 import { count, relativeText, withoutOverrides } from '../words.ts';
 import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
-import { liveButtons } from './requests-page.ts';
 
 const PATH = '/deliveries';
 
@@ -52,7 +58,7 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
         'notifications',
         notes.reverse().map((text) => note('warn', withoutOverrides(text))),
       ),
-      html`<div class="head"><h2>Events</h2>${segs}<div class="acts">${liveButtons()}</div></div>`,
+      html`<div class="head"><h2>Events</h2>${segs}</div>`,
       deliveryList(console, query, endpoints, groups),
       live('forms', [createDialog(accountField(console, query)), editDialog()]),
     ],
@@ -92,7 +98,7 @@ function deliveryList(
     kept: ['state'],
     selections: selectionsOf(endpoints),
     matching: search(groups.filter(hasFields(query)), query, textOf),
-    canPause: true,
+    isGrowing: true,
     total: groups.length,
     keyOf: ({ event }) => event.order,
     caption: 'Deliveries, by their first attempt, the latest first',
@@ -128,7 +134,7 @@ function selectionsOf(endpoints: readonly Endpoint[]): readonly (readonly [strin
 }
 
 const attemptsOf = ({ latest }: DeliveryGroup): Content =>
-  html`${latest.delivery.attempt} of 6 ${latest.delivery.manual ? html`<small>manual</small>` : ''} ${responseBadge(latest)}`;
+  html`${latest.delivery.attempt} of 6 ${responseBadge(latest)}`;
 
 function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
   if (retryAt !== undefined) return badge('warn', html`next ${timeElement(retryAt, now)}`);
@@ -157,8 +163,9 @@ function detail(group: DeliveryGroup, now: number): Html {
     const line = html`<b>${number} of 6</b> ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''} ${response}`;
     return { at, content: line };
   });
+  const lanes = [deliveryLane(group)];
   return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
-<p>${failuresOf(group)}${next}</p><div class="acts">${redeliver(id)}${advance}</div>${timeline(happenings, now)}
+<p>${failuresOf(group)}${next}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;

@@ -9,7 +9,8 @@ import type { Page } from '../layout.ts';
 import { listView, search, segments } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourceLink, resourcesOf } from '../objects.ts';
 import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
-import { count, durationText, relativeText } from '../words.ts';
+import { smallTrack } from '../tracks.ts';
+import { durationText, relativeText } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
 const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
@@ -41,13 +42,10 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
   const matching = hits.filter((job) => kind === '' || job.kind === kind);
   const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
   const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
-  // It ends all jobs of a kind, not those that a filter has found.
-  const isWhole = hits.length === service.jobs.saved.running.size;
-  const completeAll = isWhole && matching.length > 0 ? completeButton(kind, matching.length) : '';
   const add = opener('outcome', 'Add…', { style: 'small', label: 'Add an outcome' });
   return {
     title: 'Jobs',
-    content: html`${head('Jobs', live('kinds', choices), live('all', completeAll))}
+    content: html`${head('Jobs', live('kinds', choices))}
 <div class="cols"><div>${jobList(query, matching, jobs.length, service.clock.now())}</div><div>
 <section class="card" aria-labelledby="next-title"><div class="head"><h2 id="next-title">Next outcomes</h2><div class="acts">${add}</div></div>
 <p class="hint">The next job of its kind ends like this. Without an outcome, it completes.</p>
@@ -56,17 +54,6 @@ ${live('queued', queuedOutcomes(service))}</section>
 ${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div></div>
 ${endDialog()}${outcomeDialog()}`,
   };
-}
-
-function completeButton(kind: string, number: number): Html {
-  const things = KINDS.find(([value]) => value === kind)?.[1].toLowerCase() ?? 'jobs';
-  return actionForm('POST /api/jobs/finish-several', 'Complete all…', {
-    values: { status: 104, ...(kind !== '' && { kind }) },
-    confirm: [
-      `Complete all ${count(number)} ${things}?`,
-      'Each ends now as 104 (cohorts: 4), and its event is delivered. Outcomes that are queued stay queued.',
-    ],
-  });
 }
 
 const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: number, now: number): readonly Html[] =>
@@ -83,12 +70,13 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     columns: [
       ['Name', '', ({ kind, id, name }) => resourceLink({ kind, id, name }), 'main'],
       ['Kind and id', 'w3', ({ kind, id }) => html`<small>${kind} ${id}</small>`],
-      ['Status', 'w4', (job) => [jobBadge(job.resource.status), progress(job, now)], 'state'],
+      ['Status', 'w4', (job) => jobBadge(job.resource.status), 'state'],
       [
         'Ends',
         'w4',
         ({ end, endsAs }) => [relativeText(end - now), endsAs === 104 || endsAs === 4 ? '' : `, as ${endsAs}`],
       ],
+      ['Its time', 'w4', (job) => progress(job, now), 'full'],
       ['Actions', 'w1', endButton, 'right'],
     ],
     empty: emptyState(
@@ -114,7 +102,12 @@ function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
   const created = Date.parse(`${String(resource.created_at).replace(' ', 'T')}Z`);
   if (Number.isNaN(created) || end <= created) return '';
   const share = Math.max(0, Math.min(100, Math.round(((now - created) / (end - created)) * 100)));
-  return html`<progress class="busy" value="${share}" max="100" aria-label="${share} % of ${kind} ${id}"></progress>`;
+  const passed = { from: created, to: Math.min(now, end), tone: 'busy', title: `${share} % has passed` } as const;
+  const planned = { from: passed.to, to: end, tone: 'busy', title: 'planned', isPlanned: true } as const;
+  return smallTrack(
+    { label: `${share} % of ${kind} ${id}`, spans: [passed, planned] },
+    { from: created, to: end, now },
+  );
 }
 
 /** Returns the button that ends a job. */

@@ -3,11 +3,12 @@ import type { SlidingWindow } from '../../sliding-window.ts';
 import type { Company, Token } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, advanceBy, formDialog, numberInput, opener } from '../forms.ts';
-import { attributesOf, type Content, emptyState, foreign, type Html, head, live, meter } from '../html.ts';
+import { attributesOf, type Content, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import { chosenAccount, shownCompanies } from '../shown-accounts.ts';
-import { durationText } from '../words.ts';
+import { windowTrack } from '../tracks.ts';
+import { count, durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 
@@ -56,9 +57,14 @@ function limitList(console: ConsoleContext, query: URLSearchParams): readonly Ht
         ({ name, owner, account }) => html`<b>${name}</b> <small>${foreign(owner)} ${foreign(account, ' ')}</small>`,
         'main wrap',
       ],
-      ['Used', 'w5', ({ name, owner, window }) => meter(`${name}, ${owner}`, window.count(now), window.limit), 'full'],
-      ['Free', 'w3', ({ window }) => freeText(window, now), 'wrap'],
-      ['Actions', 'w5', (limit) => actionsOf(limit, now), 'right'],
+      ['Used', 'w4', ({ window }) => usedText(window, now), 'wrap'],
+      [
+        'Before and after now',
+        'w4',
+        ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now),
+        'full',
+      ],
+      ['Actions', 'w2', (limit) => actionsOf(limit, now), 'right'],
     ],
     empty: emptyState('No organizations', 'An account belongs to one, whose builds are counted.'),
   });
@@ -91,10 +97,11 @@ function bucketsOf(console: ConsoleContext, query: URLSearchParams): readonly Li
 
 const keyOf = ({ id }: Token, name: (typeof BUCKETS)[number]): number => id * BUCKETS.length + BUCKETS.indexOf(name);
 
-const freeText = (window: SlidingWindow, now: number): Content => {
+function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);
-  return wait === 0 ? '' : html`<span class="warn">1 free in ${durationText(wait + 999)}</span>`;
-};
+  const free = wait === 0 ? '' : html` <span class="warn">1 free in ${durationText(wait)}</span>`;
+  return html`${count(window.count(now))} of ${count(window.limit)}${free}`;
+}
 
 function actionsOf({ name, owner, window, company }: Limit, now: number): Content {
   const wait = window.retryAfter(now);

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, isDelivered } from '../delivery-groups.ts';
-import { attributesOf, foreign, type Html } from '../html.ts';
+import { type DeliveryGroup, deliveryLane } from '../delivery-groups.ts';
+import type { Html } from '../html.ts';
 import { isJobKind, resourceLink, type ShownResource } from '../objects.ts';
-import { chart, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
+import { chartCard, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
 import { counted, durationText } from '../words.ts';
 import { isPollOf } from './object-story.ts';
 
@@ -23,7 +23,7 @@ export function timeChart(
   console: ConsoleContext,
   resource: ShownResource,
   { requests, groups, children }: Circumstances,
-  span: string | null,
+  query: URLSearchParams,
 ): Html | '' {
   if (!isJobKind(resource.kind)) return '';
   const now = console.service.clock.now();
@@ -37,23 +37,14 @@ export function timeChart(
       return jobLane(console, one, resourceLink(one));
     }),
   ];
-  const ranges = [
-    ['', 'All', rangeOf(lanes, now)],
-    ['build', 'Build', buildRange(own, now)],
-  ] as const;
-  const [, , range] = ranges.find(([value]) => value === (span ?? '')) ?? ranges[0];
-  const links = ranges.map(([value, text, { from, to }]) => {
-    const href = value === '' ? `/resources/${resource.id}` : `?span=${value}`;
-    const link = attributesOf({ href, 'aria-current': value === (span ?? '') && 'true' });
-    return html`<a${link}>${text} <span class="num">${durationText(to - from)}</span></a>`;
-  });
+  const all = ['', 'All', rangeOf(lanes, now)] as const;
+  const build = ['build', 'Build', buildRange(own, now)] as const;
   const hidden = later.length - MAX_LANES;
   const more =
     hidden > 0
       ? html`<p class="soft">${counted(hidden, 'older job')} below it ${hidden === 1 ? 'is' : 'are'} not drawn.</p>`
       : '';
-  return html`<section class="card" aria-labelledby="chart-title"><div class="head"><h2 id="chart-title">Its story, to scale</h2>
-<nav class="seg" aria-label="Span">${links}</nav></div>${chart(lanes, range)}${more}</section>`;
+  return html`${chartCard('Its story, to scale', lanes, [all, build], `/resources/${resource.id}`, query)}${more}`;
 }
 
 function buildRange({ spans = [] }: Lane, now: number) {
@@ -108,19 +99,4 @@ function pollLane(requests: readonly LogEntry[], id: number): readonly Lane[] {
   );
   const name = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
   return [{ name, label: counted(polls.length, 'successful poll'), marks }];
-}
-
-function deliveryLane({ event, attempts, state, retryAt }: DeliveryGroup): Lane {
-  const marks = attempts.map((attempt): Mark => {
-    const { at, attempt: number, status = 'no response' } = attempt.delivery;
-    const title = `Attempt ${number} at ${new Date(at).toISOString().slice(11, 19)}: ${status}`;
-    return { at, tone: isDelivered(attempt) ? 'good' : 'bad', title };
-  });
-  const next: Mark[] = retryAt === undefined ? [] : [{ at: retryAt, tone: 'busy', title: 'Next attempt', isDue: true }];
-  const name = html`<a href="/deliveries?event=${event.id}&to=${event.endpoint.id}#detail">${foreign(event.endpoint.name)}</a>`;
-  const label =
-    state === 'delivered'
-      ? 'delivered'
-      : `${counted(attempts.length, 'attempt')} failed${retryAt === undefined ? ', gave up' : ''}`;
-  return { name, label, marks: [...marks, ...next] };
 }

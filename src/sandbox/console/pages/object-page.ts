@@ -42,7 +42,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
     title: name === '' ? `${capital(kind)} ${id}` : name,
     content: html`<p><small>${path}</small></p>
 ${live('object', summaryOf(service, resource))}
-${live('chart', timeChart(console, resource, { requests, groups: own, children: relations.childrenOf(id) }, query.get('span')))}
+${live('chart', timeChart(console, resource, { requests, groups: own, children: relations.childrenOf(id) }, query))}
 <div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
 ${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
 ${live('json', jsonOf(console, resource))}</div>

@@ -17,8 +17,8 @@ import {
 import { numberOf } from '../lists.ts';
 import { findResource, reasonText, resourceLink, type ShownResource } from '../objects.ts';
 import { reasonLine } from '../request-reason.ts';
-import { createdBy, keptText } from '../request-search.ts';
-import { count, counted } from '../words.ts';
+import { keptText } from '../request-search.ts';
+import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
 /** Something that happened to a resource, or because of it. */
@@ -26,8 +26,6 @@ interface Chapter extends Omit<Happening, 'content'> {
   readonly parts: readonly Content[];
   /** Rank among the chapters of the same time. */
   readonly order: number;
-  /** Set for a poll: many are one line. */
-  readonly isPoll?: boolean;
 }
 
 /** Returns whether a request was a successful read of a resource. */
@@ -57,7 +55,7 @@ export function storySection(
   return html`<h2>What happened</h2>${lead}${more}${timeline(happenings, now)}`;
 }
 
-/** Returns what happened, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
+/** Returns what happened but polls, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
 function storyOf(
   console: ConsoleContext,
   { id }: ShownResource,
@@ -66,7 +64,6 @@ function storyOf(
 ): readonly Chapter[] {
   const { service, history } = console;
   const now = service.clock.now();
-  const isCreate = (entry: LogEntry): boolean => createdBy(console, entry) === id;
   const changes = history.changesOf(id);
   const end = (changes.at(-1)?.requests ?? 0) + 0.7;
   const chapters = [
@@ -74,12 +71,11 @@ function storyOf(
     ...groups
       .toReversed()
       .map((group, index) => ({ ...deliveryChapter(group, now, end), ...(index > 0 && { gap: '' }) })),
-    ...requests.map((entry) => requestChapter(console, entry, id, isCreate(entry) ? -1 : numberOf(entry.id))),
+    ...requests
+      .filter((entry) => !isPollOf(entry, id))
+      .map((entry) => requestChapter(console, entry, id, entry.createdId === id ? -1 : numberOf(entry.id))),
   ];
-  return withPolls(
-    chapters.sort((a, b) => a.at - b.at || a.order - b.order),
-    id,
-  );
+  return chapters.sort((a, b) => a.at - b.at || a.order - b.order);
 }
 
 const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part === '' ? html`` : html`${part} `));
@@ -88,13 +84,13 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const kept = console.recorder.find(entry);
   // Sorted by its beginning, because its effects come before its end.
   const at = kept?.started.time ?? Date.parse(entry.at);
-  const key = kept?.headers.get('idempotency-key');
+  const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry);
-  const created = createdLink(console, createdBy(console, entry), id);
+  const created = createdLink(console, entry.createdId, id);
   const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, order, parts, isPoll: isPollOf(entry, id) };
+  return { at, order, parts };
 }
 
 function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
@@ -127,20 +123,4 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
   const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
   return { at, order, parts };
-}
-
-/** Puts polls that follow one another into the line of what they have read. */
-function withPolls(chapters: readonly Chapter[], id: number): readonly Chapter[] {
-  const result: Chapter[] = [];
-  let polls = 0;
-  for (const [index, chapter] of chapters.entries()) {
-    if (!chapter.isPoll) result.push(chapter);
-    else polls++;
-    if (polls === 0 || chapters[index + 1]?.isPoll) continue;
-    const link = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls, 'poll')}</a>`;
-    const before = result.pop();
-    result.push({ ...(before ?? chapter), parts: [...(before?.parts ?? []), link] });
-    polls = 0;
-  }
-  return result;
 }

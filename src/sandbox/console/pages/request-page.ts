@@ -2,29 +2,17 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { actionForm, formDialog, input, opener, select } from '../forms.ts';
-import { codeBlock, panels, prettyJson } from '../highlight.ts';
-import {
-  type Content,
-  emptyState,
-  facts,
-  foreign,
-  type Html,
-  head,
-  httpBadge,
-  live,
-  meter,
-  timeElement,
-  timeline,
-} from '../html.ts';
+import { actionForm } from '../forms.ts';
+import { codeBlock, prettyJson } from '../highlight.ts';
+import { type Content, emptyState, facts, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import { type Page, speedOf } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
-import { reasonLine, reasonNote } from '../request-reason.ts';
+import { reasonNote } from '../request-reason.ts';
 import { keptText, namedBy } from '../request-search.ts';
 import { shownBody } from '../snippet-values.ts';
-import { operationOf, snippetsOf } from '../snippets.ts';
+import { curlOf, operationOf } from '../snippets.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
@@ -46,11 +34,7 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const reason = reasonNote(entry, recorded, clock.now(), speedOf(clock.mode));
   const hasKey = recorded?.headers.has('idempotency-key');
   const actions = recorded
-    ? [
-        opener('edit', 'Edit and send…'),
-        hasKey ? resendForm('Send with a new key', { id, key: 'new' }) : '',
-        resendForm('Send again', { id }, 'primary'),
-      ]
+    ? [hasKey ? resendForm('Send with a new key', { id, key: 'new' }) : '', resendForm('Send again', { id }, 'primary')]
     : '';
   return {
     title: `${method} ${path}`,
@@ -58,7 +42,7 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
 <small>${near(log[index + 1], 'Newer')} ${near(log[index - 1], 'Older')}</small></p>
 ${head(html`${method} <bdi>${path}</bdi>`, httpBadge(status), actions)}
 ${live('reason', [reason, factsOf(console, entry, recorded)])}
-${recorded ? [await details(console, recorded), editDialog(recorded)] : NOT_KEPT}`,
+${recorded ? await details(recorded) : NOT_KEPT}`,
   };
 }
 
@@ -66,23 +50,6 @@ const NOT_KEPT = emptyState(
   'Its details are not kept',
   'Headers and bodies are kept for the newest requests since the console was opened, up to 16 MiB.',
 );
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [method, method] as const);
-
-function editDialog(recorded: HandledRequest): Html {
-  const { id, method } = recorded.entry;
-  return formDialog('edit', 'Edit and send', 'POST /api/requests/edited', 'Send', {
-    lead: 'With a token of its account, and the other headers as they were.',
-    values: { id },
-    fields: [
-      select('Method', 'method', METHODS, method),
-      input('Path', 'path', { value: targetOf(recorded), required: true }),
-      input('Idempotency-Key', 'key', {}, 'Empty: none. The key of the request belongs to its body'),
-      html`<label>Body <textarea name="body" rows="8" spellcheck="false">${prettyJson(shownBody(recorded) ?? '')}</textarea>
-<small>A credential that is shown as … is sent as it was, unless you change it</small></label>`,
-    ],
-  });
-}
 
 const resendForm = (submit: string, values: Readonly<Record<string, string>>, style = ''): Html =>
   actionForm('POST /api/requests/resend', submit, { values, style });
@@ -97,10 +64,10 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],
     ['Account', account === undefined ? '' : foreign(account)],
-    ['Operation', operationOf(method, path)?.name ?? ''],
+    ['Operation', operationOf(method, path) ?? ''],
     ['Fault', fault ?? ''],
     ['Response of the service', served === undefined ? '' : httpBadge(served)],
-    [`Bucket ${bucket?.name ?? ''}`, bucket ? meter(`Bucket ${bucket.name}`, bucket.used, bucket.limit) : ''],
+    [`Bucket ${bucket?.name ?? ''}`, bucket ? `${count(bucket.used)} of ${count(bucket.limit)}` : ''],
     ['Builds', buildsOf(entry)],
   ]);
 }
@@ -124,42 +91,29 @@ function timeOf({ at }: LogEntry, now: number): Html {
 function buildsOf({ budget }: LogEntry): Content {
   if (!budget) return '';
   const { hour, day } = budget;
-  return html`${meter('Builds in an hour', hour.used, hour.limit, ' in an hour')}, ${day.used} of ${day.limit} in a day`;
+  return `${hour.used} of ${hour.limit} in an hour, ${day.used} of ${day.limit} in a day`;
 }
 
-async function details(console: ConsoleContext, recorded: HandledRequest): Promise<Html> {
-  const { sdk, command, curl } = await snippetsOf(recorded);
-  const shown = [
-    ['SDK', 'TypeScript, with the client', sdk],
-    ['curl', 'Shell', curl],
-    ['Command', 'Shell', command],
-  ].flatMap(([name = '', caption = '', code]) =>
-    code === undefined ? [] : [[name, codeBlock(name.toLowerCase(), caption, code)] as const],
-  );
+async function details(recorded: HandledRequest): Promise<Html> {
   const key = recorded.headers.get('idempotency-key');
   return html`<div class="cols half">
 <section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}
 ${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
-${key === null ? '' : live('attempts', attempts(console, recorded, key))}
-<h2>Repeat the request</h2>${panels(shown)}
+${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
+<h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}
 <p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>`;
 }
 
-const IMPORTANT: readonly string[] = ['retry-after', 'www-authenticate', 'location'];
 /** Headers of the connection and of browsers, which explain no response. */
-const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*)$/;
+const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*|sec-.*)$/;
 
-function headerList(headers: Headers): Html {
-  const rank = (name: string): number => (IMPORTANT.includes(name) ? 0 : INCIDENTAL.test(name) ? 2 : 1);
-  const sorted = [...headers].filter(([name]) => !name.startsWith('sec-')).sort(([a], [b]) => rank(a) - rank(b));
-  const entries = sorted.map(([name, value]) => {
-    const shown = redactHeader(name, value);
-    const text = IMPORTANT.includes(name) ? html`<b>${shown}</b>` : html`<bdi>${shown}</bdi>`;
-    return [html`<code>${name}</code>`, html`<code>${text}</code>`] as const;
-  });
-  return facts(entries);
-}
+const headerList = (headers: Headers): Html =>
+  facts(
+    [...headers]
+      .filter(([name]) => !INCIDENTAL.test(name))
+      .map(([name, value]) => [html`<code>${name}</code>`, html`<code><bdi>${redactHeader(name, value)}</bdi></code>`]),
+  );
 
 function responseOf({ entry, response, responseHeaders }: HandledRequest): Html {
   if (!responseHeaders) {
@@ -176,22 +130,4 @@ function bodyBlock(id: string, text: string | undefined, size: number, file?: Ha
   if (file) return html`<p class="soft">A file of ${count(file.size)} bytes, which is not kept.</p>`;
   const what = size > 0 ? `A body of ${count(size)} bytes, which are not text.` : 'No body, or one that is not kept.';
   return html`<p class="soft">${what}</p>`;
-}
-
-/** Other requests of the account with the same idempotency key, and the time between them. */
-function attempts({ service, recorder }: ConsoleContext, { entry: own }: HandledRequest, key: string): Html {
-  const { log, accounts } = service.state;
-  const now = service.clock.now();
-  const hasKey = (entry: LogEntry): boolean => recorder.find(entry)?.headers.get('idempotency-key') === key;
-  const same = log.filter((entry) => entry.account === own.account && hasKey(entry));
-  const record = accounts.get(own.account ?? '')?.idempotencyKeys.get(key);
-  const until = record?.response && record.expiresAt > now && timeElement(record.expiresAt, now);
-  const kept = until ? html`<p class="soft">Until ${until}, the same key and body get the stored response.</p>` : '';
-  const happenings = same.map((entry, index) => {
-    const { at, id, status } = entry;
-    const link = entry === own ? html`<b>this request</b>` : html`<a href="/requests/${id}">${id}</a>`;
-    const line = html`<b>${index + 1}</b> ${httpBadge(status)} ${link}`;
-    return { at: Date.parse(at), content: html`${line} ${reasonLine(entry)}` };
-  });
-  return html`<h2>Attempts with this idempotency key</h2>${kept}${timeline(happenings, now)}`;
 }

@@ -5,9 +5,9 @@ import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, l
 import type { Page } from '../layout.ts';
 import { addressOf, type Column, listView, numberOf, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
-import { targetOf } from '../redact-request.ts';
+import { redactText, targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
-import { createdBy, findRequests, keptText, nameIn, unsearchedText } from '../request-search.ts';
+import { findRequests, keptText, unsearchedText } from '../request-search.ts';
 import { count } from '../words.ts';
 
 const PATH = '/requests';
@@ -73,10 +73,6 @@ const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
 /** Returns what refusals of one kind have in common: the request, but for ids, and the reason. */
 const kindOf = ({ method, path, why = '' }: LogEntry): string => withoutIds(`${method} ${path} ${why}`);
 
-/** Returns the button that pauses a live list. */
-export const liveButtons = (): Html =>
-  html`<span class="badge ok" data-state>Live</span><button type="button" class="small" data-pause aria-pressed="false">Pause</button>`;
-
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
@@ -86,7 +82,7 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
   return {
     title: 'Requests',
     content: [
-      head('Requests', live('status', segments('Status', PATH, query, 'status', counts)), liveButtons()),
+      head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
       live('kept', [
         kept && html`<p class="hint">Only ${kept} are kept.</p>`,
         unsearched && html`<p class="hint">${unsearched}</p>`,
@@ -111,7 +107,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
       ['Repeats', 'repeats', REPEATS],
     ],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
-    canPause: true,
+    isGrowing: true,
     total: state.log.length,
     keyOf: ({ entry }) => entry.id,
     caption: 'Requests, the latest first',
@@ -158,14 +154,14 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
   const created = createdText(console, entry);
   const replayed = entry.replayed ? badge('', 'replayed') : '';
   if (line === '' || entry.replayed) return html`${created} ${replayed}`;
-  const name = created === '' ? nameIn(console, entry) : '';
+  const name = created === '' ? redactText(entry.name ?? '') : '';
   const reason = html`${name && html`“<bdi>${name}</bdi>”: `}${line}`;
   return created === '' ? reason : [reason, '; ', created];
 }
 
 /** Returns what a request has created, and what has become of it. */
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
-  const id = createdBy(console, entry);
+  const id = entry.createdId;
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
   if (!resource) return `created ${id}, which has been deleted`;

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import { eligibilityOf } from '../../routes/eligibility.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { commandAt } from '../highlight.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, search, segments } from '../lists.ts';
@@ -10,12 +9,13 @@ import { NAMESPACES, type Namespace, reasonText, resourceLink, resourcesOf, type
 import { valueText } from '../request-search.ts';
 import { shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
+import { SEND } from './requests-page.ts';
 
 const PATH = '/resources';
 
 /** The resources of the shown accounts. */
 export function resourcesPage(console: ConsoleContext, query: URLSearchParams): Page {
-  const { service, addresses } = console;
+  const { service } = console;
   const accounts = shownAccounts(console, query);
   const namespace = NAMESPACES.find(([value]) => value === query.get('kind')) ?? NAMESPACES[0];
   const [name, , text] = namespace;
@@ -37,11 +37,7 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     keyOf: ({ id }) => id,
     caption: `${text}, the newest first`,
     columns: columnsOf(service, accounts.length > 1),
-    empty: emptyState(
-      `No ${things}`,
-      'A create of the API adds one.',
-      commandAt(addresses().api, 'create', `${COMMANDS[name]} --sandbox`),
-    ),
+    empty: emptyState(`No ${things}`, 'A create of the API adds one.', SEND),
   });
   const choices = live('kinds', segments('Kind', PATH, query, 'kind', kinds));
   return { title: 'Resources', content: [head('Resources', choices), list] };
@@ -49,16 +45,6 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
 
 const textOf = (service: Service, one: ShownResource): string =>
   `${one.account.email} ${valueText(one.fields)} ${reasonText(service, one)}`;
-
-const COMMANDS: Readonly<Record<Namespace, string>> = {
-  audiences: 'audiences create --name Visitors',
-  activations: 'activations create --audience-id <id of a completed audience>',
-  cohorts: 'cohorts create --name Customers',
-  estimates: 'estimates create --name Visitors',
-  projects: 'projects create --name Spring',
-  schedules: 'schedules create --name Weekly',
-  poiSubmissions: `request POST /api/v2/poi_submissions/create -d '{"upload_reference":"<of an upload>"}'`,
-};
 
 function columnsOf(service: Service, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();

@@ -2,20 +2,20 @@ import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, commandAt, panels } from '../highlight.ts';
-import { attributesOf, type Content, facts, type Html, head, linkButton, live } from '../html.ts';
+import { attributesOf, type Content, facts, type Html, head, linkButton } from '../html.ts';
 import type { Page } from '../layout.ts';
 
-/** A step of a beginner; the note says what it takes. */
-type Step = readonly [id: string, title: string, note: string, isDone: boolean, content: Content];
+/** A step of a beginner. */
+type Step = readonly [id: string, title: string, content: Content];
 
-/** How to send the first request: the steps, which tick themselves off, the addresses and the account. */
+/** How to send the first request: the steps, and the addresses. */
 export function startPage(console: ConsoleContext): Page {
   return {
     title: 'Get started',
     source: '/start',
     content: html`${head('Get started')}
 <p class="hint">The Audience Build and Activation API on your machine. Nothing leaves it, and nothing costs anything.</p>
-<div class="cols"><section aria-label="First steps">${live('steps', stepList(console))}</section>
+<div class="cols"><section aria-label="First steps">${stepList(console)}</section>
 <aside class="card" aria-label="Addresses"><h2>Addresses</h2>${addressFacts(console)}</aside></div>`,
   };
 }
@@ -31,30 +31,20 @@ function addressFacts({ addresses }: ConsoleContext): Html {
   return facts(entries.map(([name, url]) => [name, html`<code>${url}</code>`] as const));
 }
 
-function stepList(console: ConsoleContext): Html {
-  const steps = stepsOf(console);
-  const open = steps.findIndex(([, , , isDone]) => !isDone);
-  const done = steps.filter(([, , , isDone]) => isDone).length;
-  return html`<ol class="todo card">${steps.map((step, index) => stepElement(step, index === open))}</ol>
-<p class="line soft"><span>${done} of ${steps.length} done. Steps are ticked off automatically.</span>
-${linkButton('/requests', 'See the requests', 'small')}</p>`;
-}
+const stepList = (console: ConsoleContext): Html =>
+  html`<ol class="todo card">${stepsOf(console).map(
+    ([id, title, content], index) =>
+      html`<li><details id="step-${id}"${attributesOf({ open: index === 0 })}><summary>${title}</summary><div>${content}</div></details></li>`,
+  )}</ol>`;
 
-function stepElement([id, title, note, isDone, content]: Step, isNext: boolean): Html {
-  // The id depends on the state, so that the next step opens, whatever the reader opened before.
-  const state = isDone ? 'done' : isNext ? 'next' : '';
-  return html`<li class="${state} ${isDone ? 'good' : ''}"><details id="step-${id}-${state}"${attributesOf({ open: isNext })}>
-<summary>${title} <small>${isDone ? 'done' : note}</small></summary><div>${content}</div></details></li>`;
-}
-
-function stepsOf({ service: { state }, history: { seen }, addresses }: ConsoleContext): readonly Step[] {
+function stepsOf({ addresses }: ConsoleContext): readonly Step[] {
   const { api } = addresses();
   return [
-    ['request', 'Send your first request', 'waiting for it', state.requestCount > 0, firstRequest(api)],
-    ['job', 'Complete its job', 'one click', seen.has('ended'), jobStep(api)],
-    ['webhook', 'Receive a webhook', 'optional', seen.has('delivered'), WEBHOOK_STEP],
-    ['lost', 'Lose a response without creating a duplicate', 'optional', seen.has('replayed'), lostStep(api)],
-    ['limit', 'Run into a rate limit', 'optional', seen.has('limited'), limitStep(api)],
+    ['request', 'Send your first request', firstRequest(api)],
+    ['job', 'Complete its job', jobStep(api)],
+    ['webhook', 'Receive a webhook', WEBHOOK_STEP],
+    ['lost', 'Lose a response without creating a duplicate', lostStep(api)],
+    ['limit', 'Run into a rate limit', limitStep(api)],
   ];
 }
 
@@ -106,5 +96,5 @@ const variables = (api: string): Html =>
   html`<figure class="code"><figcaption><span>Shell: the command has printed a token, or issue one below</span>
 <button type="button" class="quiet small" data-copy="variables" aria-label="Copy the variables">Copy</button></figcaption>
 <pre id="variables"><span class="k">export</span> AUDIENCE_BASE_URL=${api}
-<span class="k">export</span> AUDIENCE_TOKEN=<span class="good" data-token>"${TOKEN}"</span>
+<span class="k">export</span> AUDIENCE_TOKEN=<span class="good">"${TOKEN}"</span>
 npm install audience-activation</pre></figure>`;
