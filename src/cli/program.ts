@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../util/version.ts';
 import { addAccountCommands } from './account/account-definitions.ts';
-import { fieldPaths, integerFrom, timeLimit } from './input/flag-values.ts';
+import { fieldPaths, integerFrom, requestTimeLimit, timeLimit } from './input/flag-values.ts';
 import { RESOURCE_NAMES } from './input/resource-table.ts';
 import type { Action } from './input/shared-flags.ts';
 import { addSandboxCommands } from './local-sandbox/sandbox-definitions.ts';
@@ -43,7 +43,11 @@ export function createProgram(name: string, action: Action): Command {
       'JSON file with the differences between your service and the assumptions (AUDIENCE_CONTRACT)',
     )
     .option('--max-retries <n>', 'maximum retries of a request after transient errors (default: 4)', integerFrom(0))
-    .option('--request-timeout <duration>', 'maximum time for one attempt of a request (default: 30s)', timeLimit)
+    .option(
+      '--request-timeout <duration>',
+      'maximum time for one attempt of a request, up to 5m (default: 30s)',
+      requestTimeLimit,
+    )
     .option(
       '--deadline <duration>',
       'maximum time for the entire command, including retries, waits and transfers',

@@ -20,6 +20,18 @@ export function timeLimit(text: string): number {
   throw new InvalidArgumentError(`It must be longer than 0, and at most ${MAX_DAYS} days.`);
 }
 
+/** The longest time without a response or a byte of it that Node's own `fetch` allows, in minutes. */
+const MAX_REQUEST_MINUTES = 5;
+
+/** Parses the duration of an attempt to milliseconds. */
+export function requestTimeLimit(text: string): number {
+  const ms = timeLimit(text);
+  if (ms <= MAX_REQUEST_MINUTES * 60_000) return ms;
+  throw new InvalidArgumentError(
+    `It must be at most ${MAX_REQUEST_MINUTES}m: Node ends a request after ${MAX_REQUEST_MINUTES} minutes without a response.`,
+  );
+}
+
 /** Parses an integer from `min`. */
 export const integerFrom =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>

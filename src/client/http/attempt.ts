@@ -22,6 +22,7 @@ import {
   truncatedFailure,
   unreadableFailure,
 } from './response-errors.ts';
+import { warnOfNodeLimit } from './runtime-limits.ts';
 import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
 import { Waiting } from './waiting.ts';
 
@@ -62,14 +63,16 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<SuccessResponse> {
   const { settings, options, observer } = call;
-  const response = await sendAttempt(call, signal, (timeout) =>
-    send(request, call.token, signal, {
+  const fetchOptions = { ...settings.fetchOptions, ...options.fetchOptions };
+  const response = await sendAttempt(call, signal, (timeout) => {
+    warnOfNodeLimit('timeout', timeout, { settings, state: call.state, fetchOptions });
+    return send(request, call.token, signal, {
       fetch: observer?.fetch ?? settings.fetch,
-      fetchOptions: { ...settings.fetchOptions, ...options.fetchOptions },
+      fetchOptions,
       maxResponseBytes: settings.maxResponseBytes,
       timeout,
-    }),
-  );
+    });
+  });
   try {
     const envelope = readSuccess(response, call);
     permit.build?.onSuccess();

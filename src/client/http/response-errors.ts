@@ -18,16 +18,8 @@ import type { Redactor } from '../../util/redact.ts';
 import { readConflict } from './conflict.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
-import {
-  BodyError,
-  hiddenReason,
-  isMistake,
-  isNotSent,
-  limitAdvice,
-  type ReceivedResponse,
-  reasonOf,
-  runtimeLimit,
-} from './send.ts';
+import { limitAdvice, runtimeLimit } from './runtime-limits.ts';
+import { BodyError, hiddenReason, isMistake, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
 export class AttemptFailure extends Error {

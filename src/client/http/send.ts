@@ -196,23 +196,6 @@ export function hiddenReason({ message }: Error, server: string): string | undef
   return `the connection failed, or ${server} does not allow requests from this origin (CORS)`;
 }
 
-/** Options of undici whose limits end a request, by the code of the error. */
-const RUNTIME_LIMITS: Readonly<Record<string, string>> = {
-  UND_ERR_HEADERS_TIMEOUT: 'headersTimeout',
-  UND_ERR_BODY_TIMEOUT: 'bodyTimeout',
-};
-
-/** Returns the option of Node's own `fetch` whose limit ended a request, if one did. */
-export function runtimeLimit(error: unknown, depth = 0): string | undefined {
-  if (!(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return undefined;
-  const code = 'code' in error ? String(error.code) : '';
-  return RUNTIME_LIMITS[code] ?? runtimeLimit(error.cause, depth + 1);
-}
-
-/** Returns what to do about the limit of the runtime, for errors. */
-export const limitAdvice = (limit: string): string =>
-  `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
-
 /** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
 export function reasonOf(error: Error): string {
   if (error.message !== 'fetch failed') return error.message.trim();

@@ -63,6 +63,15 @@ it.each([
   expect(sandbox.log).toEqual([]);
 });
 
+it('--request-timeout refuses a time after which Node would have ended the request', async () => {
+  const { run, sandbox } = await startScene();
+  const { code, err } = await run(['budget', '--request-timeout', '10m']);
+  const message = "argument '10m' is invalid. It must be at most 5m: Node ends a request after 5 minutes";
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+  expect(sandbox.log).toEqual([]);
+  expect(await run(['budget', '--request-timeout', '5m'])).toMatchObject({ code: 0, err: '' });
+});
+
 it('the longest deadline does not end a command early', async () => {
   const { run } = await startScene();
   expect(await run(['budget', '--deadline', '24d'])).toMatchObject({ code: 0, err: '' });
