@@ -8,6 +8,7 @@ import {
 } from '../../index.ts';
 import { downloadTo } from '../../node/index.ts';
 import { parseId } from '../input/ids.ts';
+import { isStdin } from '../input/pipes.ts';
 import { NAME } from '../terminal/command-name.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
 import { HIDDEN } from '../terminal/dry-run.ts';
@@ -31,6 +32,7 @@ export async function importCohort(
   [path = '']: readonly string[],
 ): Promise<ExitCode> {
   if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
+  if (flags.name === undefined && isStdin(path)) throw usageError('Name the cohort of standard input with --name.');
   await context.output.checkFields(undefined, { operation: 'cohorts.create' });
   const client = await context.connect();
   const cohort = await withImportFile(path, context, (file) => createFrom(file, client, context, flags));

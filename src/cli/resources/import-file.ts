@@ -34,7 +34,7 @@ export async function withImportFile<T>(
 ): Promise<T> {
   const isPiped = isStdin(path);
   const label = isPiped ? 'Standard input' : path;
-  const name = isPiped ? 'stdin' : basename(path);
+  const name = isPiped ? 'standard input' : basename(path);
   const open = async (file: string): Promise<Blob> => {
     const data = await openFile(file);
     if (data.size === 0)

@@ -2,7 +2,6 @@ import { BuildBudgetError, RateLimitError } from '../../errors/api-errors.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { runHook } from '../../util/run-hooks.ts';
-import { requestToken } from '../auth/request-token.ts';
 import { fingerprint } from '../auth/token-source.ts';
 import type { BuildPermit } from '../rate-limit/build-budget.ts';
 import type { AcquireOptions } from '../rate-limit/permits.ts';
@@ -11,6 +10,7 @@ import { readEnvelope } from './envelope.ts';
 import { readRpcResponse } from './json-rpc.ts';
 import type { PreparedRequest } from './request.ts';
 import { BACKGROUND } from './request-options.ts';
+import { requestToken } from './request-token.ts';
 import {
   AttemptFailure,
   connectionFailure,

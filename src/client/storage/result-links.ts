@@ -1,8 +1,8 @@
 import { AudienceError } from '../../errors/audience-error.ts';
 import { abortable } from '../../util/abort.ts';
 import { isServerRuntime } from '../../util/runtime.ts';
-import { requestToken } from '../auth/request-token.ts';
 import type { RequestOptions, Settings } from '../http/request-options.ts';
+import { requestToken } from '../http/request-token.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Transfer } from './transfer.ts';

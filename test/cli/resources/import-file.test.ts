@@ -40,9 +40,11 @@ describe('cohorts import', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('aud-import-'))).toEqual([]);
   });
 
-  it('refuses empty standard input before anything is sent', async () => {
+  it('refuses standard input that is empty, or without a name for its cohort, before anything is sent', async () => {
     const { run, sandbox } = await startScene();
-    const { code, err } = await run(['cohorts', 'import', '-']);
+    const unnamed = await run(['cohorts', 'import', '-'], { input: LIST });
+    expect(unnamed).toMatchObject({ code: 2, err: expect.stringContaining('--name') });
+    const { code, err } = await run(['cohorts', 'import', '-', '--name', 'Nobody']);
     expect(code).toBe(2);
     expect(err).toContain('Standard input is empty');
     expect(sandbox.log).toEqual([]);

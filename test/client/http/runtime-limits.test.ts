@@ -35,7 +35,7 @@ describe('a client in Node', () => {
     const logger = { error: ignore, warn: (message: string) => warned.push(message), info: ignore, debug: ignore };
     return { warned, options: { logger, logLevel: 'warn' } as const };
   };
-  const answers = [{ json: { data: {} } }, { json: { data: {} } }];
+  const answers = [{ data: {} }, { data: {} }];
   const fetchOptions = (dispatcher: Agent): FetchOptions => ({ dispatcher }) as object;
 
   it('warns once that its `fetch` ends requests before a `timeout` of more than 300 s, and says the way out', async () => {

@@ -43,11 +43,3 @@ export const placing = (places: Templates): ServiceContract => ({
     ...(places.get === undefined ? [] : [['lookalikes.get', { data: fill(places.get, 'audiences') }]]),
   ]),
 });
-
-/** Merges contracts, operation by operation. */
-function merge(...contracts: readonly ServiceContract[]): ServiceContract {
-  const operations: Record<string, ContractOperation> = {};
-  for (const { operations: some = {} } of contracts)
-    for (const [name, operation] of Object.entries(some)) operations[name] = { ...operations[name], ...operation };
-  return { ...Object.assign({}, ...contracts), operations };
-}

@@ -2,7 +2,7 @@ import { AudienceError } from '../../errors/audience-error.ts';
 import { AbortScope } from '../../util/abort.ts';
 import { isUsableToken } from '../../util/input-checks.ts';
 import type { Redactor } from '../../util/redact.ts';
-import type { ClientState } from '../http/client-state.ts';
+import type { ClientState } from './client-state.ts';
 
 /** A request for a token. */
 export interface TokenRequest {
