@@ -6,6 +6,9 @@ import { createSandbox, type SandboxOptions } from '../../src/sandbox/index.ts';
 import { signWebhook, verifyWebhook } from '../../src/webhooks/index.ts';
 import { startScene } from '../cli/support/run-command.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import type { Step } from '../support/script.ts';
+import { clientOf, startServer } from '../support/server.ts';
+import { wireActivation } from '../support/storage.ts';
 
 const CREDENTIALS = { email: 'me@example.com', password: 'secret' };
 const BASE_URL = 'https://api.example.com';
@@ -38,6 +41,15 @@ const respondingWith = (body: string, init: ResponseInit): AudienceClient =>
   start({}, { fetch: async () => new Response(body, init) }).client;
 
 /** Creates an audience whose job ends at a status, and waits for it. */
+/** Downloads a result whose link has a response. */
+async function download(response: Step): Promise<void> {
+  const server = await startServer({
+    'GET /api/v2/activations/7': [{ data: wireActivation('/files/1.csv') }],
+    'GET /files/1.csv': [response],
+  });
+  for await (const { open } of clientOf(server).activations.download(7)) await open();
+}
+
 const build = (outcome: number) => start({ jobs: { duration: 0, outcome } }).client.audiences.createAndWait(BODY);
 
 /** Creates a client without an address or a token in the environment. */
@@ -160,6 +172,8 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     return client.activations.results(activation);
   },
 
+  'an HTML page instead of the file': () => download({ text: '<html>', headers: { 'content-type': 'text/html' } }),
+  'responded with … instead of the file': () => download({ status: 204, text: '' }),
   '… cannot be read: ENOENT': () => openFile('missing.csv'),
   'has changed since it was opened': async () => {
     const path = join(await temporaryDirectory(), 'customers.csv');
