@@ -86,8 +86,7 @@ export class JobPages<T extends JobResource> {
     if (search?.page !== number || startedAt < search.startedAt) return;
     search.page++;
     if (!isShared) search.budget = isLast ? 0 : search.budget - 1;
-    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= search.startedAt);
-    if (search.budget <= 0 || missing.length < minJobs) this.#endSearch(search, SEARCH_AGAIN_MS);
+    if (search.budget <= 0 || this.#missedBy(search).length < minJobs) this.#endSearch(search, SEARCH_AGAIN_MS);
   }
 
   /** Forgets a job that nobody awaits any longer. */
@@ -139,15 +138,20 @@ export class JobPages<T extends JobResource> {
   }
 
   /** Ends a search; the jobs that it has not found are sought again after `ms`. */
-  #endSearch({ startedAt }: Search, ms: number): void {
-    this.#searchTarget.pausedUntil = Math.max(this.#searchTarget.pausedUntil, startedAt + MIN_SEARCH_GAP_MS);
-    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
-    for (const job of missing) {
+  #endSearch(search: Search, ms: number): void {
+    const target = this.#searchTarget;
+    target.pausedUntil = Math.max(target.pausedUntil, search.startedAt + MIN_SEARCH_GAP_MS);
+    for (const job of this.#missedBy(search)) {
       this.#sought.delete(job);
       job.searchFrom = performance.now() + ms;
       job.wake();
     }
     this.#stopSearch();
+  }
+
+  /** Returns the jobs that a search has not found. It says nothing about jobs that were added after it began. */
+  #missedBy({ startedAt }: Search): readonly Job<T>[] {
+    return [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
   }
 
   #stopSearch(): void {
