@@ -58,7 +58,12 @@ async function runCheck(context: Context, flags: CheckFlags, account: Account, e
   const { requestTimeout, verbose = false } = context.flags;
   const { baseUrl, token, fetch, allowInsecure = context.flags.allowInsecure } = account;
   return checkService({
-    ...{ baseUrl, fetch, allowInsecure, requestTimeout, expected, signal },
+    baseUrl,
+    fetch,
+    allowInsecure,
+    requestTimeout,
+    expected,
+    signal,
     token: typeof token === 'string' ? token : await (typeof token === 'function' ? token() : token.get({ signal })),
     level: flags.write ? 'write' : 'read',
     onProgress(kind, text) {

@@ -43,7 +43,10 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
   const findings = new Findings(level);
   const probe = new Probe({ ...options, baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false) });
   const session: Session = {
-    ...{ probe, findings, expected, paths: new Paths(expected) },
+    probe,
+    findings,
+    expected,
+    paths: new Paths(expected),
     rows: new Map(),
     onProgress: (kind, text) => onProgress?.(kind, text),
   };

@@ -42,8 +42,9 @@ export function noteWaits(findings: Findings, kind: Kind, row: Row, resource: Ro
   if (!hasStatus(resource) || !JOBS[kind]) return;
   const setting = { waits: { via: 'get' } } as const;
   const evidence = `Rows of ${kind} have no status, single ones have.`;
-  if (hasStatus(row)) findings.unclear('waits.via', 'Rows have the status of single resources.', 'confirmed');
-  else findings.set('waits.via', 'differs', evidence, { setting });
+  if (!hasStatus(row)) findings.set('waits.via', 'differs', evidence, { setting });
+  else if (findings.stateOf('waits.via') !== 'differs')
+    findings.set('waits.via', 'confirmed', 'Rows have the status of single resources.');
 }
 
 /** Notes which statuses are final, because their resources have not changed for 7 days. */

@@ -66,9 +66,9 @@ export class Findings {
     this.#byId.set(id, { id, state, evidence, ...more });
   }
 
-  /** Notes something, such as why an assumption could not be checked, unless more is known. */
-  unclear(id: string, evidence: string, state: Finding['state'] = 'not-checked'): void {
-    if (this.stateOf(id) === 'not-checked') this.set(id, state, evidence);
+  /** Notes why an assumption could not be checked, unless more is known. */
+  unclear(id: string, evidence: string): void {
+    if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
   }
 
   /** Notes that the check has ended early. */

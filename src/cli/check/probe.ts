@@ -47,8 +47,10 @@ const MAX_REQUESTS = { read: 110, write: 20 } as const;
 const HALF_LIMITS = { read: RATE_LIMITS.read.limit / 2, write: RATE_LIMITS.write.limit / 2 } as const;
 /** Interval of the limits, with a margin for requests that arrive closer together than they were sent. */
 const INTERVAL_MS = 61_500;
-/** Longest `Retry-After` to wait for, and the pause after a 429 without one. */
-const [MAX_PAUSE_MS, DEFAULT_PAUSE_MS] = [120_000, 60_000];
+/** Longest `Retry-After` to wait for. */
+const MAX_PAUSE_MS = 120_000;
+/** Pause after a 429 without `Retry-After`. */
+const DEFAULT_PAUSE_MS = 60_000;
 /** Bytes of a body that are read at most, as the client does by default; of a larger one, nothing is judged. */
 const MAX_BODY_BYTES = 16 * 2 ** 20;
 /** Pause before a read without a usable response is repeated. */
@@ -188,5 +190,6 @@ function redirectOf(headers: Headers, from: URL, baseUrl: string, id: Id = ''): 
   const location = headers.get('location');
   const to = location && URL.canParse(location, from) ? new URL(location, from) : undefined;
   const target = `${to?.origin}${to?.pathname}`;
+  // Without an id, a space stands for it, which no path contains.
   return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length).replace(`/${id || ' '}`, '/{id}') : undefined;
 }

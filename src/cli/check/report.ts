@@ -37,7 +37,8 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
   const { findings, stopped, requests } = report;
   const of = (state: Finding['state']): readonly Finding[] => findings.filter((finding) => finding.state === state);
   const [differing, confirmed, likely, open] = [of('differs'), of('confirmed'), of('likely'), of('not-checked')];
-  const lines: Readonly<Record<string, unknown>> = {
+  /** What to do next, each with whether it applies. */
+  const steps: Readonly<Record<string, unknown>> = {
     'run the check again.': stopped,
     'ask the operator for the path, and add it to `operations` of the file.': differing.some(
       ({ id, breaks }) => breaks && id.startsWith('path:'),
@@ -56,9 +57,9 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
     ...(isAll ? [...confirmed, ...likely, ...open] : []).map(
       ({ state, id, evidence }) => `${state}  ${id}: ${evidence}`,
     ),
-    ...Object.keys(lines)
-      .filter((line) => lines[line])
-      .map((line) => `Next: ${line}`),
+    ...Object.keys(steps)
+      .filter((step) => steps[step])
+      .map((step) => `Next: ${step}`),
     `${confirmed.length} confirmed, ${likely.length} likely, ${open.length} not checked:`,
     ...[...Map.groupBy(open, ({ evidence }) => evidence)].map(([reason, { length }]) => `- ${length}: ${reason}`),
     `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,

@@ -1,5 +1,4 @@
 import type { JobResource } from '../../spec/job-status.ts';
-
 import { type Job, PollTarget } from './job.ts';
 import type { SharedPolls } from './shared-polls.ts';
 
@@ -38,7 +37,7 @@ export class JobPages<T extends JobResource> {
   readonly #pages = new Map<number, PollTarget<Job<T>>>();
   /** Jobs that the list is searched for, and the target that reads the next page of the search. */
   readonly #sought = new Set<Job<T>>();
-  readonly #searching = new PollTarget<Job<T>>(this.#sought, (...poll) => this.#continueSearch(...poll));
+  readonly #searchTarget = new PollTarget<Job<T>>(this.#sought, (...poll) => this.#continueSearch(...poll));
   #search: Search | undefined;
   #disabledUntil = Number.NEGATIVE_INFINITY;
 
@@ -49,10 +48,10 @@ export class JobPages<T extends JobResource> {
   /** Plans the poll of the page that shows the job, or else of the search for it; `undefined` if the list is not read for it. */
   plan(job: Job<T>, period: number): PollTarget<Job<T>> | undefined {
     if (job.page) return job.page.plan('page', period);
-    if (performance.now() < Math.max(job.soughtAt, this.#disabledUntil)) return undefined;
+    if (performance.now() < Math.max(job.searchFrom, this.#disabledUntil)) return undefined;
     this.seek(job);
     if (this.#sought.size < this.#options.minJobs) return undefined;
-    const search = this.#searching.plan('page', 0);
+    const search = this.#searchTarget.plan('page', 0);
     // A job whose state is known is polled separately until a search finds it.
     search.isUrgent = !job.last;
     return search;
@@ -63,7 +62,7 @@ export class JobPages<T extends JobResource> {
     if (this.#sought.has(job)) return;
     this.#sought.add(job);
     // The jobs that were too few for a search until now sleep until their own polls.
-    if (this.#sought.size === this.#options.minJobs) this.#searching.wake();
+    if (this.#sought.size === this.#options.minJobs) this.#searchTarget.wake();
   }
 
   /** Records which jobs a page shows; `isLast` if it has no rows. */
@@ -75,7 +74,7 @@ export class JobPages<T extends JobResource> {
       if (isShared && shown.has(job)) continue;
       this.#place(job, undefined);
       // The job may have moved to a page that is read within this round, or to a page that a search finds.
-      job.soughtAt = startedAt + round;
+      job.searchFrom = startedAt + round;
       job.single.pausedUntil = startedAt + 2 * round;
     }
     if (isShared) {
@@ -87,8 +86,7 @@ export class JobPages<T extends JobResource> {
     if (search?.page !== number || startedAt < search.startedAt) return;
     search.page++;
     if (!isShared) search.budget = isLast ? 0 : search.budget - 1;
-    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= search.startedAt);
-    if (search.budget <= 0 || missing.length < minJobs) this.#endSearch(search, SEARCH_AGAIN_MS);
+    if (search.budget <= 0 || this.#missedBy(search).length < minJobs) this.#endSearch(search, SEARCH_AGAIN_MS);
   }
 
   /** Forgets a job that nobody awaits any longer. */
@@ -104,7 +102,7 @@ export class JobPages<T extends JobResource> {
     this.#disabledUntil = performance.now() + DISABLED_MS;
     for (const { jobs } of this.#pages.values()) for (const job of jobs) this.#place(job, undefined);
     this.#stopSearch();
-    this.#searching.wake();
+    this.#searchTarget.wake();
     return isFirst;
   }
 
@@ -135,24 +133,29 @@ export class JobPages<T extends JobResource> {
     const budget = Math.max(min, Math.min(max, this.#sought.size));
     this.#search ??= { startedAt: performance.now(), page: 1, budget };
     const search = this.#search;
-    const hasFailed = await this.#options.read(search.page, this.#searching, signal, onPermit);
+    const hasFailed = await this.#options.read(search.page, this.#searchTarget, signal, onPermit);
     if (hasFailed) this.#endSearch(search, SEARCH_AGAIN_AFTER_FAILURE_MS);
   }
 
   /** Ends a search; the jobs that it has not found are sought again after `ms`. */
-  #endSearch({ startedAt }: Search, ms: number): void {
-    this.#searching.pausedUntil = Math.max(this.#searching.pausedUntil, startedAt + MIN_SEARCH_GAP_MS);
-    const missing = [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
-    for (const job of missing) {
+  #endSearch(search: Search, ms: number): void {
+    const target = this.#searchTarget;
+    target.pausedUntil = Math.max(target.pausedUntil, search.startedAt + MIN_SEARCH_GAP_MS);
+    for (const job of this.#missedBy(search)) {
       this.#sought.delete(job);
-      job.soughtAt = performance.now() + ms;
+      job.searchFrom = performance.now() + ms;
       job.wake();
     }
     this.#stopSearch();
   }
 
+  /** Returns the jobs that a search has not found. It says nothing about jobs that were added after it began. */
+  #missedBy({ startedAt }: Search): readonly Job<T>[] {
+    return [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
+  }
+
   #stopSearch(): void {
     this.#search = undefined;
-    this.#options.polls.remove(this.#searching);
+    this.#options.polls.remove(this.#searchTarget);
   }
 }

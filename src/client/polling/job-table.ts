@@ -21,6 +21,7 @@ const FALLBACK_PERIOD_MS = 60_000;
 const STALE_AFTER_MS = 10_000;
 /** While pages fail, a job whose state is older than this is polled separately. */
 const MAX_DELAY_MS = 30_000;
+
 /** Options of a {@link JobTable}. */
 export interface JobTableOptions<T> {
   readonly polls: SharedPolls;
@@ -81,6 +82,7 @@ export class JobTable<T extends JobResource> {
   look(job: Job<T>, signal: AbortSignal): number {
     const { polls } = this.#options;
     const targets = this.#targetsOf(job);
+    // If a poll is sent now, the wait sleeps until its end wakes it, which is at the deadline at the latest.
     let sleep = POLL_DEADLINE_MS;
     for (const target of targets) {
       const wait = polls.wait(target);

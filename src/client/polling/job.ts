@@ -143,8 +143,8 @@ export class Job<T extends JobResource> {
   readonly single: PollTarget<Job<T>>;
   /** The page of the list that shows it, if one shows enough jobs. */
   page: PollTarget<Job<T>> | undefined;
-  /** When the list is searched for it, if no page shows it. */
-  soughtAt = Number.NEGATIVE_INFINITY;
+  /** From when on the list is searched for it, if no page shows it. */
+  searchFrom = Number.NEGATIVE_INFINITY;
   /** Number of waits and watches. */
   waits = 0;
   /** Last known state. */

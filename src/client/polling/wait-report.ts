@@ -4,14 +4,14 @@ import { isReason } from '../../util/call-site.ts';
 import { emit } from '../../util/run-hooks.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
 import type { JobUpdate } from './job.ts';
-import type { WaitEnd, WaitSettings, WaitStep } from './wait-events.ts';
+import type { WaitEnd, WaitInfo, WaitSettings, WaitStep } from './wait-events.ts';
 
 let waits = 0;
 
 /** Passes the steps of one wait or watch to the hooks. */
 export class WaitReport {
   readonly #settings: WaitSettings;
-  readonly #wait: { readonly waitId: string; readonly kind: JobKind; readonly id: number };
+  readonly #wait: WaitInfo;
   readonly #startedAt = performance.now();
   /** Since when the job may have ended, as far as is known. */
   #mayHaveEndedAt = this.#startedAt;

@@ -23,8 +23,8 @@ const MAX_SENDING_MS = 120_000;
 
 /** What a usage report says about the budget. */
 type BudgetReading =
-  | { readonly isLeft: true }
-  | { readonly isLeft: false; readonly wait?: number; readonly budget?: BuildBudget };
+  | { readonly isUsedUp: false }
+  | { readonly isUsedUp: true; readonly wait?: number; readonly budget?: BuildBudget };
 
 /** A usage report that is being read for all refusals. */
 interface SharedReading {
@@ -112,7 +112,7 @@ export class BuildBudgetGate {
     mayRead: boolean,
   ): Promise<BudgetRefusal | undefined> {
     const reading = mayRead ? await this.#readOnce(signal) : undefined;
-    if (reading?.isLeft) return undefined;
+    if (reading?.isUsedUp === false) return undefined;
     if (reading) return { wait: retryAfter ?? LONGEST_RATE_INTERVAL, ...reading, isConfirmed: true };
     return retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL ? { wait: retryAfter } : undefined;
   }
@@ -168,13 +168,13 @@ export class BuildBudgetGate {
     const { hour, day, retry_after_seconds: seconds } = report;
     const budget = isBuildBudget(report) ? { budget: report } : undefined;
     if (typeof seconds === 'number' && seconds > 0)
-      return { isLeft: false, wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), ...budget };
-    if (hasLeft(hour) && hasLeft(day)) return { isLeft: true };
-    return budget && { isLeft: false, ...budget };
+      return { isUsedUp: true, wait: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS), ...budget };
+    if (hasLeft(hour) && hasLeft(day)) return { isUsedUp: false };
+    return budget && { isUsedUp: true, ...budget };
   }
 }
 
-/** Returns whether a hold keeps no create back, now or when its time has come. */
+/** Returns whether a hold can be forgotten: its time has passed, and no create waits for it or is being sent. */
 const isOver = ({ until, waiting, sending }: Hold): boolean => waiting === 0 && !sending && performance.now() >= until;
 
 const isBuildBudget = (budget: JsonObject): budget is BuildBudget & JsonObject =>

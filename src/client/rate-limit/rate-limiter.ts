@@ -50,6 +50,7 @@ export function limiterOf(createLog: CreateLog): ClientLimiter {
     pause(name, scope, ms) {
       const { bucket, log } = entryOf(name, scope);
       bucket.pause(ms);
+      // Not in `bucket.pause`, which a log also calls: the processes would pass a pause back and forth.
       log?.pause?.(ms);
     },
   };
