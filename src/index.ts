@@ -102,7 +102,7 @@ export type {
   EligibilityReason,
 } from './spec/audience.ts';
 export type { Cohort, CohortCreate } from './spec/cohort.ts';
-export type { ContractCheck, ContractOperation, Paging, ServiceContract } from './spec/contract.ts';
+export type { ContractCheck, ContractOperation, Paging, ResultLinks, ServiceContract } from './spec/contract.ts';
 export {
   AUDIENCE_STATUS,
   COHORT_STATUS,

@@ -31,8 +31,11 @@ const ROWS = 131;
 
 const contracts: [string, ServiceContract, number?][] = [
   ['the assumptions', {}],
+  ['pages with other names', { paging: { style: 'page', param: 'page_number', size: 'page_size' } }],
   ['pages of 7 rows', { paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 7 } }],
+  ['pages whose size is not chosen', { paging: { style: 'page', param: 'page' } }],
   ['an offset', { paging: { style: 'offset', param: 'offset', size: 'limit' } }],
+  ['an offset and pages of 50 rows', { paging: { style: 'offset', param: 'offset', size: 'limit', maxSize: 50 } }],
   [
     'an offset and pages that are shorter than requested',
     { paging: { style: 'offset', param: 'offset', size: 'limit' } },

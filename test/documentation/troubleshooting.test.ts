@@ -51,21 +51,14 @@ async function thrownBy(provoke: (() => unknown) | undefined): Promise<{ code?: 
 }
 
 describe('docs/troubleshooting.md', () => {
-  it.each(ROWS.filter(([message = '']) => message in PROVOKED))(
-    'the package really reports: %s (%s)',
-    async (message = '', code) => {
-      const error = await thrownBy(PROVOKED[message]);
-      expect(String(error)).toMatch(patternOf(message));
-      expect(error.code).toBe(code);
-    },
-  );
+  it.each(ROWS)('the package really reports: %s (%s)', async (message = '', code) => {
+    const error = await thrownBy(PROVOKED[message]);
+    expect(String(error)).toMatch(patternOf(message));
+    expect(error.code).toBe(code);
+  });
 
-  it('lists other messages as the sources have them, with codes of errors', () => {
-    const rows = ROWS.filter(([message = '']) => !(message in PROVOKED));
-    expect(rows.length).toBeGreaterThan(20);
-    expect(rows.filter(([text = '']) => !partsOf(text).every((part) => SOURCES.includes(part)))).toEqual([]);
-    expect(rows.filter(([, code = '']) => !(code in ERROR_CODES))).toEqual([]);
-    expect(Object.keys(PROVOKED).filter((message) => !ROWS.some(([text]) => text === message))).toEqual([]);
+  it('explains every message that is provoked here', () => {
+    expect(ROWS.map(([message]) => message).sort()).toEqual(Object.keys(PROVOKED).sort());
   });
 
   it('lists texts of the command and log lines as the sources have them', () => {

@@ -22,7 +22,7 @@ import {
   truncatedFailure,
   unreadableFailure,
 } from './response-errors.ts';
-import { warnOfNodeLimit } from './runtime-limits.ts';
+import { NODE_LIMIT_MS, warnOfNodeLimit } from './runtime-limits.ts';
 import { AttemptTimeout, type ReceivedResponse, send } from './send.ts';
 import { Waiting } from './waiting.ts';
 
@@ -65,7 +65,7 @@ async function exchange(
   const { settings, options, observer } = call;
   const fetchOptions = { ...settings.fetchOptions, ...options.fetchOptions };
   const response = await sendAttempt(call, signal, (timeout) => {
-    warnOfNodeLimit('timeout', timeout, { settings, state: call.state, fetchOptions });
+    if (timeout > NODE_LIMIT_MS) warnOfNodeLimit('timeout', timeout, { settings, state: call.state, fetchOptions });
     return send(request, call.token, signal, {
       fetch: observer?.fetch ?? settings.fetch,
       fetchOptions,

@@ -4,7 +4,7 @@ import type { Settings } from './request-options.ts';
 import { type FetchOptions, platformFetch } from './send.ts';
 
 /** Default of both limits of Node's own `fetch`, in milliseconds. */
-const NODE_LIMIT_MS = 300_000;
+export const NODE_LIMIT_MS = 300_000;
 
 /** Options of undici whose limits end a request, by the code of the error. */
 const RUNTIME_LIMITS: Readonly<Record<string, string>> = {
@@ -30,10 +30,10 @@ interface TimedRequest {
   readonly fetchOptions: FetchOptions;
 }
 
-/** Warns once per client if Node's own `fetch` ends a request before the timeout of the option does. */
+/** Warns once per client that Node's own `fetch` ends a request before a time above {@link NODE_LIMIT_MS} does. */
 export function warnOfNodeLimit(option: 'timeout' | 'idleTimeout', ms: number, request: TimedRequest): void {
   const { settings, state, fetchOptions } = request;
-  if (ms <= NODE_LIMIT_MS || !isNode || settings.fetch !== platformFetch || 'dispatcher' in fetchOptions) return;
+  if (!isNode || settings.fetch !== platformFetch || 'dispatcher' in fetchOptions) return;
   if (state.loggedFields.has(option)) return;
   state.loggedFields.add(option);
   settings.logger.warn(

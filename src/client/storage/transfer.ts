@@ -8,7 +8,7 @@ import type { EndEvent, RequestEvent } from '../http/hooks.ts';
 import { FIELD_OPTIONS, KEY_OPTIONS, type Settings } from '../http/request-options.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import { retryDelay } from '../http/retry-policy.ts';
-import { warnOfNodeLimit } from '../http/runtime-limits.ts';
+import { NODE_LIMIT_MS, warnOfNodeLimit } from '../http/runtime-limits.ts';
 import type { Fetch } from '../http/send.ts';
 import type { Transport } from '../http/transport.ts';
 import { type Waiting, waitToRetry } from '../http/waiting.ts';
@@ -112,7 +112,8 @@ export class Transfer {
     this.url = plan.url;
     this.#idleTimeout = options.idleTimeout ?? IDLE_TIMEOUT_MS;
     const { settings, state } = transport;
-    warnOfNodeLimit('idleTimeout', this.#idleTimeout, { settings, state, fetchOptions: settings.fetchOptions });
+    if (this.#idleTimeout > NODE_LIMIT_MS)
+      warnOfNodeLimit('idleTimeout', this.#idleTimeout, { settings, state, fetchOptions: settings.fetchOptions });
     this.#observer = this.settings.hooks.length > 0 ? new CallObserver(this.settings, () => this.event) : undefined;
     this.#ended.promise.catch(() => {});
   }

@@ -139,8 +139,12 @@ const MAX_NAMED = 65_536;
 function nameIn(context: Context<Env>): string | undefined {
   const body = context.get('body');
   if (context.req.method !== 'POST' || body === undefined || body.length > MAX_NAMED) return undefined;
-  const parsed = parseJson(new TextDecoder().decode(body));
-  return isObject(parsed) && typeof parsed.name === 'string' ? parsed.name.slice(0, MAX_WHY) : undefined;
+  try {
+    const parsed = parseJson(new TextDecoder().decode(body));
+    return isObject(parsed) && typeof parsed.name === 'string' ? parsed.name.slice(0, MAX_WHY) : undefined;
+  } catch {
+    return undefined; // The route refuses a body that is nested too deeply.
+  }
 }
 
 /** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */

@@ -179,21 +179,12 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'results in storage': {
       args: ['activations', 'download', '1'],
       service: (request, response) => {
-        const uri = `http://${request.headers.host?.replace('127.0.0.1', 'localhost')}/expired`;
+        const uri = `http://${request.headers.host}/expired`;
         const respond =
           request.url === '/expired' ? responds(403, 'x') : activationWith([{ name: 'x', results: { uri } }]);
         respond(request, response);
       },
       text: 'Storage refused the link, and not the service: the token is not the cause.',
-    },
-    'results on the origin of the service': {
-      args: ['activations', 'download', '1'],
-      service: (request, response) => {
-        const respond =
-          request.url === '/file' ? responds(403, 'x') : activationWith([{ name: 'x', results: { uri: '/file' } }]);
-        respond(request, response);
-      },
-      text: 'If it needs the token, set `results: { bearer: true }` in the contract.',
     },
   },
   'not-found': {
@@ -273,7 +264,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
           : activationWith([{ name: 'x', results: { uri } }]);
         respond(request, response);
       },
-      text: 'set `results: { redirect: true }` in the contract.',
+      text: 'was redirected by storage',
     },
   },
   'job-failed': { 'a build': { args: [...CREATE, '--wait'], sandbox: endsAt(422) } },
@@ -441,6 +432,13 @@ describe('errors of the client, in the words of the command', () => {
 
   it('are all codes of the client', () => {
     expect(Object.keys(CASES).sort()).toEqual(Object.keys(ERROR_CODES).sort());
+  });
+
+  it('the words are found in messages of the client', () => {
+    for (const text of ['`baseUrl` must', '`apiToken(credentials)`', '`client.waits.wait(5)`', 'a `signInWithBrowser`'])
+      expect(text).toMatch(WORD_OF_CLIENT);
+    for (const text of ['`audience-activation login`', '`data` is', '`operations["usage.get"].data`'])
+      expect(text).not.toMatch(WORD_OF_CLIENT);
   });
 });
 

@@ -6,7 +6,7 @@ import { runs } from '../../support/volume.ts';
 const MINUTE = 60_000;
 const MAX_LATENESS_MS = 35_000;
 /** Number of other waits. */
-const OTHERS = runs(200, 1_000);
+const OTHERS = runs(300, 1_000);
 const time = inVirtualTime();
 
 /** Ends one job after the other at moments of no pattern; returns how late the latest end was seen. */
@@ -40,5 +40,18 @@ describe('beside hundreds of others, no wait starves', () => {
     void waitFor(service, added);
     expect(await latest(service, [old, ...added])).toBeLessThan(MAX_LATENESS_MS);
     await service.client.close();
+  });
+
+  it('waits on a page see their ends within 35 s beside jobs that are read one by one', async () => {
+    const service = startJobService();
+    service.add(1_000);
+    const ids = service.add(50);
+    void waitFor(service, ids);
+    const others = Array.from({ length: OTHERS }, (_, id) => service.client.estimates.wait(id + 1).catch(() => {}));
+    await time.pass(5 * MINUTE);
+    expect(await latest(service, ids.slice(0, 10))).toBeLessThan(MAX_LATENESS_MS);
+    expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
+    await service.client.close();
+    await Promise.all(others);
   });
 });

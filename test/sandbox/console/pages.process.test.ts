@@ -185,6 +185,7 @@ describe('the console in Chromium', () => {
     await act('Advance', 'await sandbox.advance(1500)');
     await work();
     await page
+      .locator('table')
       .getByText(/The job of audience \d+ ends at 104/)
       .first()
       .waitFor();
