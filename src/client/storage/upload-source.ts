@@ -32,13 +32,24 @@ export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 /** Returns whether data are a stream. */
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
-const isBlob = (data: UploadData): data is Blob => 'stream' in data && typeof data.size === 'number';
+const isBlob = (data: UploadData): data is Blob =>
+  'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
 /** Accepts arrays of another realm, too. The `length` of other views may not be in bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 
 const UNSUPPORTED_DATA =
   'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
+const STREAM_IN_OBJECT = 'is an object with a `stream`: pass the stream itself as `data`, and its `size` beside it.';
+const BLOB_WITHOUT_STREAM =
+  'has no `stream()`, as a File of jsdom or React Native: pass `new Uint8Array(await file.arrayBuffer())`.';
+
+/** Returns why data that cannot be uploaded are refused. */
+function dataProblem(data: unknown): string {
+  const parts = Object(data);
+  if ('stream' in parts) return STREAM_IN_OBJECT;
+  return promiseProblem(data) ?? ('slice' in parts && 'size' in parts ? BLOB_WITHOUT_STREAM : UNSUPPORTED_DATA);
+}
 
 const invalid = (field: string, message: string): InvalidInputError => new InvalidInputError({ [field]: [message] });
 
@@ -55,8 +66,7 @@ export class UploadSource {
   /** @throws {InvalidInputError} for data that are empty or cannot be uploaded, or a wrong or missing `size`. */
   constructor(data: UploadData, size: number | undefined, redactor: Redactor) {
     const isObject = typeof data === 'object' && data !== null;
-    if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data)))
-      throw invalid('data', promiseProblem(data) ?? UNSUPPORTED_DATA);
+    if (!isObject || !(isStream(data) || isBlob(data) || isBytes(data))) throw invalid('data', dataProblem(data));
     if (isStream(data) && data.locked) throw invalid('data', 'is a stream that is already being read: pass a new one.');
     const actual = isStream(data) ? size : isBlob(data) ? data.size : data.length;
     if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');

@@ -57,6 +57,16 @@ describe('an upload that the service would refuse', () => {
     expect([...(await api.seen()), ...(await storage.seen())]).toEqual([]);
   });
 
+  it.each([
+    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'pass the stream itself'],
+    ['a File of jsdom', { slice: () => {}, arrayBuffer: () => {}, size: SIZE, type: '' }, 'a File of jsdom'],
+  ])('an upload of %s is refused with what to pass instead', async (_, wrong, advice) => {
+    const { client, api } = await startStorage([{}]);
+    const error = await failureOf(client.uploads.upload({ kind: 'cohort', data: wrong as unknown as Blob }));
+    expect(error).toMatchObject({ local: true, errors: { data: [expect.stringContaining(advice)] } });
+    expect(await api.seen()).toEqual([]);
+  });
+
   it.each(['authorization', 'Content-Length', 'cookie', 'Transfer-Encoding', 'expect'])(
     'an upload with a header %s is not sent',
     async (name) => {
