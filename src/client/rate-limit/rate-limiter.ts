@@ -89,12 +89,6 @@ const MAX_BACKGROUND_DELAY_MS = 15_000;
 const MIN_SLEEP_MS = 10;
 
 /**
- * Maximum time in which permits are being taken, longer than the timeout of Redis: a Worker drops what a request has
- * begun when that request ends. Milliseconds.
- */
-const MAX_TAKE_MS = 2_000;
-
-/**
  * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
  * background request that waits.
  *
@@ -110,8 +104,7 @@ export class RateLimitBucket {
   readonly #departed = { foreground: 0, background: 0 };
   /** Number of requests in both queues. */
   #waiting = 0;
-  /** While permits are being taken, the time until which requests wait for their number. */
-  #takingUntil = Number.NEGATIVE_INFINITY;
+  #isTaking = false;
 
   /** Without a log, only pauses limit it. */
   constructor(log: PermitLog | undefined) {
@@ -191,8 +184,7 @@ export class RateLimitBucket {
     timeLeft: () => number,
   ): Promise<void> {
     while (queue.has(request)) {
-      const takingLeft = this.#takingUntil - performance.now();
-      await sleep(Math.max(Math.ceil(timeLeft()), Math.ceil(takingLeft), MIN_SLEEP_MS), undefined, (wake) => {
+      await sleep(Math.max(Math.ceil(timeLeft()), MIN_SLEEP_MS), undefined, (wake) => {
         request.wake = wake;
       });
       if (queue.has(request)) await this.#grantAll();
@@ -201,7 +193,7 @@ export class RateLimitBucket {
 
   /** Grants the permits that are free, then wakes the request that is next, so that it sleeps until one is free for it. */
   async #grantAll(): Promise<void> {
-    if (this.#takingUntil > performance.now()) return;
+    if (this.#isTaking) return;
     while (this.#waiting > 0) {
       const { priority, wait } = this.#next();
       const queue = this.#queues[priority];
@@ -209,11 +201,9 @@ export class RateLimitBucket {
         wakeFirst(queue);
         return;
       }
-      this.#takingUntil = performance.now() + MAX_TAKE_MS;
+      this.#isTaking = true;
       const permits = this.#log ? await this.#log.take(queue.size, priority) : queue.size;
-      this.#takingUntil = Number.NEGATIVE_INFINITY;
-      // Both may have slept for the whole time, and either may be next.
-      for (const each of Object.values(this.#queues)) wakeFirst(each);
+      this.#isTaking = false;
       // Discard permits acquired before a pause: using them afterwards could exceed the limit.
       if (this.#pausedUntil <= performance.now()) for (let n = 0; n < permits; n++) this.#grant(priority);
     }

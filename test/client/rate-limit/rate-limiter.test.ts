@@ -214,24 +214,4 @@ describe('a bucket whose permits are acquired asynchronously', () => {
     replies.shift()?.(1);
     await waiting;
   });
-
-  it('starts one timer for each request that waits, however long the reply takes', async () => {
-    const reply = Promise.withResolvers<number>();
-    const bucket = new RateLimitBucket({ wait: () => 0, take: () => reply.promise, isEmpty: () => true });
-    const started = vi.spyOn(globalThis, 'setTimeout');
-    const all = Promise.all([...Array(20)].map(() => bucket.acquire({ priority: 'foreground' })));
-    await vi.advanceTimersByTimeAsync(900);
-    expect(started).toHaveBeenCalledTimes(20);
-    reply.resolve(20);
-    await all;
-    started.mockRestore();
-  });
-
-  it('asks again when a reply never comes, as in a Worker whose request has ended', async () => {
-    const take = vi.fn<PermitLog['take']>(() => 2).mockReturnValueOnce(new Promise(() => {}));
-    const bucket = new RateLimitBucket({ wait: () => 0, take, isEmpty: () => true });
-    const all = Promise.all([bucket.acquire({ priority: 'foreground' }), bucket.acquire({ priority: 'background' })]);
-    await vi.advanceTimersByTimeAsync(2_000);
-    await all;
-  });
 });
