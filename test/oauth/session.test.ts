@@ -274,21 +274,6 @@ describe('a grant', () => {
     expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 
-  it('is kept when the authorization server cannot revoke, and the error names `forget`', async () => {
-    const { store, clientWith } = await startOAuthBench();
-    const withoutRevocation: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init);
-      if (!String(input).includes('oauth-authorization-server')) return response;
-      return Response.json({ ...Object(await response.json()), revocation_endpoint: undefined });
-    };
-    const oauth = clientWith(store, { fetch: withoutRevocation });
-    await signIn(oauth);
-    const error = await failureOf(oauth.revoke());
-    expect(error).toMatchObject({ error: 'revocation_not_supported' });
-    expect(String(error)).toContain('`forget()`');
-    expect(await oauth.get()).not.toBe('');
-  });
-
   it('is deleted from the store only by `forget`, together with the registration', async () => {
     const { oauth, store, account } = await startOAuthBench();
     await signIn(oauth);
