@@ -16,31 +16,22 @@ import {
 import type { Output } from '../terminal/output.ts';
 import { reportError } from '../terminal/report-error.ts';
 import { countOf, now, recordOf } from './batch-progress.ts';
-import type { RowState, RowView } from './batch-row.ts';
+import { ENDS, type RowView } from './batch-row.ts';
 
 /** Flags of `run` that the command which continues repeats. */
-export interface ReportFlags {
-  readonly journal?: string;
-  readonly download?: string;
-  readonly activate?: string;
-  readonly budgetWait?: number;
-  readonly outageWait?: number;
-  readonly timeout?: number;
-  readonly failOnBlocked?: boolean;
-  readonly report?: string;
-}
+const REPEATED = {
+  journal: '',
+  download: '',
+  activate: '',
+  budgetWait: 0,
+  outageWait: 0,
+  timeout: 0,
+  failOnBlocked: false,
+  report: '',
+};
 
-/** Names of these flags. */
-const REPEATED = [
-  'journal',
-  'download',
-  'activate',
-  'budgetWait',
-  'outageWait',
-  'timeout',
-  'failOnBlocked',
-  'report',
-] as const;
+/** Values of these flags. */
+export type ReportFlags = Readonly<Partial<typeof REPEATED>>;
 
 /** The fields of a row. */
 export const FIELDS = {
@@ -58,9 +49,6 @@ export const FIELDS = {
 
 /** Columns of the table of rows. */
 const COLUMNS = ['key', 'state', 'audience', 'activation', 'reason'] as const;
-
-/** States in the order of the summary. */
-const ENDS: readonly RowState[] = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'];
 
 /** Returns the row of the table for a view. */
 const tableRow = (view: RowView) => ({
@@ -112,7 +100,8 @@ async function sayHowToContinue(
 ): Promise<ExitCode> {
   if (file === '-') output.log('info', 'To continue, pass the same rows on standard input.');
   const { endsWithCommand } = await account();
-  const command = commandLine(globals, ['run', file, ...REPEATED.flatMap((name) => wordsOf(name, flags[name]))]);
+  const words = Object.keys(REPEATED).flatMap((name) => wordsOf(name, flags[name as keyof ReportFlags]));
+  const command = commandLine(globals, ['run', file, ...words]);
   const resume = endsWithCommand ? undefined : command;
   if (signal.aborted) {
     const late = EXIT.waitTimedOut;

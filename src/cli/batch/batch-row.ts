@@ -2,23 +2,18 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type AudienceClient, explainActivation, type JsonObject, type WaitOptions } from '../../index.ts';
 import { downloadTo, type Journal, type JournalEntry } from '../../node/index.ts';
-import type { JobResource } from '../../spec/job-status.ts';
 import type { Mutex } from '../../util/concurrency.ts';
 import type { BatchRow } from './batch-rows.ts';
+import { isRefused } from './create-queue.ts';
 
-/** How far a row is: on its way, or how it has ended. */
-export type RowState =
-  | 'waiting'
-  | 'importing'
-  | 'building'
-  | 'activating'
-  | 'downloading'
-  | 'done'
-  | 'blocked'
-  | 'failed'
-  | 'refused'
-  | 'unfinished'
-  | 'unknown';
+/** States of a row that has not ended. */
+export const ON_ITS_WAY = ['waiting', 'importing', 'building', 'activating', 'downloading'] as const;
+
+/** States in which a row ends, in the order of the summary. */
+export const ENDS = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'] as const;
+
+/** How far a row is. */
+export type RowState = (typeof ON_ITS_WAY | typeof ENDS)[number];
 
 /** A row, as last seen. */
 export interface RowView {
@@ -38,7 +33,7 @@ export interface RowView {
 type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
 
 /** Jobs of one kind. */
-export interface Jobs<T> {
+interface Jobs<T> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
 }
 
@@ -46,8 +41,8 @@ export interface Jobs<T> {
 export interface RowGoal {
   /** Fields of the activation of each audience. @default audiences are only built */
   readonly activate?: JsonObject | undefined;
-  /** Returns the folder for the files of a row. @default files are not downloaded */
-  readonly folderOf?: ((key: string) => string) | undefined;
+  /** Folder for the files, in which each row has a folder. @default files are not downloaded */
+  readonly download?: string | undefined;
 }
 
 /** What a row uses of its batch. Durations are milliseconds. */
@@ -57,16 +52,18 @@ export interface RowOptions extends RowGoal {
   readonly signal: AbortSignal;
   /** Time for each job. */
   readonly timeout: number;
+  /** Creates again what an earlier run has created and whose job has failed. */
+  readonly retryFailed?: boolean | undefined;
 }
 
 /** What a row uses of the other rows. */
-export interface RowTurns {
+interface RowTurns {
   /** Sends a create when its turn comes. */
-  readonly enqueue: (journalKey: string, send: () => Promise<number>) => Promise<number>;
-  /** Returns a job of an earlier run that is known to have completed. */
-  readonly completed: (journalKey: string) => JobResource | undefined;
+  readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
   readonly downloads: Mutex;
   readonly change: (fields: Partial<RowView>) => void;
+  /** Called when the state of a job is known. */
+  readonly onRead: () => void;
 }
 
 /** Downloads at the same time. */
@@ -74,6 +71,9 @@ const DOWNLOADS = 4;
 
 /** Reason of a row whose activation has completed without results. */
 const NO_FILES = 'Its activation has no files yet.';
+
+/** States of a row while it waits for each of its parts. */
+const STEPS = { cohort: 'importing', audience: 'building', activation: 'activating' } as const;
 
 /** Returns the keys of a row in the journal, in the order in which the row needs them. */
 export const partsOf = (key: string) => ({
@@ -86,13 +86,13 @@ export const partsOf = (key: string) => ({
 export function doneOf(
   key: string,
   entries: { get(key: string): JournalEntry | undefined },
-  { activate, folderOf }: RowGoal,
+  { activate, download }: RowGoal,
 ): Done | undefined {
   const done: Done | undefined = entries.get(key)?.done;
   // Its activation may have been forgotten.
   const activation = entries.get(partsOf(key).activation)?.id;
   if (activate && (activation === undefined || done?.activation !== activation)) return undefined;
-  return folderOf && done?.files === undefined ? undefined : done;
+  return download !== undefined && done?.files === undefined ? undefined : done;
 }
 
 /** Makes a part of a row unused again, and the parts that were created from it. */
@@ -102,11 +102,22 @@ export async function forgetPart(journal: Journal, row: string, part: string): P
   for (const later of parts.slice(parts.indexOf(part)).reverse()) await journal.forget(later);
 }
 
+/** Returns the state of a row that an error has ended. */
+export function stateOf(error: unknown): RowState {
+  const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
+  if (outcome === 'unknown' || outcome === 'done') return 'unknown';
+  // If storage does not have the file, that is not a failed job.
+  const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
+  if (isDeleted || String(code).startsWith('job-')) return 'failed';
+  return code === 'body-changed' || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';
+}
+
 /** Brings a row to its end: imports its file, builds the audience, activates it and saves the results. */
 export async function runRow({ key, body, file }: BatchRow, options: RowOptions, turns: RowTurns): Promise<void> {
-  const { client, journal, signal, activate, folderOf, timeout } = options;
+  const { client, journal, signal, activate, download, timeout, retryFailed } = options;
   const { change } = turns;
   const parts = partsOf(key);
+  const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
   // For what the journal has, these compare the row with it, and send nothing.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
@@ -119,28 +130,33 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   };
   const createActivation = (audience: number): Promise<number> =>
     journal.create(client.activations, parts.activation, { ...activate, audience_id: audience }, { signal });
-  const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
 
   /** Returns a job that has completed. Creates it unless the journal has it. */
-  async function complete<T extends JobResource>(
+  async function complete<T extends { readonly id: number }>(
+    kind: keyof typeof STEPS,
     jobs: Jobs<T>,
-    part: string,
     create: () => Promise<number>,
-    onCreated: (id: number) => void,
   ): Promise<T> {
-    const id = isCreated(part) ? await create() : await turns.enqueue(part, create);
-    onCreated(id);
-    return (turns.completed(part) as T | undefined) ?? jobs.wait(id, { timeout, signal });
+    const part = parts[kind];
+    const wait = (id: number): Promise<T> => {
+      change({ state: STEPS[kind], [kind]: id });
+      return jobs.wait(id, { timeout, signal, onUpdate: turns.onRead });
+    };
+    const earlier = journal.get(part)?.id;
+    if (earlier !== undefined && retryFailed)
+      await wait(earlier).catch((error) => {
+        if (stateOf(error) !== 'failed') throw error;
+        return forgetPart(journal, key, part);
+      });
+    return wait(isCreated(part) ? await create() : await turns.enqueue(part, create));
   }
 
-  async function cohortOf(path: string): Promise<number> {
-    if (isCreated(parts.audience)) return importCohort(path);
-    const onCreated = (id: number): void => change({ state: 'importing', cohort: id });
-    return (await complete(client.cohorts, parts.cohort, () => importCohort(path), onCreated)).id;
-  }
-
-  const cohort = file === undefined ? undefined : await cohortOf(file);
   const done = doneOf(key, journal, options);
+  async function cohortOf(path: string): Promise<number> {
+    if (done || (isCreated(parts.audience) && !retryFailed)) return importCohort(path);
+    return (await complete('cohort', client.cohorts, () => importCohort(path))).id;
+  }
+  const cohort = file === undefined ? undefined : await cohortOf(file);
   if (done) {
     const id = await createAudience(cohort);
     if (activate) await createActivation(id);
@@ -150,25 +166,15 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
     await journal.finish(key, { ...record });
     change({ ...record, state: 'done' });
   };
-  const audience = await complete(
-    client.audiences,
-    parts.audience,
-    () => createAudience(cohort),
-    (id) => change({ state: 'building', audience: id }),
-  );
+  const audience = await complete('audience', client.audiences, () => createAudience(cohort));
   if (!activate) return finish({ audience: audience.id });
   const { allowed, blockers } = explainActivation(audience, { identifier: activate.identifier as string | undefined });
   if (!allowed && !journal.get(parts.activation)?.sent)
     return change({ state: 'blocked', reason: blockers.map(({ message }) => message).join(' ') });
-  const activation = await complete(
-    client.activations,
-    parts.activation,
-    () => createActivation(audience.id),
-    (id) => change({ state: 'activating', activation: id }),
-  );
-  if (!folderOf) return finish({ audience: audience.id, activation: activation.id });
+  const activation = await complete('activation', client.activations, () => createActivation(audience.id));
+  if (download === undefined) return finish({ audience: audience.id, activation: activation.id });
   change({ state: 'downloading' });
-  const folder = folderOf(key);
+  const folder = join(download, key);
   const saved = await turns.downloads(`${activation.id % DOWNLOADS}`, async () => {
     await removeParts(folder);
     // Read the activation again: its links may have expired while the row waited for its turn.

@@ -1,32 +1,18 @@
 import { AuthenticationError, type RateLimitError } from '../../index.ts';
-import type { JobResource } from '../../spec/job-status.ts';
+import { sleep } from '../../util/abort.ts';
 import { createMutex } from '../../util/concurrency.ts';
-import {
-  doneOf,
-  forgetPart,
-  type Jobs,
-  partsOf,
-  type RowOptions,
-  type RowState,
-  type RowView,
-  runRow,
-} from './batch-row.ts';
+import { ON_ITS_WAY, partsOf, type RowOptions, type RowView, runRow, stateOf } from './batch-row.ts';
 import type { BatchRow } from './batch-rows.ts';
-import { createQueue, isRefused, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
+import { createQueue, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
 
 /** Options of {@link runBatch}. Durations are milliseconds. */
 export interface BatchOptions extends RowOptions, Pick<QueueOptions, 'budgetWait' | 'outageWait' | 'onOutage'> {
-  /** Creates the rows again whose jobs failed in an earlier run. */
-  readonly retryFailed?: boolean | undefined;
   readonly onChange: (view: RowView) => void;
   /** Called when creates have to wait, with the number of creates that are left. */
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
-/** States of rows that have not ended. */
-const ON_ITS_WAY: readonly RowState[] = ['waiting', 'importing', 'building', 'activating', 'downloading'];
-
-/** Time to wait for the first reads of existing audiences, whose activations go before new audiences. */
+/** Maximum time to wait for the first reads of existing audiences, whose activations go before new audiences. */
 const FIRST_READS_MS = 60_000;
 
 /** Reason of a row whose create was in flight when the run ended. */
@@ -36,11 +22,25 @@ const IN_DOUBT =
 /** Brings each row to its end. Never rejects. */
 export async function runBatch(rows: readonly BatchRow[], options: BatchOptions): Promise<readonly RowView[]> {
   const { client, journal, activate, onChange } = options;
-  const pairs = rows.map((row, at) => ({ row, at, view: { key: row.key, state: 'waiting' } as RowView }));
+  const pairs = rows.map((row, at) => ({
+    row,
+    at,
+    view: { key: row.key, state: 'waiting' } as RowView,
+    read: Promise.withResolvers<void>(),
+  }));
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const downloads = createMutex();
-  const completed = new Map<string, JobResource>();
+  const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
+  const isInDoubt = (part: string): boolean => journal.get(part)?.at !== undefined && !isCreated(part);
+
+  /** Returns how many creates a row still needs. */
+  function createsLeft({ row: { key, file }, view }: (typeof pairs)[number]): number {
+    const { cohort, audience, activation } = partsOf(key);
+    const needed = [audience, ...(activate ? [activation] : []), ...(file === undefined ? [] : [cohort])];
+    return ON_ITS_WAY.some((state) => state === view.state) ? needed.filter((part) => !isCreated(part)).length : 0;
+  }
+
   const add = createQueue({
     ...options,
     signal,
@@ -49,75 +49,26 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       options.onLimit(
         error,
         until,
-        pairs.reduce((sum, pair) => sum + createsLeft(pair), 0),
+        pairs.map(createsLeft).reduce((a, b) => a + b),
       ),
   });
+  const earlier = pairs.filter(({ row }) => activate && isCreated(row.key) && !isCreated(partsOf(row.key).activation));
+  const firstReads = Promise.race([
+    Promise.all(earlier.map(({ read }) => read.promise)),
+    sleep(FIRST_READS_MS, signal).catch(() => {}),
+  ]);
 
-  /** Returns how many creates a row still needs. */
-  function createsLeft({ row, view: { state, cohort, audience, activation } }: (typeof pairs)[number]): number {
-    const ids = [row.file === undefined || audience !== undefined ? 0 : cohort, audience, activate ? activation : 0];
-    return ON_ITS_WAY.includes(state) ? ids.filter((id) => id === undefined).length : 0;
-  }
-
-  const isInDoubt = (part: string): boolean => {
-    const entry = journal.get(part);
-    return entry?.at !== undefined && entry.id === undefined;
-  };
-
-  /** Returns a job if it has completed, after its first read. */
-  async function readOnce(jobs: Jobs<JobResource>, id: number): Promise<JobResource | undefined> {
-    const seen = new AbortController();
-    const either = AbortSignal.any([signal, seen.signal]);
-    return jobs
-      .wait(id, { timeout: FIRST_READS_MS, signal: either, onUpdate: (job) => isRunning(job) && seen.abort() })
-      .catch((error) => {
-        if (stateOf(error) === 'failed') throw error;
-        return undefined;
-      });
-  }
-
-  const isRunning = (job: JobResource): boolean => client.jobState('audience', job) === 'running';
-
-  /**
-   * Reads what earlier runs have created, so that activations of completed audiences go before new audiences. With
-   * `retryFailed`, forgets what has failed.
-   */
-  async function readEarlier({ key }: BatchRow): Promise<void> {
-    const parts = partsOf(key);
-    const kinds: readonly (readonly [part: string, jobs: Jobs<JobResource>])[] = [
-      [parts.cohort, client.cohorts],
-      [parts.audience, client.audiences],
-      [parts.activation, client.activations],
-    ];
-    const created = kinds.filter(([part]) => journal.get(part)?.id !== undefined);
-    const isActivatedNext = activate !== undefined && created.at(-1)?.[0] === parts.audience;
-    if (doneOf(key, journal, options) || !(options.retryFailed || isActivatedNext)) return;
-    for (const [part, jobs] of created) {
-      try {
-        const job = await readOnce(jobs, journal.get(part)?.id ?? 0);
-        if (job) completed.set(part, job);
-      } catch {
-        if (options.retryFailed) return forgetPart(journal, key, part);
-      }
-    }
-  }
-
-  async function settle({ row, view, at }: (typeof pairs)[number]): Promise<void> {
+  async function settle({ row, view, at, read }: (typeof pairs)[number]): Promise<void> {
     const parts = Object.values(partsOf(row.key));
     const change = (fields: Partial<RowView>): void => onChange(Object.assign(view, fields));
-    // What is in doubt goes first, because keys expire; then activations; in each group, the first row first.
-    const rankOf = (part: string) => [isInDoubt(part) ? 0 : 1, part === parts.at(-1) ? 0 : 1, at];
+    const enqueue = async (part: string, send: () => Promise<number>): Promise<number> => {
+      const isActivation = part === parts.at(-1);
+      if (!isActivation) await firstReads;
+      // What is in doubt goes first, because keys expire; then activations; in each group, the first row first.
+      return add([isInDoubt(part) ? 0 : 1, isActivation ? 0 : 1, at], send);
+    };
     try {
-      await runRow(
-        row,
-        { ...options, signal },
-        {
-          enqueue: (part, send) => add(rankOf(part), send),
-          completed: (part) => completed.get(part),
-          downloads,
-          change,
-        },
-      );
+      await runRow(row, { ...options, signal }, { enqueue, downloads, change, onRead: read.resolve });
     } catch (error) {
       const isTokenRefused = AuthenticationError.isInstance(error);
       // The first row has the error of the token.
@@ -127,20 +78,10 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       else if (parts.some(isInDoubt)) change({ state: 'unknown', reason: IN_DOUBT });
       else change({ state: 'unfinished' });
     }
+    read.resolve();
   }
 
-  await Promise.all(rows.map(readEarlier));
   await Promise.all(pairs.map(settle));
   stop.abort(NOT_BEGUN);
   return pairs.map(({ view }) => view);
-}
-
-/** Returns the state of a row that an error has ended. */
-function stateOf(error: unknown): RowState {
-  const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
-  if (outcome === 'unknown' || outcome === 'done') return 'unknown';
-  // If storage does not have the file, that is not a failed job.
-  const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
-  if (isDeleted || String(code).startsWith('job-')) return 'failed';
-  return code === 'body-changed' || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';
 }

@@ -136,12 +136,11 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
 
 /** Returns what the flags ask for. */
 async function goalOf({ activate, download }: RunFlags, context: Context): Promise<RowGoal> {
-  const folderOf = download === undefined ? undefined : (key: string): string => join(download, key);
-  if (activate === undefined) return { activate: folderOf && {}, folderOf };
+  if (activate === undefined) return { activate: download === undefined ? undefined : {}, download };
   const fields = await readData(activate, context, '--activate');
   if (!isObject(fields) || 'audience_id' in fields)
     throw usageError('--activate must be a JSON object without "audience_id", such as {"identifier":"EID"}.');
-  return { activate: fields, folderOf };
+  return { activate: fields, download };
 }
 
 /** Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be. */

@@ -154,8 +154,8 @@ describe('a batch', () => {
 
   it('reads nothing again and sends nothing when each row is done, built, activated or saved', async () => {
     const { run, sandbox, folder } = await startBatches({ jobs: { duration: MINUTE } });
-    const folderOf = (key: string): string => join(folder, key);
-    const options = { activate: {}, folderOf };
+
+    const options = { activate: {}, download: folder };
     for (const goal of [{}, { activate: {} }]) {
       await run(rowsOf('north', 'south'), goal);
       const { length } = sandbox.log;
@@ -325,7 +325,7 @@ describe('a batch', () => {
 
   it('restarted with a journal that is cut at any byte, has everything once', async () => {
     const { run, path, folder, names, all } = await startBatches();
-    const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
+    const options = { activate: {}, download: folder };
     await run(rowsOf('north'), options);
     const content = await readFile(path);
     for (let size = content.indexOf('\n'); size < content.length; size += runs(29, 1)) {
@@ -495,7 +495,7 @@ describe('a batch', () => {
     'on a disk that is full after %i lines, creates no more, and continues when it is not',
     async (after) => {
       const { run, path, folder, names, all } = await startBatches();
-      const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
+      const options = { activate: {}, download: folder };
       await (await openJournal(path, new AudienceClient({ baseUrl: URL, token: 'x' }))).close();
       const release = await fillDisk(after + 1);
       const views = await run(rowsOf('a', 'b'), options);
@@ -510,7 +510,7 @@ describe('a batch', () => {
 
   it('leaves a row unfinished whose activation has no files, so that the next run looks again', async () => {
     const { run, folder, hideFiles } = await startBatches();
-    const options = { activate: {}, folderOf: (key: string) => join(folder, key) };
+    const options = { activate: {}, download: folder };
     hideFiles();
     for (const _run of [1, 2])
       expect(await run(rowsOf('a'), options)).toMatchObject([
@@ -522,7 +522,7 @@ describe('a batch', () => {
     const { run, path, folder } = await startBatches();
     await run(rowsOf('a'));
     await writeFile(join(folder, 'taken'), '');
-    const views = await run(rowsOf('a'), { activate: {}, folderOf: () => join(folder, 'taken') });
+    const views = await run(rowsOf('a'), { activate: {}, download: join(folder, 'taken') });
     expect([views[0]?.state, codeOf(views[0])]).toEqual(['unfinished', 'file-unwritable']);
     expect(path).toContain('rows.journal');
   });
