@@ -39,6 +39,13 @@ export async function correctJournal(
   }
 }
 
+/** Columns of --status and --dry-run after the key and the state or plan. */
+const PARTS = ['audience', 'activation'];
+
+/** Returns what a journal contains, without its lock. */
+export const readEntries = async (path: string): Promise<ReadonlyMap<string, JournalEntry>> =>
+  existsSync(path) ? readJournal(path) : new Map();
+
 /** Prints the state of each row in a journal. It takes no lock, so that it works while a run uses the journal. */
 export async function printStatus(
   rows: readonly BatchRow[],
@@ -46,30 +53,29 @@ export async function printStatus(
   goal: RowGoal,
   output: Output,
 ): Promise<ExitCode> {
-  const entries = existsSync(path) ? await readJournal(path) : new Map<string, JournalEntry>();
+  const entries = await readEntries(path);
   const statuses = rows.map(({ key }) => {
-    const parts = Object.entries(partsOf(key));
-    const ids = Object.fromEntries(parts.map(([kind, part]) => [kind, entries.get(part)?.id]));
-    const [kind = '', part = ''] = parts.findLast(([, name]) => isSent(entries.get(name))) ?? [];
-    return { key, state: doneOf(key, entries, goal) ? 'done' : stateOf(kind, entries.get(part)), ...ids };
+    const [kind, part] = Object.entries(partsOf(key)).findLast(([, name]) => isSent(entries.get(name))) ?? [];
+    const state = part === undefined ? 'not begun' : `${kind} ${stateOf(entries.get(part))}`;
+    return { key, state: doneOf(key, entries, goal) ? 'done' : state, ...idsOf(key, entries) };
   });
-  await output.list(statuses, COLUMNS.with(1, 'state'), { isDone: true });
+  await output.list(statuses, ['key', 'state', ...PARTS], { isDone: true });
   return EXIT.done;
 }
 
-/** Columns of --dry-run. */
-const COLUMNS = ['key', 'plan', 'audience', 'activation'];
+/** Returns the ids of a row's cohort, audience and activation. */
+const idsOf = (key: string, entries: { get(part: string): JournalEntry | undefined }): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(partsOf(key)).map(([kind, part]) => [kind, entries.get(part)?.id]));
 
 /** Returns whether a create was sent, whatever its outcome is. */
 const isSent = ({ id, at }: Partial<JournalEntry> = {}): boolean => id !== undefined || at !== undefined;
 
-/** Returns the state of the latest part of a row that was sent. */
-function stateOf(kind: string, { id, at }: Partial<JournalEntry> = {}): string {
+/** Returns the state of a part of a row that was sent. */
+function stateOf({ id, at }: Partial<JournalEntry> = {}): string {
   const sent = at ? timeText(at.getTime()) : '';
-  if (id !== undefined) return `${kind} ${id} created ${sent}`.trimEnd();
-  if (!at) return 'not begun';
-  const left = timeToRepeat(at);
-  return `${kind} in doubt ${left > 0 ? `until ${timeText(Date.now() + left)}` : `since ${sent}`}`;
+  if (id !== undefined) return `${id} created ${sent}`.trimEnd();
+  const left = at ? timeToRepeat(at) : 0;
+  return `in doubt ${left > 0 ? `until ${timeText(Date.now() + left)}` : `since ${sent}`}`;
 }
 
 /** Prints what would happen to each row, and sends nothing. */
@@ -79,32 +85,32 @@ export async function printPlan(
   goal: RowGoal,
   output: Output,
 ): Promise<ExitCode> {
-  const plans = rows.map(({ key, body, file }) => {
-    const parts = partsOf(key);
-    const [cohort, audience, activation] = Object.values(parts).map((part) => journal?.get(part)?.id);
-    const bodies = {
-      ...(file !== undefined && { cohort: undefined }),
-      audience: file === undefined ? body : { ...body, cohort_id: cohort },
-      ...(goal.activate && { activation: { ...goal.activate, audience_id: audience } }),
-    };
-    const plan = (): string => {
-      for (const [kind, fields] of Object.entries(bodies)) {
-        const part = parts[kind as keyof typeof bodies];
-        const entry = journal?.get(part);
-        if (!isSent(entry)) return kind === 'activation' ? 'activate' : 'create';
-        try {
-          // The content of a file is compared by the run.
-          if (fields) journal?.find(part, fields);
-        } catch {
-          return 'changed';
-        }
-        if (entry?.id === undefined) return entry?.at && timeToRepeat(entry.at) > 0 ? 'send again' : 'unknown';
-      }
-      return journal && doneOf(key, journal, goal) ? 'done' : 'wait';
-    };
-    return { key, plan: plan(), audience, activation };
-  });
-  await output.list(plans, COLUMNS, { isDone: true });
+  const entries = journal ?? new Map<string, JournalEntry>();
+  const plans = rows.map((row) => ({ key: row.key, plan: planOf(row, journal, goal), ...idsOf(row.key, entries) }));
+  await output.list(plans, ['key', 'plan', ...PARTS], { isDone: true });
   const ends: Readonly<Record<string, ExitCode>> = { changed: EXIT.refused, unknown: EXIT.outcomeUnknown };
   return worstOf(plans.map(({ plan }) => ends[plan] ?? EXIT.done));
+}
+
+function planOf({ key, body, file }: BatchRow, journal: Journal | undefined, goal: RowGoal): string {
+  if (!journal) return 'create';
+  const parts = partsOf(key);
+  const { cohort, audience } = idsOf(key, journal);
+  const bodies: readonly (readonly [part: string, body: object | undefined])[] = [
+    // The content of a file is compared by the run.
+    ...(file === undefined ? [] : [[parts.cohort, undefined] as const]),
+    [parts.audience, file === undefined ? body : { ...body, cohort_id: cohort }],
+    ...(goal.activate ? [[parts.activation, { ...goal.activate, audience_id: audience }] as const] : []),
+  ];
+  for (const [part, fields] of bodies) {
+    const entry = journal.get(part);
+    if (!isSent(entry)) return part === parts.activation ? 'activate' : 'create';
+    try {
+      if (fields) journal.find(part, fields);
+    } catch {
+      return 'changed';
+    }
+    if (entry?.id === undefined) return entry?.at && timeToRepeat(entry.at) > 0 ? 'send again' : 'unknown';
+  }
+  return doneOf(key, journal, goal) ? 'done' : 'wait';
 }

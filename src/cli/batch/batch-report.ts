@@ -59,9 +59,14 @@ const tableRow = (view: RowView) => ({
 /**
  * Checks the name of a report.
  *
+ * @param isRun False for a command that only reads or corrects the journal.
  * @throws {CommandError} unless it ends with `.csv` or `.json`, and for a pipe, a device or a folder.
  */
-export function checkReport(path: string): void {
+export function checkReport(path: string, isRun: boolean): void {
+  if (!isRun)
+    throw usageError(
+      '--report writes the result of a run: leave it out with --status, --dry-run, --resolve and --forget.',
+    );
   if (!/^\.(?:csv|json)$/.test(extname(path))) throw usageError(`--report must end with .csv or .json, not "${path}".`);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw usageError(`--report must name a regular file, and ${path} is none.`);

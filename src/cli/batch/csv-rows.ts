@@ -18,7 +18,6 @@ const INTEGERS: readonly string[] = rowOf('audiences').body.flatMap(({ field, ty
  * @throws {CommandError} for a record that is not whole, or a header that is none.
  */
 export function parseCsvRows(text: string, note: (message: string) => void): Located[] {
-  if (/^sep=/i.test(text)) throw usageError('Line 1 is "sep=…", which only Excel reads: remove it.');
   const [header, ...records] = parseCsv(text);
   if (!header) return [];
   const names = namesOf(header.cells);

@@ -12,22 +12,26 @@ const SEPARATORS = [';', '\t'];
 
 /** Returns a pattern of one cell, quoted or not, with the separator or the end of line that follows it. */
 const cellPattern = (separator: string): RegExp =>
-  new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y');
+  new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"\\${separator}\\r\\n]*))(\\${separator}|\\r?\\n|\\r|$)`, 'y');
 
 /**
- * Parses CSV as RFC 4180 describes it, or with semicolons or tabs if the header has no comma; empty lines are left out. Unlike readers that accept almost anything, it refuses
- * quotes in the wrong place: a value that was cut off would become part of an audience.
+ * Parses CSV as RFC 4180 describes it, or with semicolons or tabs if the header has no comma, or with the separator that
+ * a first line `sep=;` names, as Excel reads it; empty lines are left out. Unlike readers that accept almost anything, it
+ * refuses quotes in the wrong place: a value that was cut off would become part of an audience.
  *
  * @throws {CommandError} naming the line.
  */
 export function parseCsv(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   let cells: string[] = [];
-  let line = 1;
-  let begins = 1;
+  const [named = '', sign] = /^sep=([^\w\s"]|\t)(?:\r?\n|\r)/i.exec(text) ?? [];
+  let line = named === '' ? 1 : 2;
+  let begins = line;
   const [header = ''] = text.split(/\r?\n|\r/, 1);
-  const separator = (header.includes(',') ? undefined : SEPARATORS.find((sign) => header.includes(sign))) ?? ',';
+  const usual = header.includes(',') ? undefined : SEPARATORS.find((other) => header.includes(other));
+  const separator = sign ?? usual ?? ',';
   const pattern = cellPattern(separator);
+  pattern.lastIndex = named.length;
   while (pattern.lastIndex < text.length) {
     const [cell, quoted, plain = '', end] = pattern.exec(text) ?? [];
     if (cell === undefined) throw usageError(`Line ${line} has a quote that is not closed, or in the wrong place.`);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type Journal, openJournal, readJournal } from '../../node/index.ts';
+import { type Journal, openJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import { isStdin } from '../input/pipes.ts';
@@ -12,7 +12,7 @@ import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
 import { runBatch } from './batch.ts';
-import { correctJournal, printPlan, printStatus } from './batch-journal.ts';
+import { correctJournal, printPlan, printStatus, readEntries } from './batch-journal.ts';
 import { countOf, createBatchProgress } from './batch-progress.ts';
 import { checkReport, conclude, FIELDS, type ReportFlags, writable } from './batch-report.ts';
 import { doneOf, partsOf, type RowGoal } from './batch-row.ts';
@@ -39,7 +39,8 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const isStream = isStdin(file) || file.startsWith('/dev/fd/');
   if (isStream && flags.journal === undefined)
     throw usageError('Rows on standard input need a journal: name it with --journal <file>.');
-  if (flags.report !== undefined) checkReport(flags.report);
+  if (flags.report !== undefined)
+    checkReport(flags.report, !(flags.status || flags.dryRun || flags.resolve || flags.forget));
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const goal = await goalOf(flags, context);
@@ -56,7 +57,8 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'aud-run-')) : undefined;
   try {
     const path = temporary === undefined ? journalFile : join(temporary, 'journal');
-    const unsent = await unsentOf(rows, path);
+    const entries = await readEntries(path);
+    const unsent = rows.filter(({ key, file }) => !entries.get(file === undefined ? key : partsOf(key).cohort)?.sent);
     // A run that continues finishes what exists, and refuses row by row: a window may have passed since it began.
     const isBegun = unsent.length < rows.length && !flags.dryRun;
     const refused = await checkRows(client, isBegun ? [] : unsent, goal.activate, output);
@@ -72,12 +74,6 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true });
   }
-}
-
-/** Returns the rows of which no create was sent: what an earlier run has created is not held against the windows of today. */
-async function unsentOf(rows: readonly BatchRow[], path: string): Promise<readonly BatchRow[]> {
-  const entries = existsSync(path) ? await readJournal(path) : undefined;
-  return rows.filter(({ key, file }) => !entries?.get(file === undefined ? key : partsOf(key).cohort)?.sent);
 }
 
 async function runRows(

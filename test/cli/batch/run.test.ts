@@ -124,7 +124,6 @@ describe('aud run', () => {
     ['UTF-16', Buffer.from(`\uFEFF${HEADER}\n`, 'utf16le'), 'is UTF-16, not UTF-8'],
     ['a spreadsheet', Buffer.from('PK\x03\x04'), 'is a spreadsheet (xlsx) or a zip file'],
     ['gzip', Buffer.from([0x1f, 0x8b, 8]), 'is compressed with gzip: decompress it first'],
-    ['the first line of Excel', `sep=,\n${HEADER}\n`, 'only Excel reads: remove it'],
     [
       'a file that was cut off',
       `${HEADER}\nnorth,North,,,\nwest,We`,
@@ -157,6 +156,12 @@ describe('aud run', () => {
       expect(names.sort()).toEqual(['Köln, "Süd"', 'North']);
     },
   );
+
+  it.each([',', ';', '|', '\t'])('reads a CSV with "%s", which a line "sep=" for Excel names', (separator) => {
+    const text = ['sep=,', 'key,name', 'north,North'].join('\r\n').replaceAll(',', separator);
+    expect(parseRows(text, '.')).toEqual([{ key: 'north', body: { name: 'North' } }]);
+    expect(() => parseRows(`${text}\r\nsouth`, '.')).toThrow('Line 4 has fewer cells');
+  });
 
   it('sends the numbers of a CSV as numbers, and leaves out what a spreadsheet adds', async () => {
     const csv = 'Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n';
@@ -355,6 +360,10 @@ describe('aud run', () => {
     expect(JSON.parse(await readFile(json, 'utf8'))).toMatchObject([{ key: 'north', state: 'blocked' }]);
     expect((await runRows(['--report', 'report.txt'])).err).toContain('--report must end with .csv or .json');
     const { length } = sandbox.log;
+    for (const flags of [['--status'], ['--dry-run'], ['--forget', 'north']]) {
+      const { code, err } = await runRows([...flags, '--report', csv]);
+      expect([code, err]).toEqual([2, expect.stringContaining('--report writes the result of a run: leave it out')]);
+    }
     expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(1);
     expect(sandbox.log).toHaveLength(length);
   });
