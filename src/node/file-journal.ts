@@ -84,16 +84,16 @@ export class FileJournal implements Journal {
         const body = { ...JSON.parse(text), upload_reference: reference };
         return this.#send(namespace, { key, text, body, file: { ...content, reference } }, scoped);
       };
-      const uploadAndClaim = async (): Promise<number> => {
-        const { uploads } = this.#open.client;
-        return claim((await uploads.upload({ kind: 'cohort', data: await open() }, scoped)).reference);
-      };
-      if (!earlier) return uploadAndClaim();
-      return claim(earlier.reference).catch((error) => {
-        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
-        if (ValidationError.isInstance(error) && error.errors.upload_reference) return uploadAndClaim();
-        throw error;
-      });
+      if (earlier) {
+        try {
+          return await claim(earlier.reference);
+        } catch (error) {
+          // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+          if (!ValidationError.isInstance(error) || !error.errors.upload_reference) throw error;
+        }
+      }
+      const { reference } = await this.#open.client.uploads.upload({ kind: 'cohort', data: await open() }, scoped);
+      return claim(reference);
     });
   }
 
@@ -177,15 +177,14 @@ export class FileJournal implements Journal {
     const { key, body } = intent;
     file.stop.signal.throwIfAborted();
     const { at } = this.get(key) ?? {};
-    const deadline = at && timeToRepeat(at);
-    if (at && !(Number(deadline) > 0)) throw this.#texts.expired(key, at);
+    if (at && timeToRepeat(at) <= 0) throw this.#texts.expired(key, at);
     const idempotencyKey = await this.#record(namespace.resourceName, intent, signal);
     const creating = namespace.create(body, {
       idempotencyKey,
       onConflict: 'wait',
       signal,
       ...(maxRetries !== undefined && { maxRetries }),
-      ...(deadline !== undefined && { deadline }),
+      ...(at && { deadline: timeToRepeat(at) }),
       ...{ [CONFLICT_ADVICE]: KEPT },
     });
     try {
@@ -208,18 +207,15 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Writes down that a create is about to be sent, unless the journal has it. Returns the idempotency key. */
+  /** Writes down that a create is about to be sent, also if the journal has it. Returns the idempotency key. */
   async #record(kind: string | undefined, { key, text, file }: Intent<unknown>, signal: AbortSignal): Promise<string> {
     const { file: journal, account } = this.#open;
-    const { at, by: sender, file: earlier } = this.get(key) ?? {};
+    const { at, by: sender } = this.get(key) ?? {};
     const sent = this.#keyOf(key, text);
     if (at && !(await account.trusts(sender, signal))) throw this.#texts.otherToken(key, at);
-    if (at && file?.reference === earlier?.reference) await journal.checkPlace();
-    else {
-      const by = await account.by(signal);
-      const fields = { ...(kind !== undefined && { kind }), ...(by !== undefined && { by }), ...(file && { file }) };
-      await journal.append({ key, sent, at: (at ?? new Date()).toISOString(), ...fields });
-    }
+    const by = await account.by(signal);
+    const fields = { ...(kind !== undefined && { kind }), ...(by !== undefined && { by }), ...(file && { file }) };
+    await journal.append({ key, sent, at: (at ?? new Date()).toISOString(), ...fields });
     return sent;
   }
 }

@@ -9,17 +9,6 @@ import type { JournalEntry } from './journal-lines.ts';
 /** Maximum number of missing resources to read, before the account counts as another one. */
 const MAX_MISSING = 5;
 
-/** Namespaces whose resources can be read. */
-const READABLE = [
-  'audiences',
-  'activations',
-  'cohorts',
-  'lookalikes',
-  'estimates',
-  'projects',
-  'schedules',
-] as const satisfies readonly (keyof AudienceClient)[];
-
 /** Returns the email of the creator that a resource names, if it names one. */
 const creatorOf = (resource: unknown): unknown =>
   isObject(resource) && isObject(resource.created_by) ? resource.created_by.email : undefined;
@@ -78,10 +67,10 @@ export class JournalAccount {
   async #read(created: JournalEntry[], path: string, signal?: AbortSignal): Promise<JournalEntry | undefined> {
     let missing = 0;
     for (const entry of created) {
-      const kind = READABLE.find((name) => name === entry.kind);
-      if (!kind || entry.id === undefined) continue;
+      const namespace: Partial<AudienceClient['audiences']> = Object(Object(this.#client)[entry.kind ?? '']);
+      if (!namespace.get || entry.id === undefined) continue;
       try {
-        const account = this.creator(await this.#client[kind].get(entry.id, { ...(signal && { signal }) }));
+        const account = this.creator(await namespace.get(entry.id, { ...(signal && { signal }) }));
         if (account !== undefined && entry.account !== undefined && account !== entry.account) throw changed(path);
         return entry;
       } catch (error) {

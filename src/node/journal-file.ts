@@ -29,7 +29,11 @@ export class JournalFile {
     this.#size = opened.size;
   }
 
-  /** Writes a line, and flushes it to the disk. */
+  /**
+   * Writes a line, and flushes it to the disk.
+   *
+   * @throws {JournalError} `journal-locked` if the file was replaced, moved, removed or shortened.
+   */
   append(line: JournalLine): Promise<void> {
     return this.#inOrder('', async () => {
       await this.#checkPlace();
@@ -48,20 +52,12 @@ export class JournalFile {
     });
   }
 
-  /**
-   * Checks that the open file is still at its path: another one, or none, would let the next run create everything again.
-   *
-   * @throws {JournalError} `journal-locked` if the file was replaced, moved, removed or shortened.
-   */
-  checkPlace(): Promise<void> {
-    return this.#inOrder('', () => this.#checkPlace());
-  }
-
   fail(error: unknown): void {
     this.failure ??= error;
     this.stop.abort(this.failure);
   }
 
+  /** Checks that the open file is still at its path: another one, or none, would let the next run create everything again. */
   async #checkPlace(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const { dev, ino } = this.#opened;

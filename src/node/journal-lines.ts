@@ -40,7 +40,7 @@ export interface ImportedFile {
 /** A line of a journal after its first one. */
 export type JournalLine = { readonly key: string } & (
   | ({ readonly sent: string; readonly at: string } & Pick<JournalEntry, 'kind' | 'by' | 'file'>)
-  | { readonly id: number; readonly account?: string }
+  | ({ readonly id: number } & Pick<JournalEntry, 'account'>)
   | { readonly refused: string }
   | { readonly done: JsonObject }
   | { readonly forget: true }
@@ -52,8 +52,8 @@ export interface JournalContent {
   readonly entries: Map<string, JournalEntry>;
   /** Bytes to keep: everything after them is an incomplete line. */
   readonly size: number;
-  /** Text to append first: the header of a new journal, or the end of a line that lacks only that. */
-  readonly missing: string;
+  /** First line of a new journal; empty if the file has one. */
+  readonly header: string;
 }
 
 const UNUSED: JournalEntry = { forgotten: 0 };
@@ -88,14 +88,13 @@ export function parseJournal(bytes: Buffer, path: string, service?: string): Jou
     new JournalError(message, { code: 'journal-invalid', path, advice });
   const size = bytes.lastIndexOf('\n') + 1;
   // A file system may have extended the file before a crash, and written nothing.
-  const rest = bytes.toString('utf8', size).replace(/\0+$/, '');
-  const isComplete = isObject(parseJson(rest));
-  const [first, ...lines] = `${bytes.toString('utf8', 0, size)}${isComplete ? rest : ''}`.split('\n');
-  if (size === 0 && !isComplete && (HEADER_START.startsWith(rest) || rest.startsWith(HEADER_START))) {
+  const start = bytes.toString('utf8', 0, HEADER_START.length).replace(/\0+$/, '');
+  if (size === 0 && HEADER_START.startsWith(start)) {
     const header = { journal: 1, id: randomUUID(), service };
-    return { id: header.id, entries: new Map(), size, missing: `${JSON.stringify(header)}\n` };
+    return { id: header.id, entries: new Map(), size, header: `${JSON.stringify(header)}\n` };
   }
-  const header = parseJson(first ?? '');
+  const [first = '', ...lines] = bytes.toString('utf8', 0, size).split('\n');
+  const header = parseJson(first);
   if (!isObject(header) || header.journal !== 1 || typeof header.id !== 'string')
     throw invalid(`${path} is not a journal of this version. It was left as it is.`, 'Use another file.');
   if (service !== undefined && header.service !== service)
@@ -108,12 +107,7 @@ export function parseJournal(bytes: Buffer, path: string, service?: string): Jou
       throw invalid(`Line ${index + 2} of ${path} is damaged. Nothing was sent.`, 'Correct it or remove it.');
     entries.set(line.key, entryAfter(entries.get(line.key), line));
   }
-  return {
-    id: header.id,
-    entries,
-    size: isComplete ? size + Buffer.byteLength(rest) : size,
-    missing: isComplete ? '\n' : '',
-  };
+  return { id: header.id, entries, size, header: '' };
 }
 
 function isLine(line: unknown): line is JournalLine {
