@@ -87,7 +87,9 @@ export async function conclude(
   output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);
   const code = worstOf(views.map((view) => codeOf(view, flags)));
   const isComplete = !views.some(({ state }) => state === 'unfinished' || state === 'unknown');
-  const ended = isComplete ? code : await sayHowToContinue(code, context, flags, file);
+  // Without its journal, the command would create everything again.
+  const isOver = isComplete || code === EXIT.journalTaken;
+  const ended = isOver ? code : await sayHowToContinue(code, context, flags, file);
   try {
     if (flags.report !== undefined) await writeReport(flags.report, views, output);
     return ended;

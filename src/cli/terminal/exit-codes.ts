@@ -177,9 +177,10 @@ export const isQuietEnd = (error: unknown): boolean =>
 
 /** Exit codes of commands with several jobs or resources, the most important first. */
 const PRECEDENCE: readonly ExitCode[] = [
+  // After an unknown outcome, a script repeats the command, which without its journal would create everything again.
+  EXIT.journalTaken,
   EXIT.outcomeUnknown,
   EXIT.authentication,
-  EXIT.journalTaken,
   EXIT.refused,
   EXIT.limited,
   EXIT.usage,

@@ -56,7 +56,10 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         EXIT.cutShort,
         'The check stopped early, or could not check something that an earlier check confirmed (`check`). Read the message.',
       ],
-      [EXIT.journalTaken, 'Another run uses the journal, or has taken it over (`run`). Wait until that run ends.'],
+      [
+        EXIT.journalTaken,
+        'Another run uses the journal, or the journal was moved or removed (`run`). Wait until that run ends, or put the journal back.',
+      ],
       [EXIT.interrupted, 'Ctrl-C interrupted the command.'],
       [EXIT.terminated, 'SIGTERM terminated the command.'],
     ].map(([code, meaning]) => [String(code), String(meaning)]),
@@ -145,7 +148,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token.',
+        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create it.',
       ],
       [
         'unknown',
@@ -171,7 +174,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['--report', 'The final table, with the files of each row, as CSV or JSON according to the extension.'],
       [
         'exit codes',
-        '1, 6, 9, 10: run the same command again. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent. 13: another run uses the journal.',
+        '1, 6, 9, 10: run the same command again. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent. 13: another run uses the journal, or it was moved or removed.',
       ],
     ],
   },

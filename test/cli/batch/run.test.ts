@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseRows } from '../../../src/cli/batch/batch-rows.ts';
@@ -501,6 +501,17 @@ describe('aud run', () => {
     expect(waited.err).toMatch(/Waiting for the end of the outage .* run this again within 23 hours/);
     expect(waited.err).not.toContain('dempotency');
     expect([ended.code, ended.err]).toEqual([10, expect.not.stringContaining('Waiting for')]);
+  });
+
+  it('exits with 13 when its journal is moved, and does not advise to run the command again without it', async () => {
+    const scene = await startRows(TWO, { limits: { ...NO_LIMITS, buildsPerHour: 1 } });
+    scene.sandbox.faults.add({ on: 'audiences.create', cut: 'after', times: 1 });
+    const running = scene.start(['run', scene.file, '--max-retries', '0']);
+    await running.shows('err', /The build budget is used up/);
+    await rename(scene.journal, `${scene.journal}.old`);
+    const { code, err } = await running.ended;
+    expect([code, err]).toEqual([13, expect.stringContaining('Put the file back before you run it again')]);
+    expect(err).not.toContain('Continue with');
   });
 
   it('exits with 7 without creating anything if the token is refused', async () => {
