@@ -64,7 +64,7 @@ async function copyTo(path: string, from: Stdin, label: string, { output, signal
   let size = 0;
   const limited = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
-      if (size === 0)
+      if (size === 0 && chunk.length > 0)
         output.log('info', `${label} is copied to a temporary file, because an upload begins with its size.`);
       size += chunk.length;
       if (size > UPLOAD_SIZES.cohort)
