@@ -54,11 +54,12 @@ export async function openJournal(
     wait.dispose();
     const handle = await writing(file, () => open(file, 'a+', PRIVATE_FILE));
     try {
-      const content = parseJournal(await readRegular(handle, file), file, client.baseUrl);
+      const bytes = await readRegular(handle, file);
+      const content = parseJournal(bytes, file, client.baseUrl);
       const account = new JournalAccount(client, content.id);
       if (!isOffline) await account.verify(content.entries, file, signal);
       if (lost.aborted) throw lostTo(file, lost.reason);
-      await writing(file, () => begin(handle, content, dirname(file)));
+      await writing(file, () => begin(handle, content, bytes.length, dirname(file)));
       const journalFile = new JournalFile(file, handle, content, await writing(file, () => handle.stat()));
       const fail = (): void => journalFile.fail(lostTo(file, lost.reason));
       if (lost.aborted) fail();
@@ -111,8 +112,14 @@ function notRegular(path: string): JournalError {
 }
 
 /** Removes an incomplete last line, which would spoil the next line, and writes the header of a new journal. */
-async function begin(handle: FileHandle, { size, header }: JournalContent, folder: string): Promise<void> {
-  await handle.truncate(size);
+async function begin(
+  handle: FileHandle,
+  { size, header }: JournalContent,
+  readSize: number,
+  folder: string,
+): Promise<void> {
+  // If this process lost the lock, another process may have written lines to the file.
+  if (size < readSize) await handle.truncate(size);
   await handle.appendFile(header);
   await handle.datasync();
   await syncFolder(folder);
