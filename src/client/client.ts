@@ -5,6 +5,7 @@ import { bindMethods } from '../util/bind-methods.ts';
 import { refuseOddQuery } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { Redactor } from '../util/redact.ts';
+import { checkRuntime } from '../util/runtime.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
   type ClientOptions,
@@ -241,6 +242,7 @@ function createSharedPolls({ waits = {}, contract }: ClientOptions, { settings }
 }
 
 function newTransport(options: ClientOptions): Transport {
+  checkRuntime(options?.fetch);
   checkClientOptions(options);
   const redactor = new Redactor();
   return createTransport(options, readTokens(options, redactor), redactor);

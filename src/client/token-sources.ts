@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
+import { checkRuntime } from '../util/runtime.ts';
 import { storedTokenSource } from './auth/stored-token-source.ts';
 import type { Credentials, TokenContext, TokenOperation, TokenSource, TokenStore } from './auth/token-source.ts';
 import { memoryTokenStore } from './auth/token-source.ts';
@@ -54,6 +55,7 @@ export function loginToken(
 }
 
 function storedToken(operation: TokenOperation, credentials: Credentials, options: TokenSourceOptions): TokenSource {
+  checkRuntime(true);
   const { store, baseUrl } = options ?? {};
   if (typeof store?.withLock !== 'function') {
     throw new ConfigurationError('`store` of a token source must be a token store, such as `memoryTokenStore()`.');

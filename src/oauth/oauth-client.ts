@@ -8,6 +8,7 @@ import { createLogger, isLogger, LOG_LEVELS } from '../util/log.ts';
 import * as option from '../util/options.ts';
 import { Redactor } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
+import { checkRuntime } from '../util/runtime.ts';
 import { authorize, redeem } from './authorization-code.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import { Discovery } from './discovery.ts';
@@ -47,6 +48,7 @@ const checkOptions = option.optionChecker<OAuthClientOptions>('createOAuthClient
  * const client = await connectMcp({ baseUrl, token: oauth, client: new Client({ name, version }) });
  */
 export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
+  checkRuntime(options?.fetch);
   checkOptions(options);
   const { store, fetch = fetchOf(), client, clientName = 'audience-activation' } = options;
   check(typeof store?.withLock === 'function', '`store` must be a token store, such as `memoryTokenStore()`.');

@@ -1,3 +1,5 @@
+import { check } from '../errors/audience-error.ts';
+
 /** A renderer of Electron has `process`, too, and the `fetch` of Chromium. */
 const isRenderer = Object(globalThis.process).type === 'renderer';
 
@@ -11,3 +13,15 @@ export const isNode: boolean =
   !('Deno' in globalThis) &&
   !('Bun' in globalThis) &&
   globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
+
+/** What every client uses, as paths from `globalThis`. */
+const NEEDED =
+  'AbortController Blob FormData Headers Promise.withResolvers ReadableStream Request Response TextDecoder TextEncoder URL.canParse crypto.getRandomValues performance setTimeout';
+
+/** @throws {ConfigurationError} listing all that the runtime lacks. A token source needs no `fetch` beside a client. */
+export function checkRuntime(hasFetch: unknown): void {
+  const paths = `${NEEDED}${hasFetch ? '' : ' fetch'}`.split(' ');
+  const missing = paths.filter((path) => !path.split('.').reduce((owner, name) => Object(owner)[name], globalThis));
+  const remedy = 'load polyfills, or use Node >= 22.12 or a current browser.';
+  check(!missing[0], `This runtime lacks ${missing.join(', ')}: ${remedy}`);
+}

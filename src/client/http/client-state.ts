@@ -1,4 +1,4 @@
-import { AudienceError, check } from '../../errors/audience-error.ts';
+import { AudienceError } from '../../errors/audience-error.ts';
 import type { AbortScope, ScopeOwner } from '../../util/abort.ts';
 import type { Redactor } from '../../util/redact.ts';
 import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
@@ -29,7 +29,6 @@ export class ClientState implements ScopeOwner {
   #idle: Promise<void> | undefined;
 
   constructor(parts: Omit<ClientState, 'loggedFields' | 'created' | 'deletes' | keyof ScopeOwner | 'close'>) {
-    check('withResolvers' in Promise, 'audience-activation needs Node >= 22.12, or a browser of the last two years.');
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;
     this.redactor = parts.redactor;

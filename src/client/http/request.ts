@@ -1,3 +1,4 @@
+import { v4 as uuid } from 'uuid';
 import {
   isOperationName,
   type OperationOverride,
@@ -89,7 +90,7 @@ interface EncodedBody {
  * read one whose form has files.
  */
 async function encodeForm(form: FormData): Promise<EncodedBody> {
-  const boundary = `form-${crypto.randomUUID()}`;
+  const boundary = `form-${uuid()}`;
   const parts = [...form].flatMap(([name, value]) => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(withCrlf(name))}"`;
     if (typeof value === 'string') return [`${head}\r\n\r\n${withCrlf(value)}\r\n`];

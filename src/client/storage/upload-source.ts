@@ -41,13 +41,15 @@ const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
 const UNSUPPORTED_DATA =
   'must be a Blob, a File, a Uint8Array or a ReadableStream. In Node: `openFile(path)`, or `Readable.toWeb(stream)` with `size`.';
 const STREAM_IN_OBJECT = 'is an object with a `stream`: pass the stream itself as `data`, and its `size` beside it.';
-const BLOB_WITHOUT_STREAM =
-  'has no `stream()`, as a File of jsdom or React Native: pass `new Uint8Array(await file.arrayBuffer())`.';
+const BLOB_WITHOUT_STREAM = 'has no `stream()`, as a File of jsdom: pass `new Uint8Array(await file.arrayBuffer())`.';
+const FILE_OF_REACT_NATIVE =
+  'is a file of React Native: PUT it to the `url` of `uploads.reserve()` with the uploader of your platform.';
 
 /** Returns why data that cannot be uploaded are refused. */
 function dataProblem(data: unknown): string {
   const parts = Object(data);
   if ('stream' in parts) return STREAM_IN_OBJECT;
+  if ('uri' in parts) return FILE_OF_REACT_NATIVE;
   return promiseProblem(data) ?? ('slice' in parts && 'size' in parts ? BLOB_WITHOUT_STREAM : UNSUPPORTED_DATA);
 }
 

@@ -1,5 +1,5 @@
-import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
+import { type Context, runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
 import { bundleScript } from '../../support/bundled-script.ts';
 
 it.each(['index', 'webhooks/index'])(
@@ -9,6 +9,37 @@ it.each(['index', 'webhooks/index'])(
     expect(runInNewContext(`${script}; Object.keys(entry).length`)).toBeGreaterThan(0);
   },
 );
+
+const PLATFORM: Context = {
+  ...{ AbortController, Blob, FormData, Headers, ReadableStream, Request, Response, TextDecoder, TextEncoder, URL },
+  ...{ crypto, performance, setTimeout },
+};
+const REMEDY = 'load polyfills, or use Node >= 22.12 or a current browser.';
+const CLIENT = "new entry.AudienceClient({ baseUrl: 'https://api.example.com', token: 'x' })";
+const API_TOKEN = "entry.apiToken({ email: 'a@b.c', password: 'p' }, { store: entry.memoryTokenStore() })";
+
+describe('the first use says all that the runtime lacks, and what to do', () => {
+  const allOfPlatform =
+    'AbortController, Blob, FormData, Headers, ReadableStream, Request, Response, TextDecoder, TextEncoder, ' +
+    'URL.canParse, crypto.getRandomValues, performance, setTimeout';
+  it.each([
+    ['a client without globals of a platform', CLIENT, {}, `${allOfPlatform}, fetch`],
+    ['a token source without globals of a platform', API_TOKEN, {}, allOfPlatform],
+    ['an old `URL`', CLIENT, { ...PLATFORM, fetch, URL: class {} }, 'URL.canParse'],
+    ['an old `Promise`', `delete Promise.withResolvers; ${CLIENT}`, { ...PLATFORM, fetch }, 'Promise.withResolvers'],
+    ['a client without `fetch`', CLIENT, PLATFORM, 'fetch'],
+  ])('%s', async (_, use, globals, missing) => {
+    const script = await bundleScript('src/index.ts', 'entry');
+    const run = `${script}; let shown; try { ${use}; } catch (error) { shown = error.name + ': ' + error.message; } shown`;
+    expect(runInNewContext(run, { ...globals })).toBe(`ConfigurationError: This runtime lacks ${missing}: ${REMEDY}`);
+  });
+
+  it('a client with its own `fetch` does not need that of the runtime', async () => {
+    const script = await bundleScript('src/index.ts', 'entry');
+    const use = "new entry.AudienceClient({ baseUrl: 'https://api.example.com', token: 'x', fetch: () => {} }).baseUrl";
+    expect(runInNewContext(`${script}; ${use}`, { ...PLATFORM })).toBe('https://api.example.com');
+  });
+});
 
 it.each([
   ['Node', { versions: { node: '24.0.0' } }, true],
