@@ -366,11 +366,10 @@ describe('an action by its endpoint', () => {
   });
 
   it('queues outcomes, and removes them', async () => {
-    const { act, page, createAudience, sandbox } = await startConsole();
+    const { act, createAudience, sandbox } = await startConsole();
     await act('POST /api/jobs/next', { kind: 'audience', status: 107, reason: 'Queued', duration: 60_000 });
     await act('POST /api/jobs/next', { kind: 'audience', status: 422 });
     expect((await act('GET /api/jobs/next')).data).toMatchObject([{ kind: 'audience' }, { outcome: { status: 422 } }]);
-    expect(await page('/jobs')).toContain('Queued');
     await createAudience();
     await act('DELETE /api/jobs/next');
     await createAudience();

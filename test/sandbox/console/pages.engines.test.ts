@@ -10,7 +10,7 @@ import { watchPages } from '../../support/watched-pages.ts';
 
 /** The paths of pages, and their headings. */
 const PAGES = {
-  '/': 'Requests',
+  '/requests': 'Requests',
   '/start': 'Get started',
   '/requests': 'Requests',
   '/deliveries': 'Deliveries',

@@ -97,6 +97,6 @@ function pollLane(requests: readonly LogEntry[], id: number): readonly Lane[] {
   const marks = polls.map(
     ({ at, status }): Mark => ({ at: Date.parse(at), tone: 'good', title: `${at.slice(11, 19)}: ${status}` }),
   );
-  const name = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
+  const name = html`<a href="/requests?q=path:/${id}+GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
   return [{ name, label: counted(polls.length, 'successful poll'), marks }];
 }
