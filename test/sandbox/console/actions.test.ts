@@ -291,7 +291,9 @@ describe('an action by its endpoint', () => {
       'attempt 1 of 6',
     ]);
     const redelivered = await act('POST /api/webhooks/redeliver', { event });
-    expect(redelivered.data.notice).toBe(`The event ${event} is sent again, in up to six attempts.`);
+    expect(redelivered.data.notice).toBe(
+      `The event ${event} is sent again to each active endpoint, in up to six attempts.`,
+    );
     await sandbox.advance(0);
     const after = await pages();
     expect(after[0]).toContain('Delivered.');

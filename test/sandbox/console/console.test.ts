@@ -772,7 +772,8 @@ describe('access over HTTP', () => {
     };
     const statusOf = async (cookie: string) => (await fetch(`${origin}/`, { headers: { cookie } })).status;
     const first = await open();
-    for (const part of token.split('-')) expect(first).not.toContain(part);
+    // Short parts may be there by chance.
+    for (const part of token.split('-').filter(({ length }) => length > 4)) expect(first).not.toContain(part);
     expect(await statusOf(first)).toBe(200);
     const second = await open(first);
     expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);

@@ -570,6 +570,15 @@ describe('the console in Chromium', () => {
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);
     }
+    await open('/faults');
+    await page.getByRole('button', { name: 'Add a fault…' }).click();
+    const dialog = page.locator('dialog[open]');
+    const cut = await dialog.evaluate((element) => element.scrollWidth - element.clientWidth);
+    const [delay, inFlight] = await Promise.all(
+      [/^Delay/, /^Keep creates/].map((label) => dialog.getByLabel(label).boundingBox()),
+    );
+    expect(cut).toBe(0);
+    expect((delay?.x ?? 0) + (delay?.width ?? 999)).toBeLessThanOrEqual(inFlight?.x ?? 0);
     const context = await browser.newContext({ javaScriptEnabled: false });
     onTestFinished(() => context.close());
     const plain = await openPage(context);

@@ -1,25 +1,17 @@
 import { html } from 'hono/html';
-import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
+import { type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener, select } from '../forms.ts';
 import { type Content, emptyState, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, segments } from '../lists.ts';
+import { listView, search } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourceLink, resourcesOf } from '../objects.ts';
 import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
 import { smallTrack } from '../tracks.ts';
-import { relativeText } from '../words.ts';
+import { relativeText, serviceTime } from '../words.ts';
 import { SEND } from './requests-page.ts';
-
-const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
-  ['audience', 'Audiences'],
-  ['lookalike', 'Lookalikes'],
-  ['estimate', 'Estimates'],
-  ['activation', 'Activations'],
-  ['cohort', 'Cohorts'],
-];
 
 const OUTCOMES = [104, 107, 400, 404, 422, 499].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
 
@@ -34,16 +26,12 @@ interface TimedJob extends RunningJob {
 /** The running jobs, and the outcomes of the next ones. */
 export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
-  const kind = query.get('kind') ?? '';
   const account = chosenAccount(console, query);
   const jobs = timedJobs(service).filter((job) => !account || job.account === account);
-  const hits = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
-  const matching = hits.filter((job) => kind === '' || job.kind === kind);
-  const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
-  const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
+  const matching = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
   return {
     title: 'Jobs',
-    content: html`${head('Jobs', live('kinds', choices))}
+    content: html`${head('Jobs')}
 <div class="cols"><div>${jobList(query, matching, jobs.length, service.clock.now())}</div>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
 ${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div>
@@ -57,7 +45,6 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     query,
     id: 'jobs',
     placeholder: 'Name, kind, id or account',
-    kept: ['kind'],
     matching,
     total,
     keyOf: ({ id }) => id,
@@ -94,8 +81,8 @@ function timedJobs({ jobs, clock }: Service): TimedJob[] {
 
 /** Returns how much of a job's time has passed, if it shows when it was created. */
 function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
-  const created = Date.parse(`${String(resource.created_at).replace(' ', 'T')}Z`);
-  if (Number.isNaN(created) || end <= created) return '';
+  const created = serviceTime(resource.created_at);
+  if (created === undefined || end <= created) return '';
   const share = Math.max(0, Math.min(100, Math.round(((now - created) / (end - created)) * 100)));
   const passed = { from: created, to: Math.min(now, end), tone: 'busy', title: `${share} % has passed` } as const;
   const planned = { from: passed.to, to: end, tone: 'busy', title: 'planned', isPlanned: true } as const;
@@ -131,9 +118,8 @@ function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly 
   const resources = accounts.flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)));
   const ended = resources.flatMap((one) => {
     if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
-    // An estimate does not contain it.
-    const updated = one.fields.updated_at ? Date.parse(`${String(one.fields.updated_at).replace(' ', 'T')}Z`) : 0;
-    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? updated }];
+    // An estimate does not contain the time of its update.
+    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? serviceTime(one.fields.updated_at) ?? 0 }];
   });
   if (ended.length === 0) return html`<p class="soft">None has ended yet.</p>`;
   const latest = ended.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, MAX_ENDED);
