@@ -70,7 +70,7 @@ const busy = createSandbox({ ...options, clock: 'manual', deliver: async () => n
 const get = async (target: string): Promise<string> =>
   (await busy.console(new Request(`http://localhost${target}`))).text();
 // The recording begins with the first request.
-const home = await get('/');
+const home = await get('/start');
 const busyToken = busy.accounts.create({ email: 'me@example.com', password: 'x' }).token('api');
 for (let id = 0; id < 10_000; id++) {
   await busy.fetch(`${url}/api/v2/audiences/${id}`, { headers: { ...headers, authorization: `Bearer ${busyToken}` } });

@@ -64,7 +64,7 @@ async function shoot(name: string, path: string, colorScheme: 'light' | 'dark', 
   const context = await browser.newContext({ colorScheme, viewport: { width, height } });
   const page = await context.newPage();
   await page.goto(consoleUrl);
-  await page.waitForURL(`${origin}/`);
+  await page.waitForURL(`${origin}/requests`);
   await page.goto(`${origin}${path}`);
   if (path === '/deliveries') await page.getByRole('link', { name: 'audience.' }).first().click();
   // The images are shipped: with a palette they take less than half of the space, without a visible difference.

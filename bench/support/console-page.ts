@@ -3,4 +3,4 @@ const { origin, searchParams } = new URL(process.argv[2] ?? '');
 const headers = { authorization: `Bearer ${searchParams.get('token')}` };
 const { body } = await fetch(`${origin}/events`, { headers });
 process.send?.('open');
-for await (const _ of body ?? []) await (await fetch(`${origin}/`, { headers })).text();
+for await (const _ of body ?? []) await (await fetch(`${origin}/requests`, { headers })).text();

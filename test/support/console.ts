@@ -4,7 +4,6 @@ import { credentials } from './sandbox.ts';
 
 /** Paths of the operator's pages. */
 export const PAGES = [
-  '/',
   '/start',
   '/requests',
   '/deliveries',

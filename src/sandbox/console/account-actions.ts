@@ -76,6 +76,7 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   ),
   action('POST /webhooks/redeliver', ['event'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.redeliver, string(fields, 'event')),
-    notice: ({ fields }) => `The event ${String(fields.event)} is sent again, in up to six attempts.`,
+    notice: ({ fields }) =>
+      `The event ${String(fields.event)} is sent again to each active endpoint, in up to six attempts.`,
   }),
 ];

@@ -22,7 +22,7 @@ export interface Outcome {
   /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
   readonly service: Service;
-  /** Result of its call or of `run`; of several calls, their number. */
+  /** Result of `run`, otherwise of its call. */
   readonly result: unknown;
   /** The changes that happened while it was done. */
   readonly happened: Advance;
@@ -35,12 +35,9 @@ export interface Action {
   readonly path: string;
   /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
   readonly fields: readonly string[] | undefined;
-  /**
-   * Returns the calls of the sandbox's own methods that do the action, and that a program would make: the methods check what is not
-   * checked here.
-   */
-  call?(subject: Subject, fields: JsonObject, service: Service): Call | readonly Call[];
-  /** Does the part for which the sandbox has no method, after its calls. */
+  /** Returns the call of the sandbox's own method that a program would make: the method checks what is not checked here. */
+  call?(subject: Subject, fields: JsonObject, service: Service): Call;
+  /** Does the part for which the sandbox has no method, after its call. */
   run?(subject: Subject, fields: JsonObject): unknown;
   /** Returns the response's body. @default the fields that were sent */
   respond?(outcome: Outcome): object;

@@ -6,9 +6,6 @@ import type { Owner } from './objects.ts';
 /** The effect of a task, in words. */
 interface Description {
   readonly description: string;
-  /** Its resource or event, and the words for several that do the same, such as "jobs end at 104 Completed". */
-  readonly subject: string;
-  readonly event: string;
   /** Lane of the chart of the clock: the name of an endpoint, or of the kind of task. */
   readonly lane: string;
   readonly owner: Owner | undefined;
@@ -37,22 +34,14 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
     const owner = creator.company;
     const description = `Attempt ${attempt} to deliver ${event.type} to ${name} (webhook endpoint ${id})`;
     const href = `/deliveries?event=${event.id}&to=${id}#detail`;
-    return {
-      description,
-      subject: event.id,
-      event: `deliveries to ${name} are attempted again`,
-      lane: name,
-      owner,
-      href,
-    };
+    return { description, lane: name, owner, href };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;
-    const subject = `schedule ${schedule.id}`;
     if (!account.schedules.has(schedule.id)) return undefined;
     const href = `/resources/${schedule.id}`;
     const description = `Schedule ${schedule.id} builds again`;
-    return { description, subject, event: 'schedules build again', lane: 'Schedules', owner: account, href };
+    return { description, lane: 'Schedules', owner: account, href };
   }
   if (task.type === 'upload-cleanup') {
     const { reference } = task;
@@ -60,14 +49,13 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
     if (!upload) return undefined;
     const description = `Upload ${reference} is deleted`;
     const owner = [...state.accounts.values()].find(({ id }) => id === upload.accountId);
-    return { description, subject: reference, event: 'uploads are deleted', lane: 'Uploads', owner };
+    return { description, lane: 'Uploads', owner };
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
   const { id, name } = statusOf(task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status);
-  const [one, several] = task.type === 'job-end' ? ['ends at', 'end at'] : ['reaches', 'reach'];
-  const subject = `${job.kind} ${task.id}`;
-  const description = `The job of ${subject} ${one} ${id} ${name}`;
+  const verb = task.type === 'job-end' ? 'ends at' : 'reaches';
+  const description = `The job of ${job.kind} ${task.id} ${verb} ${id} ${name}`;
   const href = `/resources/${task.id}`;
-  return { description, subject, event: `jobs ${several} ${id} ${name}`, lane: 'Jobs', owner: job.account, href };
+  return { description, lane: 'Jobs', owner: job.account, href };
 }

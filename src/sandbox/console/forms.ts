@@ -118,18 +118,11 @@ export const checkbox = (label: string, name: string, value: string, attributes:
   html`<label class="check"><input${attributesOf({ type: 'checkbox', name, value, ...attributes })}> ${label}</label>`;
 
 /** Options of a selection: a value and its text. */
-export type Choices = readonly (readonly [value: string | number, text: string])[];
+type Choices = readonly (readonly [value: string | number, text: string])[];
 
 /** Returns a selection with its label. */
-export const select = (label: string, name: string, options: Choices, current = ''): Html =>
-  html`<label>${label} ${selection(name, options, current)}</label>`;
-
-/** Returns a selection. */
-export function selection(name: string, options: Choices, current: string, label?: string): Html {
+export function select(label: string, name: string, options: Choices): Html {
   const type = options.every(([value]) => typeof value === 'number') ? 'number' : 'string';
-  const choices = options.map(
-    ([value, text]) =>
-      html`<option value="${value}"${attributesOf({ selected: String(value) === current })}>${text}</option>`,
-  );
-  return html`<select${attributesOf({ name, 'data-type': type, 'aria-label': label })}>${choices}</select>`;
+  const choices = options.map(([value, text]) => html`<option value="${value}">${text}</option>`);
+  return html`<label>${label} <select name="${name}" data-type="${type}">${choices}</select></label>`;
 }

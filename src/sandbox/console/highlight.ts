@@ -24,11 +24,14 @@ export const panels = (entries: readonly (readonly [name: string, content: Conte
       html`<details name="panels" id="panel-${name}"${attributesOf({ open: index === 0 })}><summary>${name}</summary>${content}</details>`,
   );
 
-/** Returns JSON in several lines; other text as it is. */
-export function prettyJson(text: string): string {
+/** Returns the value of JSON; `undefined` for other text. */
+export function parsed(text: string): unknown {
   try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
+    return JSON.parse(text);
   } catch {
-    return text;
+    return undefined;
   }
 }
+
+/** Returns JSON in several lines; other text as it is. */
+export const prettyJson = (text: string): string => JSON.stringify(parsed(text), undefined, 2) ?? text;

@@ -6,10 +6,8 @@ import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { findResource, type Owner } from './objects.ts';
 import { count, counted } from './words.ts';
 
-/** A status that a job had, and who has changed it. */
+/** A status that a job had. */
 export interface StatusChange extends JobChange {
-  /** `true` if somebody has done it in the console. */
-  readonly inConsole: boolean;
   /** Number of requests before it. */
   readonly requests: number;
 }
@@ -24,11 +22,10 @@ export interface HappenedAt {
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
 }
 
-/** The time of an action, and what happened meanwhile. */
+/** What happened since a time. */
 export interface Advance {
   readonly from: number;
-  to: number;
-  readonly events: HappenedAt[];
+  readonly events: readonly HappenedAt[];
 }
 
 /** Most jobs whose changes are kept. */
@@ -41,47 +38,31 @@ const MAX_EVENTS = 10_000;
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
-  #isInConsole = false;
-  /** The actions that are being done. */
-  readonly #current = new Set<Advance>();
-  /** What has happened since the console was opened; the latest part. */
-  #all: Advance;
+  /** Endpoints whose disabling is among the events. */
+  readonly #disabled = new Set<Endpoint>();
+  #events: HappenedAt[] = [];
+  #from: number;
 
   constructor(service: Service) {
     this.#service = service;
-    this.#all = this.#begin();
+    this.#from = service.clock.now();
     service.observers.add({
       onJob: (change) => this.#addChange(change),
-      onDelivery: ({ event, delivery }) => {
-        if (delivery) for (const { events } of this.#records()) addDelivery(events, event.endpoint, delivery);
-      },
+      onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event.endpoint, delivery),
     });
   }
 
   /** Forgets everything: another state has replaced the present one. */
   clear(): void {
     this.#jobs.clear();
-    this.#all = this.#begin();
-  }
-
-  #begin(): Advance {
-    return { from: this.#service.clock.now(), to: 0, events: [] };
+    this.#disabled.clear();
+    this.#events = [];
+    this.#from = this.#service.clock.now();
   }
 
   /** What has happened since the console was opened; the latest part. */
   get all(): Advance {
-    return { ...this.#all, to: this.#service.clock.now() };
-  }
-
-  /** Returns the recorded lines, including the actions in progress. */
-  *#records(): Generator<Advance> {
-    yield* this.#current;
-    const { events } = this.#all;
-    if (events.length >= MAX_EVENTS) {
-      events.splice(0, MAX_EVENTS / 2);
-      this.#all = { ...this.#all, from: events[0]?.at ?? this.#all.from };
-    }
-    yield this.#all;
+    return { from: this.#from, events: this.#events };
   }
 
   /** Returns the statuses of a job, the first one first. */
@@ -89,52 +70,44 @@ export class History {
     return this.#jobs.get(id) ?? [];
   }
 
-  /** Does something in the name of whoever uses the console; what follows from it later is not theirs. */
-  inConsole<T>(act: () => T): T {
-    this.#isInConsole = true;
-    try {
-      return act();
-    } finally {
-      this.#isInConsole = false;
-    }
+  /** Does something; returns its result, and what happened meanwhile. */
+  async during<T>(act: () => T): Promise<[Awaited<T>, Advance]> {
+    const from = this.#service.clock.now();
+    const seen = new Set(this.#events);
+    const result = await act();
+    return [result, { from, events: this.#events.filter((event) => !seen.has(event)) }];
   }
 
-  /** Returns what happens while something is done. */
-  async during(act: () => Promise<void>): Promise<Advance> {
-    const { clock } = this.#service;
-    const happened: Advance = { from: clock.now(), to: 0, events: [] };
-    this.#current.add(happened);
-    try {
-      await act();
-    } finally {
-      this.#current.delete(happened);
-    }
-    happened.to = clock.now();
-    return happened;
+  #add(event: HappenedAt): void {
+    this.#events.push(event);
+    if (this.#events.length <= MAX_EVENTS) return;
+    this.#events.splice(0, MAX_EVENTS / 2);
+    this.#from = this.#events[0]?.at ?? this.#from;
   }
 
   #addChange(change: JobChange): void {
     const { id, kind, at, outcome } = change;
-    const inConsole = this.#isInConsole && change.cause === 'finish';
     const changes = this.#jobs.get(id) ?? [];
-    this.#jobs.set(id, [...changes, { ...change, inConsole, requests: this.#service.state.requestCount }]);
+    this.#jobs.set(id, [...changes, { ...change, requests: this.#service.state.requestCount }]);
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
     const owner = findResource(this.#service, id)?.account;
-    for (const { events } of this.#records())
-      events.push({ at, what: 'jobs', subject: `${kind} ${id}`, owner, result: outcome });
+    this.#add({ at, what: 'jobs', subject: `${kind} ${id}`, owner, result: outcome });
   }
-}
 
-function addDelivery(events: HappenedAt[], endpoint: Endpoint, delivery: Delivery): void {
-  const { at, attempt } = delivery;
-  const { name: subject, creator } = endpoint;
-  const owner = creator.company;
-  const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
-  events.push({ at, what: 'deliveries', subject, owner, result: isDelivered({ delivery }) ? 'succeeded' : failed });
-  const isNoted = events.some((event) => event.what === 'disabled' && event.subject === subject);
-  if (isDisabled(endpoint) && !isNoted) events.push({ at, what: 'disabled', subject, owner, result: 'disabled' });
+  #addDelivery(endpoint: Endpoint, delivery: Delivery): void {
+    const { at, attempt } = delivery;
+    const { name: subject, creator } = endpoint;
+    const shared = { at, subject, owner: creator.company };
+    const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
+    this.#add({ ...shared, what: 'deliveries', result: isDelivered({ delivery }) ? 'succeeded' : failed });
+    if (!isDisabled(endpoint)) this.#disabled.delete(endpoint);
+    else if (!this.#disabled.has(endpoint)) {
+      this.#disabled.add(endpoint);
+      this.#add({ ...shared, what: 'disabled', result: 'disabled' });
+    }
+  }
 }
 
 /** Returns how many jobs ended, how many deliveries were attempted, and which endpoints were disabled. */

@@ -16,15 +16,13 @@ import { count } from './words.ts';
 export interface Page {
   readonly title: string;
   readonly content: Content;
-  /** Address that its live parts come from. @default its own */
-  readonly source?: string;
 }
 
 /** Responds with a page; an operator sees it in the frame of the console. */
 export function render(
   console: ConsoleContext,
   context: Context<Env>,
-  { title, content, source }: Page,
+  { title, content }: Page,
   status: 200 | 401 | 404 | 500 = 200,
 ): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(context.req.url);
@@ -38,7 +36,7 @@ export function render(
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
     html`${start}<body><a class="skip" href="#main">Skip to the content</a>${frame}
-<main id="main" tabindex="-1"${attributesOf({ 'data-source': source })}>${shown}</main></body></html>`,
+<main id="main" tabindex="-1">${shown}</main></body></html>`,
     status,
   );
 }
@@ -87,7 +85,7 @@ type Link = readonly [path: string, text: string, beside?: Html | number | undef
 function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const find = html`<form class="find" role="search" action="/find">
 <input type="search" name="q" aria-label="Find" placeholder="Find (Ctrl K)"></form>`;
-  const groups = linksOf(console, query).map((links) => group(links, console, path, query));
+  const groups = linksOf(console, query).map((links) => group(links, path, query));
   return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="/start">Sandbox</a>
 ${find}<div id="nav-links" data-live>${groups}</div></nav>`;
 }
@@ -122,12 +120,9 @@ function accountQuery(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams(account === null ? {} : { account });
 }
 
-function group(links: readonly Link[], { service }: ConsoleContext, path: string, query: URLSearchParams): Html {
-  // The first page is the one of requests, once there are some.
-  const first = service.state.requestCount === 0 ? '/start' : '/requests';
-  const current = path === '/' ? first : path;
+function group(links: readonly Link[], path: string, query: URLSearchParams): Html {
   const items = links.map(([target, text, beside = 0]) => {
-    const isCurrent = `${current}/`.startsWith(`${target}/`);
+    const isCurrent = `${path}/`.startsWith(`${target}/`);
     const badge = typeof beside !== 'number' ? beside : beside > 0 ? html`<span>${count(beside)}</span>` : '';
     const href = addressOf(target, accountQuery(query), {});
     return html`<li><a${attributesOf({ href, 'aria-current': isCurrent && 'page' })}>${text}${badge}</a></li>`;

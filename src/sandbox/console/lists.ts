@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { type Choices, selection } from './forms.ts';
 import { attributesOf, type Content, emptyState, type Html, linkButton } from './html.ts';
 import { count } from './words.ts';
 
@@ -71,7 +70,6 @@ interface List<T> extends TableOptions<T> {
   readonly isGrowing?: boolean;
   /** Parameters that other parts of the page set. */
   readonly kept?: readonly string[];
-  readonly selections?: readonly (readonly [label: string, name: string, choices: Choices])[];
 }
 
 /** Returns the filter of a list, and its rows with the links to the pages around; both are kept in the address. */
@@ -141,12 +139,11 @@ export function segments(
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }
 
-function filterForm<T>({ path, query, placeholder, kept = [], selections = [] }: List<T>, things: string): Html {
+function filterForm<T>({ path, query, placeholder, kept = [] }: List<T>, things: string): Html {
   const hiddenNames = [...kept, 'account'].filter((name) => query.has(name));
   return html`<form class="filter" role="search" aria-label="Filter of ${things}" method="get" action="${path}">
 ${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${query.get(name) ?? ''}">`)}
 <input type="search" name="q" value="${query.get('q') ?? ''}" aria-label="Filter by text" placeholder="${placeholder}">
-${selections.map(([text, name, choices]) => selection(name, choices, query.get(name) ?? '', text))}
 <noscript><button>Filter</button></noscript></form>`;
 }
 

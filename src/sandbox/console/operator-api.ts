@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { SandboxAccount } from '../admin/account-admin.ts';
-import { type Call, run } from '../admin/call-source.ts';
+import { run } from '../admin/call-source.ts';
 import { FaultRuleError } from '../faults.ts';
 import type { Env } from '../http/access.ts';
 import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
@@ -81,7 +81,7 @@ function addActions(app: Hono<Env>, console: ConsoleContext): void {
         return context.json({
           ...(action.respond?.(outcome) ?? outcome.fields),
           notice: withoutOverrides(action.notice(outcome)),
-          ...(typescript !== '' && { typescript }),
+          typescript,
         });
       } catch (error) {
         if (error instanceof Error) return refuse(error, action.fields);
@@ -113,7 +113,7 @@ async function perform(
   action: Action,
   account: SandboxAccount | undefined,
   fields: JsonObject,
-): Promise<{ readonly outcome: Outcome; readonly typescript: string }> {
+): Promise<{ readonly outcome: Outcome; readonly typescript: string | undefined }> {
   const { service, sandbox, recorder, history } = console;
   service.clock.runDue();
   const subject: Subject = {
@@ -125,15 +125,9 @@ async function perform(
     state: recorder.startState,
     console,
   };
-  let results: readonly unknown[] = [];
-  const asked = action.call?.(subject, fields, service) ?? [];
-  const calls = isCall(asked) ? [asked] : asked;
-  const happened = await history.during(async () => {
-    results = await Promise.all(calls.map((call) => history.inConsole(() => run(call))));
-  });
-  const result = (await action.run?.(subject, fields)) ?? (isCall(asked) ? results[0] : calls.length);
+  const call = action.call?.(subject, fields, service);
+  const [returned, happened] = await history.during(() => call && run(call));
+  const result = (await action.run?.(subject, fields)) ?? returned;
   const outcome = { fields: shownFields(fields), service, result, happened };
-  return { outcome, typescript: calls.map(typescriptOf).join('\n') };
+  return { outcome, typescript: call && typescriptOf(call) };
 }
-
-const isCall = (calls: Call | readonly Call[]): calls is Call => typeof calls[0] === 'function';

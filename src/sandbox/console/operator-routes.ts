@@ -32,8 +32,6 @@ type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | P
 export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, options: SandboxOptions): void {
   const { service, recorder, operators, sandbox } = console;
   const pages: Readonly<Record<string, OperatorPage>> = {
-    // Before the first request, the page explains how to send a request.
-    '/': (query) => (service.state.requestCount === 0 ? startPage(console) : requestsPage(console, query)),
     '/start': () => startPage(console),
     '/requests': (query) => requestsPage(console, query),
     '/requests/:id': (_, id) => requestPage(console, id),
@@ -59,6 +57,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
       return page ? render(console, context, page) : context.notFound();
     });
   }
+  // Before the first request, the page explains how to send one.
+  app.get('/', (context) => context.redirect(service.state.requestCount === 0 ? '/start' : '/requests'));
   app.get('/find', (context) => context.redirect(find(console, (context.req.query('q') ?? '').trim()), 302));
   app.get('/recording.test.ts', () => {
     const source = recordedTest(recorder.recording, options, service.state.storageUrl);

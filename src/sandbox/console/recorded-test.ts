@@ -2,11 +2,10 @@ import { expression, literal } from '../admin/call-source.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import type { HandledRequest } from '../service.ts';
 import { SERVICE_LIMITS } from '../service-limits.ts';
-import { PartnerSecrets } from './partner-secrets.ts';
 import type { KeptRequest, Recording, Step } from './recorder.ts';
+import { base64Of, decode, readRequest } from './request-source.ts';
 import { FORBIDDEN_METHODS } from './resend.ts';
-import { decode } from './snippet-values.ts';
-import { relevantHeaders } from './snippets.ts';
+import { TestSecrets } from './test-secrets.ts';
 
 /** Options that a recording continues with; the others follow from it, or have no effect on responses. */
 const KEPT_OPTIONS = [
@@ -61,7 +60,7 @@ ${settings.join('')}    async deliver(request) {
       return new Response(null, { status });
     },
   });
-${writer.constants()}  const start = sandbox.now();
+${writer.secrets.constants()}  const start = sandbox.now();
   /** Moves the clock to a time, in milliseconds since the start. */
   const at = (ms: number) => sandbox.advance(Math.max(0, start + ms - sandbox.now()));
   /** Sends a request; returns its status, 0 if the connection is cut. */
@@ -98,9 +97,7 @@ function hasFunction(value: unknown): boolean {
 class StepWriter {
   readonly #startedAt: number;
   readonly #storageUrl: string;
-  /** Names of constants, by the value of an `Authorization` header. */
-  readonly #authorizations = new Map<string, string>();
-  readonly #partners = new PartnerSecrets();
+  readonly secrets = new TestSecrets();
   /** Requests in flight, each with the code that awaits it. */
   #pending: { readonly order: number; readonly time: number; readonly code: string }[] = [];
   #time = -1;
@@ -137,11 +134,6 @@ class StepWriter {
     return this.#endBefore(Number.POSITIVE_INFINITY);
   }
 
-  /** Returns the lines of the constants. */
-  constants(): string {
-    return [...this.#authorizations].map(([value, name]) => `  const ${name} = ${literal(value)};\n`).join('');
-  }
-
   #endBefore(order: number): string[] {
     const ended = this.#pending.filter((one) => one.order < order).sort((a, b) => a.order - b.order);
     this.#pending = this.#pending.filter((one) => one.order >= order);
@@ -157,33 +149,24 @@ class StepWriter {
 
   /** Returns the code that sends a request; `undefined` if its body was not kept. */
   #sendSource(request: KeptRequest): string | undefined {
-    const { entry, url, headers, address, file } = request;
+    const { entry, address, file } = request;
     // A body that no route read has no effect. A truncated body or a long file cannot be repeated.
     const isCut = entry.method === 'PUT' && entry.status === 400 && !file;
     const isUnknown = request.isDisconnected && entry.served === undefined && !isAbandoned(request);
     if (request.isBodyDropped || isCut || isUnknown || (file && file.size > MAX_FILE)) return undefined;
-    const body = bodySource(request, this.#partners);
-    const { origin, pathname, search } = new URL(url);
-    const target = `${origin === this.#storageUrl ? STORAGE : origin}${pathname}${this.#partners.hideInQuery(search)}`;
-    const authorization = headers.get('authorization');
+    const { url, headers, body } = readRequest(request, this.secrets);
+    const isStored = new URL(url).origin === this.#storageUrl;
     const init = {
       ...(entry.method !== 'GET' && { method: entry.method }),
       // The client was gone while a fault delayed the request.
       ...(isAbandoned(request) && { signal: expression(`AbortSignal.timeout(${Math.ceil(request.duration)})`) }),
       headers: {
-        ...Object.fromEntries(relevantHeaders(request)),
-        ...(authorization !== null && { authorization: expression(this.#nameOf(authorization)) }),
+        ...Object.fromEntries(headers),
         ...(address !== '127.0.0.1' && { 'x-forwarded-for': address }),
       },
-      ...(body !== undefined && { body: expression(body) }),
+      ...((file || body) && { body: file ? fileSource(file) : bodySource(body) }),
     };
-    return `send(${literal(target)}, ${literal(init)})`;
-  }
-
-  #nameOf(authorization: string): string {
-    const name = this.#authorizations.get(authorization) ?? `authorization${this.#authorizations.size + 1}`;
-    this.#authorizations.set(authorization, name);
-    return name;
+    return `send(${literal(isStored ? url.replace(this.#storageUrl, STORAGE) : url)}, ${literal(init)})`;
   }
 }
 
@@ -195,14 +178,13 @@ const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
 const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 
-function bodySource({ body, file }: HandledRequest, partners: PartnerSecrets): string | undefined {
-  if (file) return `file(${file.size}, ${Math.min(file.size, file.lines)})`;
-  if (!body?.length) return undefined;
-  const text = decode(body);
-  if (text !== undefined) return literal(partners.hideInBody(text));
-  const base64 = btoa(Array.from(body, (byte) => String.fromCharCode(byte)).join(''));
-  return `Uint8Array.from(atob('${base64}'), (character) => character.charCodeAt(0))`;
-}
+const fileSource = ({ size, lines }: NonNullable<HandledRequest['file']>): object =>
+  expression(`file(${size}, ${Math.min(size, lines)})`);
+
+const bodySource = (body: string | Uint8Array = ''): string | object =>
+  typeof body === 'string'
+    ? body
+    : expression(`Uint8Array.from(atob('${base64Of(body)}'), (character) => character.charCodeAt(0))`);
 
 /** A consent of a logged-in session: its cookie is valid in that session only. */
 function consentSource({ entry, url, body }: HandledRequest): string | undefined {

@@ -55,9 +55,9 @@ export function redactBody(body: string): string {
   }
 }
 
-/** An integer stays where it is the status: `code` of an envelope is one. */
+/** An integer stays where it is the status: `code` of an envelope is one. Whether a field is set is not a secret. */
 function hideField(name: string, value: unknown): unknown {
-  if (isSecret(name) && !(name === 'code' && typeof value === 'number')) return HIDDEN;
+  if (isSecret(name) && !(name === 'code' && typeof value === 'number') && typeof value !== 'boolean') return HIDDEN;
   return typeof value === 'string' ? redactText(value) : value;
 }
 

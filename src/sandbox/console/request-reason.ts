@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { advanceBy } from './forms.ts';
+import { parsed } from './highlight.ts';
 import { type Content, type Html, linkButton, note, timeElement } from './html.ts';
-import { parsed } from './snippet-values.ts';
-import { operationOf } from './snippets.ts';
+import { operationOf } from './request-source.ts';
 import { capital, durationText, sentence } from './words.ts';
 
 /** Returns how a request ended: refused by the service, or failed, or not. */
@@ -40,7 +40,7 @@ export function reasonLine(entry: LogEntry): Content {
 }
 
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
-export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number, speed: number): Html {
+export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
   const { status, fault, why = '', freeAt } = entry;
   const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
   if (status === 0) return withoutResponse(entry, recorded, actions);
@@ -54,7 +54,7 @@ export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined
   if (isHalf(fault ?? ''))
     return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST], actions });
   if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)], actions });
-  if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, speed, rule);
+  if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, rule);
   if (status >= 400) return refused(entry, now, rule);
   const title = `Accepted: ${acceptedText(entry, recorded)}`;
   return note(fault === undefined ? 'good' : 'warn', title, { details: rule, actions });
@@ -104,13 +104,10 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
 }
 
 /** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
-function limited(entry: LogEntry, end: number, now: number, speed: number, rule: readonly Content[]): Html {
+function limited(entry: LogEntry, end: number, now: number, rule: readonly Content[]): Html {
   const left = end - now;
-  const seconds = `${Math.ceil(left / 1000)} s`;
-  const countdown = html`<time class="num" data-now="${now}" data-speed="${speed}" data-until="${end}">${seconds}</time>`;
-  const rest = left < 120_000 && speed > 0 ? countdown : durationText(left);
   const time = timeElement(end, now);
-  const when = left > 0 ? html`Free again in ${rest}, ${time}.` : html`It was free again at ${time}.`;
+  const when = left > 0 ? html`Free again in ${durationText(left)}, at ${time}.` : html`It was free again at ${time}.`;
   const advance = left > 0 ? [advanceBy(left, `Advance the clock by ${durationText(left + 999)}`)] : [];
   return note('warn', html`Refused: ${limitText(entry)}. ${when}`, {
     details: [...rule, sentence(`${entry.why}`), clientGets(entry)],

@@ -2,8 +2,8 @@ import type { LogEntry, State } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { wordsOf } from './lists.ts';
 import type { KeptRequest } from './recorder.ts';
+import { decode } from './request-source.ts';
 import { chosenAccount } from './shown-accounts.ts';
-import { decode } from './snippet-values.ts';
 import { count, counted } from './words.ts';
 
 /** Ids in a path, and in fields of a JSON body such as `audience_id`. */
@@ -41,28 +41,21 @@ const isAbout = (console: ConsoleContext, entry: LogEntry, id: number): boolean 
 
 const textOf = (body: KeptRequest['body']): string => (body && decode(body)) ?? '';
 
-/** Returns the requests that match the text and the method of a query, oldest first. */
+/** Returns the requests that match the text and the account of a query, oldest first. */
 export function findRequests(console: ConsoleContext, query: URLSearchParams): readonly LogEntry[] {
   const { log } = console.service.state;
   const words = wordsOf(query);
-  const method = query.get('method') ?? '';
   const { email } = chosenAccount(console, query) ?? {};
-  if (words.length === 0 && method === '' && email === undefined) return log;
+  if (words.length === 0 && email === undefined) return log;
   const matchers = words.map((word) => matcherOf(console, word));
   return log.filter(
-    (entry) =>
-      (method === '' || entry.method === method) &&
-      (email === undefined || entry.account === email) &&
-      matchers.every((matches) => matches(entry)),
+    (entry) => (email === undefined || entry.account === email) && matchers.every((matches) => matches(entry)),
   );
 }
 
 /** Tests for words with a field: `status:429`, `path:/usage`, `id:40` of a resource. Words are in small letters. */
 const FIELDS: Readonly<Record<string, (entry: LogEntry, value: string, console: ConsoleContext) => boolean>> = {
   status: ({ status }, value) => String(status).startsWith(value),
-  method: ({ method }, value) => method.toLowerCase() === value,
-  account: ({ account = '' }, value) => account.toLowerCase().includes(value),
-  fault: ({ fault = '' }, value) => fault.toLowerCase().includes(value),
   path: ({ path }, value) => path.toLowerCase().includes(value),
   key: ({ idempotencyKey = '' }, value) => idempotencyKey.toLowerCase().includes(value),
   id: (entry, value, console) => isAbout(console, entry, Number(value)),

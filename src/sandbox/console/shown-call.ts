@@ -1,37 +1,31 @@
 import { type Call, callSource, expression, sourceOf } from '../admin/call-source.ts';
-import { isSecret, redactText } from './redact-request.ts';
-import { hideInUrl, inTypeScript, variable, withoutVariables } from './snippet-values.ts';
+import { variableName } from './curl-command.ts';
+import { isSecret, redactBody, redactText } from './redact-request.ts';
 
 /** Returns the TypeScript of a call, as {@link shownCall} does, as a statement. */
 export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(sourceOf(method) ?? '', args)};`;
 
-/**
- * Returns a call in source code without credentials, which are variables of the environment, so that it works when it is pasted, and
- * without states, which are long.
- */
+/** Returns a call in source code without credentials, which are variables of the environment, and without states, which are long. */
 export function shownCall(method: string, args: readonly unknown[]): string {
   const name = method.endsWith('.changePassword') ? 'password' : '';
-  const shown = args.map((arg) => hide(arg, name));
-  return inTypeScript(callSource(redactText(method), shown));
+  return callSource(
+    redactText(method),
+    args.map((arg) => hide(arg, name)),
+  );
 }
 
 /** Returns the fields of an action without the credentials in them. */
-export const shownFields = <T extends object>(fields: T): T =>
-  JSON.parse(withoutVariables(JSON.stringify(hide(fields, ''))));
+export const shownFields = <T extends object>(fields: T): T => JSON.parse(redactBody(JSON.stringify(fields)));
 
-/** Returns a value with variables in place of credentials: of a field with all that it holds, in an address. */
+/** Returns a value with variables in place of credentials: of a field with all that it holds. */
 function hide(value: unknown, name: string): unknown {
   // Whether a field is set is not a secret.
-  if (isSecret(name) && value !== undefined && typeof value !== 'boolean') return variable(name);
-  if (value instanceof URL) return hideInUrl(value.href);
-  if (typeof value === 'string') return hideInText(value);
+  if (isSecret(name) && value !== undefined && typeof value !== 'boolean')
+    return expression(`process.env.${variableName(name)}!`);
+  if (value instanceof URL) return redactText(value.href);
+  if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map((item) => hide(item, name));
   if (typeof value !== 'object' || value === null || sourceOf(value) !== undefined) return value;
   if ('version' in value && 'seed' in value) return expression('state');
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, hide(field, key)]));
-}
-
-function hideInText(text: string): string {
-  const { search = '', hash = '' } = /^https?:/i.test(text) && URL.canParse(text) ? new URL(text) : {};
-  return search === '' && hash === '' ? redactText(text) : hideInUrl(text);
 }

@@ -18,6 +18,10 @@ export function dateText(time: number, now?: number): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}${isSame ? '' : ` ${year}`}`;
 }
 
+/** Returns a time of the service, such as `2026-06-15 09:30:00`, in milliseconds; `undefined` if there is none. */
+export const serviceTime = (value: unknown): number | undefined =>
+  typeof value === 'string' ? Date.parse(`${value.replace(' ', 'T')}Z`) : undefined;
+
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['d', 86_400_000],
   ['h', 3_600_000],

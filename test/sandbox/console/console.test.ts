@@ -25,7 +25,7 @@ describe('the pages', () => {
     expect(text).not.toContain('undefined');
   });
 
-  it.each(['q', 'account', 'status', 'kind', 'state', 'type', 'endpoint', 'event', 'to', 'before', 'method'])(
+  it.each(['q', 'account', 'status', 'kind', 'state', 'event', 'to', 'before', 'span'])(
     'escape the parameter %s of their address',
     async (name) => {
       const { request } = await startConsole();
@@ -129,7 +129,7 @@ describe('the pages', () => {
       '100 Queued',
       '1 min later',
       '102 Building',
-      'ended by the operator',
+      'ended by you or your program',
       '107 Additional Info',
       'audience.failed to Up',
       'audience.failed to Down',
@@ -239,15 +239,13 @@ describe('the pages', () => {
     const link = `href="/resources/${id}"`;
     for (const path of ['/requests/req_2', '/clock', '/jobs', '/resources'])
       expect([path, await page(path)]).toEqual([path, expect.stringContaining(link)]);
-    await createAudience('More');
-    expect((await page('/clock')).split('id="due"')[1]).toContain(`${link}><span title="audience ${id}">`);
   });
 
-  it('the page of a resource names whoever has ended its job: a program, or a cancel request', async () => {
+  it('the page of a resource says whether its job was ended, or cancelled by a request', async () => {
     const { api, createAudience, page, sandbox } = await startConsole();
     const id = await createAudience();
     sandbox.jobs.finish('audience', id, 104);
-    expect(await page(`/resources/${id}`)).toContain('ended by sandbox.jobs.finish');
+    expect(await page(`/resources/${id}`)).toContain('ended by you or your program');
     const seed = await createAudience();
     sandbox.jobs.finish('audience', seed, 104);
     const body = { source_audience_id: seed, config: { target_size: 1_000 } };
@@ -277,7 +275,7 @@ describe('the pages', () => {
     const statuses = [...text.matchAll(/<select name="status".*?<\/select>/gs)].map(([list]) =>
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
-    expect(statuses).toEqual(Array(2).fill([104, 107, 400, 404, 422, 499]));
+    expect(statuses).toEqual([[104, 107, 400, 404, 422, 499]]);
     expect(text).toContain('A cohort ends as 4 instead of 104, and as 5 otherwise.');
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
@@ -398,7 +396,7 @@ describe('the pages', () => {
     await api('POST', '/api/v2/audiences/create', { name: "It's" }, { 'idempotency-key': 'k' });
     const text = textOf(await page(`/requests/${sandbox.log[1]?.id}`));
     expect(text).toContain(
-      'Refused: the build budget is used up (1 of 1 an hour, 1 of 300 a day). Free again in 1 h, 01:00:00.',
+      'Refused: the build budget is used up (1 of 1 an hour, 1 of 300 a day). Free again in 1 h, at 01:00:00.',
     );
     expect(text).toContain('Advance the clock by 1 h');
     expect(text).toContain('BuildBudgetError');
@@ -426,7 +424,7 @@ describe('the pages', () => {
     await sandbox.fetch('https://storage.sandbox.invalid/uploads/x?signature=canary6', { method: 'PUT', body: 'y' });
     await act('POST /api/password', { password: 'canary7' });
     await act('POST /api/accounts', { email: 'bo@example.com', password: 'canary8' });
-    const paths = ['/', '/session', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
+    const paths = ['/requests', '/session', ...sandbox.log.map(({ id }) => `/requests/${id}`)];
     const text = (await Promise.all(paths.map((path) => page(path)))).join('');
     expect(text).not.toMatch(/canary|Y2FuYXJ5/);
     expect(text).not.toContain(credentials.password);
@@ -647,20 +645,6 @@ describe('the pages', () => {
     expect(textOf(await page('/requests/req_1003'))).toContain('The console has no such page.');
   });
 
-  it('jobs that end together are one row of what is due', async () => {
-    const { createAudience, page, sandbox, api } = await startConsole();
-    for (let count = 0; count < 3; count++) await createAudience();
-    sandbox.jobs.next('audience', 107);
-    await createAudience();
-    await api('POST', '/api/v2/cohorts/create', { name: 'x' });
-    await sandbox.advance(9.5 * 60_000);
-    const text = textOf(await page('/clock'));
-    expect(text).toContain('3 jobs end at 104 Completed audience 4, audience 5, audience 6');
-    expect(text).toContain('The job of audience 7 ends at 107 Additional Info');
-    expect(text).toMatch(/The job of cohort 8 ends at 4 Completed/);
-    expect(textOf(await page('/clock?q=cohort'))).not.toContain('3 jobs');
-  });
-
   it('an endpoint says what is wrong with it, and its form does not show its credentials', async () => {
     const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
@@ -682,7 +666,6 @@ describe('the pages', () => {
     expect(data.notice).toBe('The webhook endpoint ab is created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toContain('"ab" was disabled');
     expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
     const id = await createAudience('a\u202Eb');
     for (const path of [`/resources/${id}`, '/requests/req_1'])
@@ -749,8 +732,7 @@ describe('the pages', () => {
   it('weigh at most 40 KiB with their assets', async () => {
     const { page, api } = await startConsole();
     for (let count = 0; count < 120; count++) await api('GET', `/api/v2/audiences/${count}`);
-    // The first page is that of the requests.
-    const paths = [...PAGES.slice(1), '/console.js', '/console.css', '/icon.svg'];
+    const paths = [...PAGES, '/console.js', '/console.css', '/icon.svg'];
     const sizes = await Promise.all(paths.map(async (path) => [path, gzipSync(await page(path)).length] as const));
     expect(
       sizes.reduce((sum, [, size]) => sum + size, 0),
@@ -758,17 +740,11 @@ describe('the pages', () => {
     ).toBeLessThan(40 * 1024);
   });
 
-  it('the pages show the reasons of a 107 and the notifications of an account, which the API does not', async () => {
-    const { page, createAudience, sandbox, api } = await startConsole({
-      deliver: async () => new Response(null, { status: 500 }),
-    });
+  it('the pages show the reason of a 107, which the API does not', async () => {
+    const { page, createAudience, sandbox, api } = await startConsole();
     const id = await createAudience();
-    const { id: endpoint } = sandbox.webhooks.create({ url: 'https://example.com/', name: 'Down' });
     sandbox.jobs.finish('audience', id, 107, 'The domain list is empty.');
-    for (let count = 0; count < 19; count++) sandbox.webhooks.test(endpoint);
-    await sandbox.advance(9 * 3_600_000);
     expect(await page('/resources')).toContain('The domain list is empty.');
-    expect(await page('/deliveries')).toContain('was disabled: 20 events in a row could not be delivered.');
     expect(await (await api('GET', `/api/v2/audiences/${id}`)).text()).not.toContain('domain list');
   });
 });
@@ -796,7 +772,8 @@ describe('access over HTTP', () => {
     };
     const statusOf = async (cookie: string) => (await fetch(`${origin}/`, { headers: { cookie } })).status;
     const first = await open();
-    for (const part of token.split('-')) expect(first).not.toContain(part);
+    // Short parts may be there by chance.
+    for (const part of token.split('-').filter(({ length }) => length > 4)) expect(first).not.toContain(part);
     expect(await statusOf(first)).toBe(200);
     const second = await open(first);
     expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);

@@ -10,7 +10,6 @@ import { watchPages } from '../../support/watched-pages.ts';
 
 /** The paths of pages, and their headings. */
 const PAGES = {
-  '/': 'Requests',
   '/start': 'Get started',
   '/requests': 'Requests',
   '/deliveries': 'Deliveries',

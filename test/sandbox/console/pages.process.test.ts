@@ -49,7 +49,7 @@ async function openConsole(options: SandboxOptions = {}, contextOptions: Browser
   });
   const { origin } = new URL(consoleUrl);
   await page.goto(consoleUrl);
-  await page.waitForURL(`${origin}/`);
+  await page.waitForURL(`${origin}/start`);
   const open = async (path: string): Promise<void> => void (await page.goto(`${origin}${path}`));
   /** Waits until a notice shows the TypeScript that does the same, and closes it. */
   const noticed = async (typescript: string): Promise<void> => {
@@ -169,12 +169,6 @@ describe('the console in Chromium', () => {
     await page.getByRole('button', { name: `End audience ${next}` }).click();
     await act('End the job', `sandbox.jobs.finish('audience', ${next}, 104)`, 'dialog[open]');
     await page.getByLabel('Filter by text').fill('');
-    await page.getByRole('button', { name: 'Add an outcome' }).click();
-    await dialog.getByLabel('Kind').selectOption('cohort');
-    await dialog.getByLabel('Status').selectOption('422');
-    await dialog.getByLabel('Duration in seconds').fill('0');
-    await act('Queue the outcome', "sandbox.jobs.next('cohort', { status: 422, duration: 0 })", 'dialog[open]');
-    expect((await client.cohorts.get((await client.cohorts.create({ name: 'C' })).id)).status.id).toBe(5);
 
     await open('/clock');
     await act('Paused', "sandbox.setClock('manual')");
@@ -215,7 +209,7 @@ describe('the console in Chromium', () => {
     await addFault('Half a response');
     await page.getByLabel('Requests', { exact: false }).first().fill('/nothing');
     await act('Add the fault', "sandbox.faults.add({ on: '/nothing', malformed: true, times: 1 })", 'dialog[open]');
-    await act('Remove all…', 'sandbox.faults.clear()');
+    await act('Remove rule 3', 'sandbox.faults.remove(3)');
 
     await open('/limits');
     await page.getByRole('button', { name: 'Change the budget of Example Company' }).click();
@@ -390,9 +384,11 @@ describe('the console in Chromium', () => {
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Add the fault' }).click();
     await page.getByText('applies to audiences.create').waitFor();
-    await page.getByRole('button', { name: 'Remove all…' }).click();
     expect(await violations(page)).toEqual([]);
     await open('/accounts');
+    await page.getByRole('button', { name: /^Revoke token/ }).click();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Issue a token…' }).first().click();
     await page.getByRole('button', { name: 'Issue', exact: true }).click();
     await page.getByText('Copy it now').waitFor();
@@ -434,7 +430,7 @@ describe('the console in Chromium', () => {
     await page.getByText('Open the address that the sandbox has printed.').waitFor();
     expect(await page.getByText('The sandbox does not respond.').count()).toBe(0);
     await page.goto(consoleUrl);
-    await page.waitForURL(/\/$/);
+    await page.waitForURL(/\/requests$/);
     await open('/jobs');
     await page.getByRole('button', { name: `End audience ${second}` }).click();
     await page.getByRole('button', { name: 'End the job' }).click();
@@ -574,11 +570,20 @@ describe('the console in Chromium', () => {
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([path, width]).toEqual([path, 390]);
     }
+    await open('/faults');
+    await page.getByRole('button', { name: 'Add a fault…' }).click();
+    const dialog = page.locator('dialog[open]');
+    const cut = await dialog.evaluate((element) => element.scrollWidth - element.clientWidth);
+    const [delay, inFlight] = await Promise.all(
+      [/^Delay/, /^Keep creates/].map((label) => dialog.getByLabel(label).boundingBox()),
+    );
+    expect(cut).toBe(0);
+    expect((delay?.x ?? 0) + (delay?.width ?? 999)).toBeLessThanOrEqual(inFlight?.x ?? 0);
     const context = await browser.newContext({ javaScriptEnabled: false });
     onTestFinished(() => context.close());
     const plain = await openPage(context);
     await plain.goto(consoleUrl);
-    await plain.waitForURL(`${origin}/`);
+    await plain.waitForURL(`${origin}/requests`);
     const said = await plain.locator('main').evaluate((main) => getComputedStyle(main, '::before').content);
     expect(said).toBe('"Actions need JavaScript."');
     await plain.getByRole('link', { name: '/api/v2/audiences/create' }).first().click();

@@ -15,11 +15,9 @@ function isBusy(part: Element): boolean {
 const labelOf = (element: Element): string | null =>
   element.getAttribute('href') ?? element.getAttribute('aria-label') ?? element.textContent;
 
-/** Replaces the content of a part, but keeps focus, scroll position and open elements. */
+/** Replaces the content of a part, but keeps focus and scroll position. */
 function replace(part: HTMLElement, other: HTMLElement): void {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
-  for (const details of part.querySelectorAll('details[id]'))
-    find(`#${CSS.escape(details.id)}`, other)?.toggleAttribute('open', details.hasAttribute('open'));
   const scrolling = (): Element[] => [...part.querySelectorAll('.tall')];
   const scrolled = scrolling().map(({ scrollTop }) => scrollTop);
   part.replaceChildren(...other.childNodes);
@@ -47,7 +45,7 @@ function show(fresh: Document): void {
 
 /** Shows what has changed, or why it cannot be shown. */
 export async function refresh(): Promise<void> {
-  const response = await fetch(find('main')?.dataset.source ?? location.href).catch(() => undefined);
+  const response = await fetch(location.href).catch(() => undefined);
   const text = await response?.text().catch(() => undefined);
   if (!response || text === undefined) return showLost();
   if (response.status === 401) return showEnded();

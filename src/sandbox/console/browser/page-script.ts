@@ -60,10 +60,9 @@ function runClocks(): void {
     for (const clock of document.querySelectorAll<HTMLElement>('time[data-now]')) {
       const at = shownAt.get(clock) ?? performance.now();
       shownAt.set(clock, at);
-      const { now, speed, until } = clock.dataset;
+      const { now, speed } = clock.dataset;
       const time = Number(now) + (performance.now() - at) * Number(speed);
-      const left = Math.max(0, Math.ceil((Number(until) - time) / 1_000));
-      clock.textContent = until === undefined ? new Date(time).toISOString().slice(11, 19) : `${left} s`;
+      clock.textContent = new Date(time).toISOString().slice(11, 19);
     }
   };
   tick();

@@ -5,7 +5,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, formDialog, input, logInAs, opener, select } from '../forms.ts';
 import { badge, emptyState, foreign, type Html, head, live, menu, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, table } from '../lists.ts';
+import { table } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
 import { accountField, shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
@@ -24,28 +24,18 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       .connections()
       .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
   ]);
-  const list = listView({
-    path: '/accounts',
-    query,
-    id: 'accounts',
-    placeholder: 'Email or organization',
-    matching: search(accounts, query, ({ email, company }) => `${email} ${company.name}`),
-    total: accounts.length,
-    keyOf: ({ id }) => id,
-    caption: 'Accounts, the newest first',
-    columns: [
-      ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
-      ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],
-      ['Resources', 'w3', (account) => count(resourceCount(account))],
-      ['Actions', 'w2', accountActions, 'right'],
-    ],
-    empty: emptyState('No accounts', 'The API responds with 401 until there is one with a token.', create),
-  });
+  const none = emptyState('No accounts', 'The API responds with 401 until there is one with a token.', create);
+  const list = table('Accounts, the newest first', accounts, none, [
+    ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
+    ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],
+    ['Resources', 'w3', (account) => count(resourceCount(account))],
+    ['Actions', 'w2', accountActions, 'right'],
+  ]);
   return {
     title: 'Accounts and tokens',
     content: [
       head('Accounts and tokens', '', [create, live('issue-token', issue)]),
-      list,
+      live('accounts', list),
       html`<h2>Tokens and OAuth connections</h2>`,
       live(
         'tokens',

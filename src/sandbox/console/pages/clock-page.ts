@@ -4,7 +4,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
 import { actionForm, advanceBy, advances, secondsInput } from '../forms.ts';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import { type Content, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { listView, search } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
@@ -61,7 +61,7 @@ function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams)
     id: 'due',
     things: 'events',
     placeholder: 'Kind, id, event or status',
-    matching: grouped(search(tasks, query, ({ description }) => description)),
+    matching: search(tasks, query, ({ description }) => description),
     total: tasks.length,
     keyOf: ({ time, order }) => `${time}_${order}`,
     isAfter,
@@ -70,8 +70,8 @@ function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams)
     columns: [
       ['At', 'w4', ({ time }) => timeElement(time, now)],
       ['In', 'w3', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
-      ['Event', '', ({ title, subjects }) => html`${title} <small>${subjects}</small>`, 'main wrap'],
-      ['Actions', 'w4', (group) => advanceTo(group, now), 'right'],
+      ['Event', '', eventCell, 'main wrap'],
+      ['Actions', 'w4', (task) => advanceTo(task, now), 'right'],
     ],
     empty: emptyState(
       'Nothing is due',
@@ -85,32 +85,11 @@ function isAfter({ time, order }: DueTask, cursor: string): boolean {
   return time > other || (time === other && order > rank);
 }
 
-const advanceTo = ({ time, description }: DueGroup, now: number): Html =>
+const eventCell = ({ href, description }: DueTask): Html =>
+  href === undefined ? foreign(description) : html`<a href="${href}">${foreign(description)}</a>`;
+
+const advanceTo = ({ time, description }: DueTask, now: number): Html =>
   advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${description}`);
-
-/** Tasks of the same name that are due in the same second: the first one, what they do, and what they are about. */
-interface DueGroup extends DueTask {
-  readonly title: Content;
-  readonly subjects: Content;
-}
-
-const MAX_SUBJECTS = 12;
-
-const link = ({ href }: DueTask, text: string): Html =>
-  href === undefined ? foreign(text) : html`<a href="${href}">${foreign(text)}</a>`;
-
-function grouped(tasks: readonly DueTask[]): readonly DueGroup[] {
-  const groups = Map.groupBy(tasks, ({ time, event }) => `${Math.floor(time / 1_000)} ${event}`);
-  return [...groups.values()].flatMap(([first, ...more]): DueGroup[] => {
-    if (!first) return [];
-    if (more.length === 0) return [{ ...first, title: link(first, first.description), subjects: '' }];
-    const all = [first, ...more];
-    const shown = all.slice(0, MAX_SUBJECTS).map((task, index) => [index > 0 ? ', ' : '', link(task, task.subject)]);
-    const rest = all.length - MAX_SUBJECTS;
-    const subjects = rest > 0 ? [shown, ` and ${count(rest)} more`] : shown;
-    return [{ ...first, title: foreign(`${count(all.length)} ${first.event}`), subjects }];
-  });
-}
 
 const RESULTS = {
   completed: ['good', 'completed'],

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { EVENT_TYPES } from '../../admin/webhook-admin.ts';
 import type { Endpoint } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import {
@@ -9,7 +8,7 @@ import {
   groupDeliveries,
   isDelivered,
 } from '../delivery-groups.ts';
-import { actionForm, advanceBy, type Choices, opener } from '../forms.ts';
+import { actionForm, advanceBy, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import {
   badge,
@@ -21,7 +20,6 @@ import {
   httpBadge,
   linkButton,
   live,
-  note,
   timeElement,
   timeline,
 } from '../html.ts';
@@ -29,9 +27,9 @@ import type { Page } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
-import { accountField, chosenAccount, shownAccounts, shownCompanies } from '../shown-accounts.ts';
+import { accountField, chosenAccount, shownCompanies } from '../shown-accounts.ts';
 import { chart, rangeOf } from '../tracks.ts';
-import { count, relativeText, withoutOverrides } from '../words.ts';
+import { count, relativeText } from '../words.ts';
 import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
 
 const PATH = '/deliveries';
@@ -47,17 +45,12 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   );
   const groups = groupDeliveries(attempts, now);
   const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
-  const notes = shownAccounts(console, query).flatMap(({ notifications }) => notifications);
   const segs = live('status', stateSegments(query, groups));
   return {
     title: 'Deliveries',
     content: [
       head('Deliveries', '', create),
       live('endpoints', endpointTable(endpoints, now)),
-      live(
-        'notifications',
-        notes.reverse().map((text) => note('warn', withoutOverrides(text))),
-      ),
       html`<div class="head"><h2>Events</h2>${segs}</div>`,
       deliveryList(console, query, endpoints, groups),
       live('forms', [createDialog(accountField(console, query)), editDialog()]),
@@ -85,6 +78,7 @@ function deliveryList(
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
+  const isInState = ({ state }: DeliveryGroup): boolean => [state, '', null].includes(query.get('state'));
   const eventCell = ({ event }: DeliveryGroup): Content => {
     const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
     const subject = findResource(service, subjectIdOf(event) ?? 0);
@@ -96,8 +90,7 @@ function deliveryList(
     id: 'deliveries',
     placeholder: 'Event, type, endpoint, or text of a body or a response',
     kept: ['state'],
-    selections: selectionsOf(endpoints),
-    matching: search(groups.filter(hasFields(query)), query, textOf),
+    matching: search(groups.filter(isInState), query, textOf),
     isGrowing: true,
     total: groups.length,
     keyOf: ({ event }) => event.order,
@@ -118,20 +111,10 @@ function deliveryList(
   });
 }
 
-function hasFields(query: URLSearchParams): (group: DeliveryGroup) => boolean {
-  const is = (name: string, value: string | number): boolean => [String(value), '', null].includes(query.get(name));
-  return ({ state, event }) => is('state', state) && is('type', event.type) && is('endpoint', event.endpoint.id);
-}
-
-const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup): string =>
-  [id, type, endpoint.name, endpoint.url, body, ...attempts.map(({ response }) => response)].join(' ');
-
-function selectionsOf(endpoints: readonly Endpoint[]): readonly (readonly [string, string, Choices])[] {
-  const types = [...EVENT_TYPES, 'webhook.test'].map((name) => [name, name] as const);
-  const names = endpoints.map(({ id, name }) => [String(id), name.slice(0, 30)] as const);
-  const byType = ['Event type', 'type', [['', 'Any event'], ...types]] as const;
-  return endpoints.length > 1 ? [byType, ['Endpoint', 'endpoint', [['', 'Any endpoint'], ...names]]] : [byType];
-}
+const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup): string => {
+  const responses = attempts.map(({ response }) => response);
+  return [id, type, endpoint.name, `endpoint:${endpoint.id}`, endpoint.url, body, ...responses].join(' ');
+};
 
 const attemptsOf = ({ latest }: DeliveryGroup): Content =>
   html`${latest.delivery.attempt} of 6 ${responseBadge(latest)}`;

@@ -21,7 +21,7 @@ export function endpointTable(endpoints: readonly Endpoint[], now: number): Html
 }
 
 const nameCell = ({ id, name, url }: Endpoint): Html =>
-  html`<a class="name" href="/deliveries?endpoint=${id}">${foreign(name)}</a> <code class="soft">${foreign(redactUrl(url))}</code>`;
+  html`<a class="name" href="/deliveries?q=endpoint:${id}">${foreign(name)}</a> <code class="soft">${foreign(redactUrl(url))}</code>`;
 
 /** Returns the subscribed events in few words. */
 function eventsText(events: readonly string[]): Content {
@@ -47,7 +47,7 @@ const disabledNote = ({ id, name }: Endpoint): Html =>
     details: ['20 deliveries in a row failed all six attempts. It receives no events until you switch it on.'],
     actions: [
       actionForm('POST /api/webhooks/resume', 'Switch on', { values: { id }, label: `Switch on ${name}` }),
-      html`<a href="/deliveries?endpoint=${id}&state=exhausted">Show what gave up</a>`,
+      html`<a href="/deliveries?q=endpoint:${id}&state=exhausted">Show what gave up</a>`,
     ],
   });
 

@@ -9,11 +9,10 @@ import { table } from '../lists.ts';
 /** The fault rules. */
 export function faultsPage({ sandbox, service }: ConsoleContext): Page {
   const rules = sandbox.faults.list();
-  const clear = live('clear', rules.length > 0 ? removeAll(rules.length) : '');
   return {
     title: 'Faults',
     content: [
-      head('Faults', '', [clear, opener('add', 'Add a fault…', { style: 'primary' })]),
+      head('Faults', '', opener('add', 'Add a fault…', { style: 'primary' })),
       html`<p class="hint">Requests that a rule matches fail on purpose. The first rule that matches applies.</p>`,
       live('faults', faultTable(rules)),
       presets(),
@@ -21,12 +20,6 @@ export function faultsPage({ sandbox, service }: ConsoleContext): Page {
     ],
   };
 }
-
-const removeAll = (count: number): Html =>
-  actionForm('DELETE /api/faults', 'Remove all…', {
-    style: 'danger',
-    confirm: [`Remove all ${count} rules?`, 'Requests that they hold continue.'],
-  });
 
 const NO_FAULTS = emptyState('No faults', 'Every request is served.');
 

@@ -1,27 +1,18 @@
 import { html } from 'hono/html';
-import { type JobKind, type RunningJob, statusOf } from '../../jobs.ts';
+import { type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { actionForm, formDialog, input, opener, secondsInput, select } from '../forms.ts';
-import { type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
+import { formDialog, opener, select } from '../forms.ts';
+import { type Content, emptyState, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search, segments } from '../lists.ts';
+import { listView, search } from '../lists.ts';
 import { isJobKind, NAMESPACES, reasonText, resourceLink, resourcesOf } from '../objects.ts';
 import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
 import { smallTrack } from '../tracks.ts';
-import { durationText, relativeText } from '../words.ts';
+import { relativeText, serviceTime } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
-const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
-  ['audience', 'Audiences'],
-  ['lookalike', 'Lookalikes'],
-  ['estimate', 'Estimates'],
-  ['activation', 'Activations'],
-  ['cohort', 'Cohorts'],
-];
-
-const KIND_CHOICES = KINDS.map(([value]) => [value, value] as const);
 const OUTCOMES = [104, 107, 400, 404, 422, 499].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
 
 /** A running job, and when it began and ends. */
@@ -35,24 +26,16 @@ interface TimedJob extends RunningJob {
 /** The running jobs, and the outcomes of the next ones. */
 export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
-  const kind = query.get('kind') ?? '';
   const account = chosenAccount(console, query);
   const jobs = timedJobs(service).filter((job) => !account || job.account === account);
-  const hits = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
-  const matching = hits.filter((job) => kind === '' || job.kind === kind);
-  const kinds = KINDS.map(([value, text]) => [value, text, hits.filter((job) => job.kind === value).length] as const);
-  const choices = segments('Kind', '/jobs', query, 'kind', [['', 'All', hits.length], ...kinds]);
-  const add = opener('outcome', 'Add…', { style: 'small', label: 'Add an outcome' });
+  const matching = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
   return {
     title: 'Jobs',
-    content: html`${head('Jobs', live('kinds', choices))}
-<div class="cols"><div>${jobList(query, matching, jobs.length, service.clock.now())}</div><div>
-<section class="card" aria-labelledby="next-title"><div class="head"><h2 id="next-title">Next outcomes</h2><div class="acts">${add}</div></div>
-<p class="hint">The next job of its kind ends like this. Without an outcome, it completes.</p>
-${live('queued', queuedOutcomes(service))}</section>
+    content: html`${head('Jobs')}
+<div class="cols"><div>${jobList(query, matching, jobs.length, service.clock.now())}</div>
 <section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div></div>
-${endDialog()}${outcomeDialog()}`,
+${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div>
+${endDialog()}`,
   };
 }
 
@@ -62,7 +45,6 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     query,
     id: 'jobs',
     placeholder: 'Name, kind, id or account',
-    kept: ['kind'],
     matching,
     total,
     keyOf: ({ id }) => id,
@@ -99,8 +81,8 @@ function timedJobs({ jobs, clock }: Service): TimedJob[] {
 
 /** Returns how much of a job's time has passed, if it shows when it was created. */
 function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
-  const created = Date.parse(`${String(resource.created_at).replace(' ', 'T')}Z`);
-  if (Number.isNaN(created) || end <= created) return '';
+  const created = serviceTime(resource.created_at);
+  if (created === undefined || end <= created) return '';
   const share = Math.max(0, Math.min(100, Math.round(((now - created) / (end - created)) * 100)));
   const passed = { from: created, to: Math.min(now, end), tone: 'busy', title: `${share} % has passed` } as const;
   const planned = { from: passed.to, to: end, tone: 'busy', title: 'planned', isPlanned: true } as const;
@@ -118,40 +100,16 @@ export function endButton({ kind, id }: Pick<TimedJob, 'kind' | 'id'>): Html {
 
 const REASON = html`<label>Reason <textarea name="reason"></textarea><small>Shown in the console only, as by the service</small></label>`;
 
-const COHORTS = 'A cohort ends as 4 instead of 104, and as 5 otherwise.';
-
 /** Returns the dialog in which a job ends. */
 export const endDialog = (): Html =>
   formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
-    lead: COHORTS,
+    lead: 'A cohort ends as 4 instead of 104, and as 5 otherwise.',
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
       select('Status', 'status', OUTCOMES),
       REASON,
     ],
   });
-
-const outcomeDialog = (): Html =>
-  formDialog('outcome', 'Add an outcome', 'POST /api/jobs/next', 'Queue the outcome', {
-    lead: `The next job of a kind ends with this status; several queue up. ${COHORTS}`,
-    fields: [
-      select('Kind', 'kind', KIND_CHOICES),
-      select('Status', 'status', OUTCOMES),
-      secondsInput('Duration in seconds', 'duration'),
-      input('Reason', 'reason', { placeholder: 'console only' }),
-    ],
-  });
-
-function queuedOutcomes({ jobs }: Service): Content {
-  if (jobs.queued.length === 0) return '';
-  const entries = jobs.queued.map(({ kind, outcome }) => {
-    const { status, reason = '', duration } = typeof outcome === 'number' ? { status: outcome } : outcome;
-    const after = duration === undefined ? '' : html` <small>after ${durationText(duration)}</small>`;
-    const why = reason === '' ? '' : html` <small>${foreign(reason)}</small>`;
-    return html`<li>${kind} ends as ${jobBadge(statusOf(jobs.endStatus(kind, status)))}${after}${why}</li>`;
-  });
-  return html`<ol class="rows">${entries}</ol>${actionForm('DELETE /api/jobs/next', 'Remove all outcomes', { style: 'small' })}`;
-}
 
 const MAX_ENDED = 8;
 
@@ -160,9 +118,8 @@ function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly 
   const resources = accounts.flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)));
   const ended = resources.flatMap((one) => {
     if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
-    // An estimate does not contain it.
-    const updated = one.fields.updated_at ? Date.parse(`${String(one.fields.updated_at).replace(' ', 'T')}Z`) : 0;
-    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? updated }];
+    // An estimate does not contain the time of its update.
+    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? serviceTime(one.fields.updated_at) ?? 0 }];
   });
   if (ended.length === 0) return html`<p class="soft">None has ended yet.</p>`;
   const latest = ended.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, MAX_ENDED);

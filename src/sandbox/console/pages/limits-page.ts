@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import type { SlidingWindow } from '../../sliding-window.ts';
-import type { Company, Token } from '../../state.ts';
+import type { Company } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { actionForm, advanceBy, formDialog, numberInput, opener } from '../forms.ts';
 import { attributesOf, type Content, emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { listView, search } from '../lists.ts';
+import { table } from '../lists.ts';
 import { chosenAccount, shownCompanies } from '../shown-accounts.ts';
 import { windowTrack } from '../tracks.ts';
 import { count, durationText } from '../words.ts';
@@ -14,8 +14,6 @@ const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 
 /** A rolling window: what it limits, and of whom. */
 interface Limit {
-  /** Its rank; the budgets come first. */
-  readonly key: number;
   readonly name: string;
   readonly owner: string;
   readonly account: string;
@@ -29,54 +27,36 @@ export function limitsPage(console: ConsoleContext, query: URLSearchParams): Pag
   const { limits } = console.service;
   return {
     title: 'Limits',
-    content: html`${head('Limits')}<div class="cols"><div>${limitList(console, query)}</div>
+    content: html`${head('Limits')}<div class="cols">${live('limits', limitList(console, query))}
 <section class="card" aria-labelledby="change-title"><h2 id="change-title">Change the rates</h2>
 <p class="hint">Requests of a token, or of an address (login, mint), in any interval. They apply immediately, also to tokens that exist.</p>
 ${live('rates', ratesForm(limits))}</section></div>${budgetDialog()}`,
   };
 }
 
-function limitList(console: ConsoleContext, query: URLSearchParams): readonly Html[] {
+function limitList(console: ConsoleContext, query: URLSearchParams): Html {
   const now = console.service.clock.now();
   const all = [...budgetsOf(shownCompanies(console, query)), ...bucketsOf(console, query)];
-  return listView({
-    path: '/limits',
-    query,
-    id: 'limits',
-    placeholder: 'Limit, token, account or organization',
-    matching: search(all, query, ({ name, owner, account }) => `${name} ${owner} ${account}`).toSorted(
-      (a, b) => b.key - a.key,
-    ),
-    total: all.length,
-    keyOf: ({ key }) => key,
-    caption: 'Build budgets and rate buckets',
-    columns: [
-      [
-        'Limit',
-        '',
-        ({ name, owner, account }) => html`<b>${name}</b> <small>${foreign(owner)} ${foreign(account, ' ')}</small>`,
-        'main wrap',
-      ],
-      ['Used', 'w4', ({ window }) => usedText(window, now), 'wrap'],
-      [
-        'Before and after now',
-        'w4',
-        ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now),
-        'full',
-      ],
-      ['Actions', 'w2', (limit) => actionsOf(limit, now), 'right'],
-    ],
-    empty: emptyState('No organizations', 'An account belongs to one, whose builds are counted.'),
-  });
+  return table('Build budgets and rate buckets', all, NO_LIMITS, [
+    ['Limit', '', limitCell, 'main wrap'],
+    ['Used', 'w4', ({ window }) => usedText(window, now), 'wrap'],
+    ['Before and after now', 'w4', ({ name, owner, window }) => windowTrack(`${name}, ${owner}`, window, now), 'full'],
+    ['Actions', 'w2', (limit) => actionsOf(limit, now), 'right'],
+  ]);
 }
+
+const NO_LIMITS = emptyState('No organizations', 'An account belongs to one, whose builds are counted.');
+
+const limitCell = ({ name, owner, account }: Limit): Html =>
+  html`<b>${name}</b> <small>${foreign(owner)} ${foreign(account, ' ')}</small>`;
 
 const budgetsOf = (companies: readonly Company[]): readonly Limit[] =>
   companies.flatMap((company) => {
-    const { id, name, hourlyBuilds, dailyBuilds } = company;
+    const { name, hourlyBuilds, dailyBuilds } = company;
     const shared = { owner: name, account: '', company };
     return [
-      { ...shared, key: 1e9 - 2 * id, name: 'Builds in the last hour', window: hourlyBuilds },
-      { ...shared, key: 1e9 - 2 * id - 1, name: 'Builds in the last day', window: dailyBuilds },
+      { ...shared, name: 'Builds in the last hour', window: hourlyBuilds },
+      { ...shared, name: 'Builds in the last day', window: dailyBuilds },
     ];
   });
 
@@ -84,9 +64,8 @@ function bucketsOf(console: ConsoleContext, query: URLSearchParams): readonly Li
   const { state, limits } = console.service;
   const chosen = chosenAccount(console, query);
   const tokens = [...state.tokens.values()].filter(({ account }) => !chosen || account === chosen);
-  return tokens.flatMap((token) =>
+  return tokens.reverse().flatMap((token) =>
     [...token.buckets].map(([name, window]) => ({
-      key: keyOf(token, name),
       name: `Bucket ${name}, in the last ${durationText(limits[name].interval)}`,
       owner: `${token.kind} token ${token.id}`,
       account: token.account.email,
@@ -94,8 +73,6 @@ function bucketsOf(console: ConsoleContext, query: URLSearchParams): readonly Li
     })),
   );
 }
-
-const keyOf = ({ id }: Token, name: (typeof BUCKETS)[number]): number => id * BUCKETS.length + BUCKETS.indexOf(name);
 
 function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);

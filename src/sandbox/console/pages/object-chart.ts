@@ -5,7 +5,7 @@ import { type DeliveryGroup, deliveryLane } from '../delivery-groups.ts';
 import type { Html } from '../html.ts';
 import { isJobKind, resourceLink, type ShownResource } from '../objects.ts';
 import { chartCard, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
-import { counted, durationText } from '../words.ts';
+import { counted, durationText, serviceTime } from '../words.ts';
 import { isPollOf } from './object-story.ts';
 
 /** What happened because of a resource. */
@@ -33,9 +33,7 @@ export function timeChart(
     own,
     ...pollLane(requests, resource.id),
     ...groups.toReversed().map(deliveryLane),
-    ...later.slice(-MAX_LANES).map((one) => {
-      return jobLane(console, one, resourceLink(one));
-    }),
+    ...later.slice(-MAX_LANES).map((one) => jobLane(console, one, resourceLink(one))),
   ];
   const all = ['', 'All', rangeOf(lanes, now)] as const;
   const build = ['build', 'Build', buildRange(own, now)] as const;
@@ -55,9 +53,6 @@ function buildRange({ spans = [] }: Lane, now: number) {
 const toneOf = (id: number): Span['tone'] =>
   id === 104 || id === 4 ? 'good' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy';
 
-const timeIn = (value: unknown): number | undefined =>
-  typeof value === 'string' ? Date.parse(`${value.replace(' ', 'T')}Z`) : undefined;
-
 /** Returns the lane of a job: each of its phases, and what is planned. */
 function jobLane(
   { service, history }: ConsoleContext,
@@ -69,8 +64,8 @@ function jobLane(
   const isRunning = jobs.saved.running.has(id);
   const changes = history.changesOf(id);
   // Without an open console, nothing recorded the statuses.
-  const from = changes[0]?.at ?? timeIn(fields.created_at) ?? now;
-  const to = isRunning ? now : (changes.at(-1)?.at ?? timeIn(fields.updated_at) ?? from);
+  const from = changes[0]?.at ?? serviceTime(fields.created_at) ?? now;
+  const to = isRunning ? now : (changes.at(-1)?.at ?? serviceTime(fields.updated_at) ?? from);
   const isEnded = !isRunning && status !== undefined;
   const end = clock.tasks.find(({ task }) => task.type === 'job-end' && task.id === id)?.time ?? now;
   const phases = changes.length > 0 ? changes : [{ at: from, status: status ?? { id: 0, name: '' } }];
@@ -97,6 +92,6 @@ function pollLane(requests: readonly LogEntry[], id: number): readonly Lane[] {
   const marks = polls.map(
     ({ at, status }): Mark => ({ at: Date.parse(at), tone: 'good', title: `${at.slice(11, 19)}: ${status}` }),
   );
-  const name = html`<a href="/requests?q=path:/${id}&method=GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
+  const name = html`<a href="/requests?q=path:/${id}+GET&repeats=all">${counted(polls.length, 'poll')}</a>`;
   return [{ name, label: counted(polls.length, 'successful poll'), marks }];
 }

@@ -101,15 +101,14 @@ function createdLink({ service }: ConsoleContext, created: number | undefined, i
 }
 
 function statusChapter(service: Service, change: StatusChange): Chapter {
-  const { at, status, outcome, cause, inConsole, requests } = change;
+  const { at, status, outcome, cause, requests } = change;
   const reason = outcome === undefined ? '' : reasonText(service, change);
-  const by = inConsole ? 'ended by the operator' : 'ended by sandbox.jobs.finish';
   const parts = [jobBadge(status), reason === '' ? '' : html`<span><bdi>${reason}</bdi></span>`];
   return {
     at,
     order: requests + 0.5,
     parts,
-    ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : by }),
+    ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : 'ended by you or your program' }),
   };
 }
 

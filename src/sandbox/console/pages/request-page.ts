@@ -2,17 +2,17 @@ import { html } from 'hono/html';
 import type { HandledRequest } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
+import { curlOf } from '../curl-command.ts';
 import { actionForm } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import { type Content, emptyState, facts, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
-import { type Page, speedOf } from '../layout.ts';
+import type { Page } from '../layout.ts';
 import { numberOf } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactBody, redactHeader, targetOf } from '../redact-request.ts';
 import { reasonNote } from '../request-reason.ts';
 import { keptText, namedBy } from '../request-search.ts';
-import { shownBody } from '../snippet-values.ts';
-import { curlOf, operationOf } from '../snippets.ts';
+import { decode, operationOf } from '../request-source.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
@@ -31,7 +31,7 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const { method, path, status } = entry;
   const near = (one: LogEntry | undefined, text: string): Html | '' =>
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
-  const reason = reasonNote(entry, recorded, clock.now(), speedOf(clock.mode));
+  const reason = reasonNote(entry, recorded, clock.now());
   const hasKey = recorded?.headers.has('idempotency-key');
   const actions = recorded
     ? [hasKey ? resendForm('Send with a new key', { id, key: 'new' }) : '', resendForm('Send again', { id }, 'primary')]
@@ -96,9 +96,10 @@ function buildsOf({ budget }: LogEntry): Content {
 
 async function details(recorded: HandledRequest): Promise<Html> {
   const key = recorded.headers.get('idempotency-key');
+  const body = recorded.body && decode(recorded.body);
   return html`<div class="cols half">
 <section aria-labelledby="request-title"><h2 id="request-title">Request</h2>${headerList(recorded.headers)}
-${bodyBlock('request-body', shownBody(recorded), recorded.body?.length ?? 0, recorded.file)}</section>
+${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0, recorded.file)}</section>
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
 <h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}

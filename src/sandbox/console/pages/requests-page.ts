@@ -19,15 +19,8 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
   ['faults', 'Faults', ({ fault }) => fault !== undefined],
 ];
 
-const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, method || 'Any method'] as const);
-
 /** Leads to the ways to send a request, which have the address of the sandbox. */
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
-
-const REPEATS = [
-  ['', 'Repeats grouped'],
-  ['all', 'Every request'],
-] as const;
 
 /** A request, and how many there are with the identical reads just before it. */
 interface RequestGroup {
@@ -39,20 +32,17 @@ interface RequestGroup {
 
 const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entry });
 
-const isPlainRead = ({ method, why, fault }: LogEntry): boolean =>
-  method === 'GET' && why === undefined && fault === undefined;
+const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
 
-/** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals of one kind. */
-function groupRepeats({ recorder }: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
-  const isSameRead = (entry: LogEntry, next: LogEntry): boolean =>
-    entry.path === next.path &&
-    isPlainRead(entry) &&
-    isPlainRead(next) &&
-    recorder.find(entry)?.url === recorder.find(next)?.url;
+/** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals that differ in ids. */
+function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
+  const kindOf = ({ status, account, why }: LogEntry, target: string): string =>
+    `${status} ${account} ${why === undefined ? target : withoutIds(`${target} ${why}`)}`;
   const isRepeat = (entry: LogEntry, next: LogEntry): boolean =>
-    entry.status === next.status &&
-    entry.account === next.account &&
-    (isSameRead(entry, next) || (isPlainRefusal(entry) && isPlainRefusal(next) && kindOf(entry) === kindOf(next)));
+    isRepeatable(entry) &&
+    isRepeatable(next) &&
+    entry.method === next.method &&
+    kindOf(entry, targetIn(console, entry)) === kindOf(next, targetIn(console, next));
   const groups: RequestGroup[] = [];
   for (const entry of list) {
     const latest = groups.at(-1);
@@ -65,13 +55,14 @@ function groupRepeats({ recorder }: ConsoleContext, list: readonly LogEntry[]): 
   return groups;
 }
 
-const isPlainRefusal = ({ status, why, fault }: LogEntry): boolean =>
-  status >= 400 && status < 500 && why !== undefined && fault === undefined;
+const isRepeatable = ({ method, status, fault, why }: LogEntry): boolean =>
+  fault === undefined && (why === undefined ? method === 'GET' : status >= 400 && status < 500);
 
-const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
-
-/** Returns what refusals of one kind have in common: the request, but for ids, and the reason. */
-const kindOf = ({ method, path, why = '' }: LogEntry): string => withoutIds(`${method} ${path} ${why}`);
+/** Returns the path of a request, with its query if that is kept. */
+function targetIn({ recorder }: ConsoleContext, entry: LogEntry): string {
+  const recorded = recorder.find(entry);
+  return recorded ? targetOf(recorded) : entry.path;
+}
 
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
@@ -102,10 +93,6 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     id: 'requests',
     placeholder: 'Id, key, reason, any value sent, or path:/usage, key:…, status:429',
     kept: ['status'],
-    selections: [
-      ['Method', 'method', METHODS],
-      ['Repeats', 'repeats', REPEATS],
-    ],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     isGrowing: true,
     total: state.log.length,
@@ -133,10 +120,9 @@ function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Co
 }
 
 function requestCell(console: ConsoleContext, { entry, times, first }: RequestGroup): Html {
-  const recorded = console.recorder.find(entry);
-  const { id, method, path } = entry;
-  const target = recorded ? targetOf(recorded) : path;
-  const shown = path === first.path ? target : withoutIds(path);
+  const { id, method } = entry;
+  const target = targetIn(console, entry);
+  const shown = target === targetIn(console, first) ? target : withoutIds(target);
   const number = times > 1 ? badge('', `× ${count(times)}`) : '';
   return html`${method} ${number} <a href="/requests/${id}" title="${target}"><code><bdi>${shown}</bdi></code></a>`;
 }

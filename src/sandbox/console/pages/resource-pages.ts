@@ -8,7 +8,7 @@ import { type Column, listView, search, segments } from '../lists.ts';
 import { NAMESPACES, type Namespace, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
 import { shownAccounts } from '../shown-accounts.ts';
-import { count } from '../words.ts';
+import { count, serviceTime } from '../words.ts';
 import { SEND } from './requests-page.ts';
 
 const PATH = '/resources';
@@ -55,7 +55,7 @@ function columnsOf(service: Service, hasAccount: boolean): readonly Column<Shown
     ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
     ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
     ...(hasAccount ? [account] : []),
-    ['Created', 'w4', ({ fields }) => createdAt(fields.created_at, now)],
+    ['Created', 'w4', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
   ];
 }
 
@@ -63,9 +63,6 @@ function nameCell(service: Service, resource: ShownResource): Html {
   const reason = reasonText(service, resource);
   return html`${resourceLink(resource)} ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
-
-const createdAt = (time: unknown, now: number): Content =>
-  typeof time === 'string' ? timeElement(`${time.replace(' ', 'T')}Z`, now) : '';
 
 /** Returns the most important facts about a resource. */
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {

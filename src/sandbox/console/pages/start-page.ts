@@ -12,7 +12,6 @@ type Step = readonly [id: string, title: string, content: Content];
 export function startPage(console: ConsoleContext): Page {
   return {
     title: 'Get started',
-    source: '/start',
     content: html`${head('Get started')}
 <p class="hint">The Audience Build and Activation API on your machine. Nothing leaves it, and nothing costs anything.</p>
 <div class="cols"><section aria-label="First steps">${stepList(console)}</section>
@@ -43,8 +42,7 @@ function stepsOf({ addresses }: ConsoleContext): readonly Step[] {
     ['request', 'Send your first request', firstRequest(api)],
     ['job', 'Complete its job', jobStep(api)],
     ['webhook', 'Receive a webhook', WEBHOOK_STEP],
-    ['lost', 'Lose a response without creating a duplicate', lostStep(api)],
-    ['limit', 'Run into a rate limit', limitStep(api)],
+    ['faults', 'Lose a response, or run into a rate limit', FAULTS_STEP],
   ];
 }
 
@@ -56,16 +54,9 @@ or Additional Info to see how it fails; or advance the clock:</p>${commandAt(api
 const WEBHOOK_STEP = html`<p>Register your receiver: the event of the next job that ends is delivered to it, and signed.</p>
 <p>${linkButton('/deliveries#create', 'Create a webhook endpoint')}</p>`;
 
-const lostStep = (
-  api: string,
-): Html => html`<p>The service creates the audience, but its response is lost: the client sends it again with the same key,
-and the service replays its response.</p>${commandAt(api, 'lose', 'sandbox fault add --on audiences.create --cut after --times 1')}`;
-
-const limitStep = (
-  api: string,
-): Html => html`<p>The next read gets a 429: the client waits for as long as <code>Retry-After</code> says, and sends it again.
-Under <a href="/faults">Faults</a>, choose Rate limited, or change the <a href="/limits">limits</a>.</p>
-${commandAt(api, 'limit', 'sandbox fault add --on audiences.list --status 429 --retry-after 5 --times 1')}`;
+const FAULTS_STEP = html`<p>Under <a href="/faults">Faults</a>, choose Response lost: the service creates the audience, the client sends it
+again with the same key, and the service replays its response. Or choose Rate limited: the client waits for as long as
+<code>Retry-After</code> says, and sends it again.</p>`;
 
 const FIRST_PROGRAM = `import { AudienceClient } from 'audience-activation';
 
