@@ -90,7 +90,8 @@ export class FileJournal implements Journal {
       };
       if (!earlier) return uploadAndClaim();
       return claim(earlier.reference).catch((error) => {
-        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+        // The slot has expired. If the earlier claim has created the cohort, the service refuses another claim with its
+        // key.
         if (ValidationError.isInstance(error) && error.errors.upload_reference) return uploadAndClaim();
         throw error;
       });
@@ -201,7 +202,7 @@ export class FileJournal implements Journal {
       const isVoid = outcome === 'not-sent' || outcome === 'refused';
       if (!isVoid || file.failure !== undefined) throw error;
       if (!at) await file.append({ key, refused: idempotencyKey });
-      // The refusal of a repetition says nothing about the request before the crash.
+      // If the service refuses the repeated request, this says nothing about the request before the crash.
       else if (AudienceError.isInstance(error))
         throw withDetails(error, { outcome: 'unknown' }, this.#texts.repeated(key, at));
       throw error;

@@ -91,7 +91,7 @@ export async function openJournal(
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
   try {
-    // Before it is opened: a pipe would wait for somebody who writes to it.
+    // Check this before opening the file, because opening a pipe waits for its writer.
     if (!(await stat(file)).isFile()) throw notRegular(file);
     const handle = await open(file);
     return parseJournal(await readRegular(handle, file).finally(() => handle.close()), file).entries;

@@ -314,6 +314,6 @@ export function createState(origin = 'https://sandbox.invalid') {
 /** Appends to a list of at most `max` entries, dropping the oldest. */
 export function appendBounded<T>(entries: T[], entry: T, max: number): void {
   entries.push(entry);
-  // More than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
+  // Remove more than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
   while (entries.length > max) entries.shift();
 }

@@ -18,7 +18,7 @@ import { reportError } from '../terminal/report-error.ts';
 import { countOf, now, recordOf } from './batch-progress.ts';
 import type { RowState, RowView } from './batch-row.ts';
 
-/** Flags of `run` that the command which continues repeats. */
+/** Flags of `run` to repeat in the command that continues the run. */
 export interface ReportFlags {
   readonly journal?: string;
   readonly download?: string;
@@ -79,7 +79,7 @@ export function checkReport(path: string): void {
     throw usageError(`--report must name a regular file, and ${path} is none.`);
 }
 
-/** Prints and reports how the rows have ended, with the command that continues. Returns the exit code. */
+/** Prints and reports the results of the rows, and the command that continues the run. Returns the exit code. */
 export async function conclude(
   views: readonly RowView[],
   context: Context,
@@ -132,7 +132,7 @@ function wordsOf(name: string, value: string | number | boolean | undefined): st
   return [flag, typeof value === 'number' ? `${value / 1_000}s` : value];
 }
 
-/** Returns the exit code of a row. One that is blocked has done what it can. */
+/** Returns the exit code of a row. A blocked row is not a failure. */
 function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
   if (state === 'refused') return EXIT.refused;

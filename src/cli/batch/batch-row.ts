@@ -6,7 +6,7 @@ import type { JobResource } from '../../spec/job-status.ts';
 import type { Mutex } from '../../util/concurrency.ts';
 import type { BatchRow } from './batch-rows.ts';
 
-/** How far a row is: on its way, or how it has ended. */
+/** State of a row: its current step, or its result. */
 export type RowState =
   | 'waiting'
   | 'importing'
@@ -29,7 +29,7 @@ export interface RowView {
   activation?: number;
   /** Paths of the saved files. */
   files?: readonly string[];
-  /** Why it is blocked, or unknown without an error. */
+  /** Reason why the row is blocked, or why its state is unknown without an error. */
   reason?: string;
   error?: unknown;
 }
@@ -50,7 +50,7 @@ export interface RowGoal {
   readonly folderOf?: ((key: string) => string) | undefined;
 }
 
-/** What a row uses of its batch. Durations are milliseconds. */
+/** The parts of a batch that a row uses. Durations are milliseconds. */
 export interface RowOptions extends RowGoal {
   readonly client: AudienceClient;
   readonly journal: Journal;
@@ -59,7 +59,7 @@ export interface RowOptions extends RowGoal {
   readonly timeout: number;
 }
 
-/** What a row uses of the other rows. */
+/** The parts of a batch that all rows share. */
 export interface RowTurns {
   /** Sends a create when its turn comes. */
   readonly enqueue: (journalKey: string, send: () => Promise<number>) => Promise<number>;
@@ -95,19 +95,19 @@ export function doneOf(
   return folderOf && done?.files === undefined ? undefined : done;
 }
 
-/** Makes a part of a row unused again, and the parts that were created from it. */
+/** Forgets a part of a row, and the parts that were created from it. */
 export async function forgetPart(journal: Journal, row: string, part: string): Promise<void> {
   const parts = Object.values(partsOf(row));
-  // The last part first: if the process ends in between, the next run finds the earlier part again.
+  // Forget the last part first: if the process ends in between, the next run still finds the earlier parts.
   for (const later of parts.slice(parts.indexOf(part)).reverse()) await journal.forget(later);
 }
 
-/** Brings a row to its end: imports its file, builds the audience, activates it and saves the results. */
+/** Processes a row: imports its file, builds the audience, activates it and saves the results. */
 export async function runRow({ key, body, file }: BatchRow, options: RowOptions, turns: RowTurns): Promise<void> {
   const { client, journal, signal, activate, folderOf, timeout } = options;
   const { change } = turns;
   const parts = partsOf(key);
-  // For what the journal has, these compare the row with it, and send nothing.
+  // If the journal contains the request, these calls only compare the row with the journal, and send nothing.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
     const fields = { name, ...(project_id !== undefined && { project_id }) };
@@ -121,7 +121,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
     journal.create(client.activations, parts.activation, { ...activate, audience_id: audience }, { signal });
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
 
-  /** Returns a job that has completed. Creates it unless the journal has it. */
+  /** Returns a job that has completed. Creates the job unless the journal contains it. */
   async function complete<T extends JobResource>(
     jobs: Jobs<T>,
     part: string,
@@ -178,7 +178,9 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   await finish({ audience: audience.id, activation: activation.id, files: saved.map(({ path }) => path) });
 }
 
-/** Removes the parts of a row's files that a killed process has left, as far as the folder can be read and written. */
+/**
+ * Removes partial files that a killed process has left in the folder of a row, if the folder can be read and written.
+ */
 async function removeParts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const parts = names.filter((name) => /^\..+\.[\da-f-]{36}\.part$/.test(name));

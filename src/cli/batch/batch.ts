@@ -19,7 +19,7 @@ export interface BatchOptions extends RowOptions, Pick<QueueOptions, 'budgetWait
   /** Creates the rows again whose jobs failed in an earlier run. */
   readonly retryFailed?: boolean | undefined;
   readonly onChange: (view: RowView) => void;
-  /** Called when creates have to wait, with the number of creates that are left. */
+  /** Called when create requests have to wait, with the number of remaining create requests. */
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
@@ -33,7 +33,7 @@ const FIRST_READS_MS = 60_000;
 const IN_DOUBT =
   'Its create request was in flight. Run this again within 23 hours, and the service creates it only once.';
 
-/** Brings each row to its end. Never rejects. */
+/** Processes all rows. Never rejects. */
 export async function runBatch(rows: readonly BatchRow[], options: BatchOptions): Promise<readonly RowView[]> {
   const { client, journal, activate, onChange } = options;
   const pairs = rows.map((row, at) => ({ row, at, view: { key: row.key, state: 'waiting' } as RowView }));
@@ -79,8 +79,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   const isRunning = (job: JobResource): boolean => client.jobState('audience', job) === 'running';
 
   /**
-   * Reads what earlier runs have created, so that activations of completed audiences go before new audiences. With
-   * `retryFailed`, forgets what has failed.
+   * Reads the audiences that earlier runs have created, so that activations of completed audiences go before new
+   * audiences. With `retryFailed`, forgets the failed ones.
    */
   async function readEarlier({ key }: BatchRow): Promise<void> {
     const parts = partsOf(key);
@@ -105,7 +105,8 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   async function settle({ row, view, at }: (typeof pairs)[number]): Promise<void> {
     const parts = Object.values(partsOf(row.key));
     const change = (fields: Partial<RowView>): void => onChange(Object.assign(view, fields));
-    // What is in doubt goes first, because keys expire; then activations; in each group, the first row first.
+    // Requests whose outcome is unknown go first, because their keys expire, then activations. Each group is in the
+    // order of the rows.
     const rankOf = (part: string) => [isInDoubt(part) ? 0 : 1, part === parts.at(-1) ? 0 : 1, at];
     try {
       await runRow(
@@ -135,11 +136,11 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   return pairs.map(({ view }) => view);
 }
 
-/** Returns the state of a row that an error has ended. */
+/** Returns the state of a row that has failed with an error. */
 function stateOf(error: unknown): RowState {
   const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown' || outcome === 'done') return 'unknown';
-  // If storage does not have the file, that is not a failed job.
+  // A file that storage does not have is not a failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
   return code === 'body-changed' || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';

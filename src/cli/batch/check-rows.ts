@@ -12,7 +12,7 @@ import type { BatchRow } from './batch-rows.ts';
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
 const CHECKED = new Error('The body was checked.');
 
-/** Checks rows as `create` checks their bodies, and reports what the service would certainly refuse. */
+/** Checks rows as `create` checks their bodies, and reports the fields that the service would certainly refuse. */
 export async function checkRows(
   client: AudienceClient,
   rows: readonly BatchRow[],

@@ -15,8 +15,8 @@ const cellPattern = (separator: string): RegExp =>
   new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|\\r|$)`, 'y');
 
 /**
- * Parses CSV as RFC 4180 describes it, or with semicolons or tabs if the header has no comma; empty lines are left out. Unlike readers that accept almost anything, it refuses
- * quotes in the wrong place: a value that was cut off would become part of an audience.
+ * Parses CSV as RFC 4180 describes it, or with semicolons or tabs if the header has no comma; empty lines are left out.
+ * Refuses quotes in the wrong place, because a truncated value would become part of an audience.
  *
  * @throws {CommandError} naming the line.
  */

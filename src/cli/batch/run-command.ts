@@ -57,7 +57,8 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   try {
     const path = temporary === undefined ? journalFile : join(temporary, 'journal');
     const unsent = await unsentOf(rows, path);
-    // A run that continues finishes what exists, and refuses row by row: a window may have passed since it began.
+    // A resumed run finishes its rows and refuses others one by one, because a date window may have passed since the
+    // first run.
     const isBegun = unsent.length < rows.length && !flags.dryRun;
     const refused = await checkRows(client, isBegun ? [] : unsent, goal.activate, output);
     if (refused !== EXIT.done) return refused;
@@ -74,7 +75,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   }
 }
 
-/** Returns the rows of which no create was sent: what an earlier run has created is not held against the windows of today. */
+/** Returns the rows for which no create request was sent. The date windows of today do not apply to the others. */
 async function unsentOf(rows: readonly BatchRow[], path: string): Promise<readonly BatchRow[]> {
   const entries = existsSync(path) ? await readJournal(path) : undefined;
   return rows.filter(({ key, file }) => !entries?.get(file === undefined ? key : partsOf(key).cohort)?.sent);
@@ -108,7 +109,7 @@ async function runRows(
     onChange: (view) => progress.changed(view),
     onLimit({ code }, until, left) {
       const limit =
-        code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no creates';
+        code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no create requests';
       const creates = `${left} create ${left === 1 ? 'request is' : 'requests are'} left`;
       progress.announce(`${limit} until ${timeText(until)}`, ` (${creates}).`);
     },
@@ -134,7 +135,7 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   output.log('warning', `${files}: an earlier run has saved them, and they are not saved again.`);
 }
 
-/** Returns what the flags ask for. */
+/** Returns the options that the flags set. */
 async function goalOf({ activate, download }: RunFlags, context: Context): Promise<RowGoal> {
   const folderOf = download === undefined ? undefined : (key: string): string => join(download, key);
   if (activate === undefined) return { activate: folderOf && {}, folderOf };
@@ -144,7 +145,10 @@ async function goalOf({ activate, download }: RunFlags, context: Context): Promi
   return { activate: fields, folderOf };
 }
 
-/** Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be. */
+/**
+ * Checks that files can be saved in a folder, and creates it if necessary, so that no audience is built whose results
+ * cannot be saved.
+ */
 async function tryFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await rmdir(await mkdtemp(join(folder, '.aud-')));

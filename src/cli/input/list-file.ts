@@ -1,7 +1,7 @@
 import type { Output } from '../terminal/output.ts';
 import { formatAdvice } from './input-text.ts';
 
-/** Bytes at the beginning of a file that are looked at. */
+/** Number of bytes to inspect at the beginning of a file. */
 const HEAD_SIZE = 65_536;
 
 /**

@@ -32,7 +32,8 @@ export async function importCohort(
   [path = '']: readonly string[],
 ): Promise<ExitCode> {
   if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
-  if (flags.name === undefined && isStdin(path)) throw usageError('Name the cohort of standard input with --name.');
+  if (flags.name === undefined && isStdin(path))
+    throw usageError('Standard input has no file name: name the cohort with --name.');
   await context.output.checkFields(undefined, { operation: 'cohorts.create' });
   const client = await context.connect();
   const cohort = await withImportFile(path, context, (file) => createFrom(file, client, context, flags));

@@ -1,6 +1,6 @@
 import { EXIT } from './exit-codes.ts';
 
-/** A section of the help: its rows are a name and what it means. */
+/** A section of the help. Each row has a name and its meaning. */
 export interface HelpTopic {
   readonly title: string;
   readonly rows: readonly (readonly [name: string, meaning: string])[];

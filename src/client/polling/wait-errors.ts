@@ -60,7 +60,7 @@ export const MAX_SLEEP_MS = 60_000;
 /** Maximum outage of a token source, without the machine's sleep, before waits fail: its session has probably ended. */
 const MAX_TOKEN_OUTAGE_MS = 600_000;
 
-/** Measures how long a token source has been failing, from the first failed poll on; a success discards it. */
+/** Measures the duration of a token source's outage, from the first failed poll until a success. */
 export class TokenOutage {
   #failedAt: number | undefined;
   #lastedMs = 0;

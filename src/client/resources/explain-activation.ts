@@ -94,7 +94,7 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   const notices: ActivationRemark[] = [];
   const { status, eligibility, is_activation_allowed } = audience;
   if (status.id !== AUDIENCE_STATUS.completed) {
-    const message = `The audience is at ${statusText(status)}; assumed: only an audience at ${AUDIENCE_STATUS.completed} can be activated.`;
+    const message = `The audience has the status ${statusText(status)}. Only an audience with status ${AUDIENCE_STATUS.completed} can be activated (assumed).`;
     blockers.push({ code: 'not_completed', message });
   }
   const size = sizeBlocker(audience);

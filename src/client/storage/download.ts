@@ -231,7 +231,7 @@ class Download {
   }
 
   #finish(): void {
-    // Firefox does not report that an encoded response was cut off; a custom `fetch` may not report it of any.
+    // Firefox does not report a truncated response if it was encoded. A custom `fetch` might never report one.
     const isComplete = this.#total === undefined ? this.#loaded >= this.#fewest : this.#loaded === this.#total;
     if (!isComplete) throw new Error('the response ended too early');
     this.#report(this.#loaded);

@@ -56,7 +56,7 @@ export async function requestLink(
     if (!target) return response;
     response.body?.cancel().catch(() => {});
     transfer.url = target;
-    // The token goes to no other origin, and not back from there.
+    // Never send the token to another origin, or after a redirect back from one.
     if (!isOwn(target, settings)) transfer.bearer = undefined;
   }
 }

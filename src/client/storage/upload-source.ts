@@ -108,7 +108,7 @@ export class UploadSource {
   async blob(): Promise<Blob> {
     const data = this.#data;
     if (isBlob(data)) {
-      // Chromium shows a deleted file as an empty one, Firefox an empty one that has grown.
+      // Chromium reports size 0 for a deleted file, Firefox for an empty file that has grown.
       if (data.size === 0) await this.#readAll();
       for (const end of [data.slice(0, 1), data.slice(-1)]) {
         const { byteLength } = await end.arrayBuffer().catch((error) => {

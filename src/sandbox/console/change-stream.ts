@@ -49,7 +49,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
       sendIn(MAX_INTERVAL_MS);
     };
     observers.add(observer);
-    // A comment, with which servers send the head of the response: what happens from now on is reported.
+    // Send a comment, so that the server sends the response headers. From now on, the stream reports every change.
     write(':\n\n');
     AbortSignal.any([signal, closed.signal]).addEventListener('abort', () => end());
     sendIn(MAX_INTERVAL_MS);

@@ -33,7 +33,7 @@ export function render(
     ? [topBar(console, pathname, searchParams), sideNavigation(console, pathname, searchParams)]
     : '';
   const shown = typeof content === 'string' ? [head(title), content] : content;
-  // Without spaces between the elements: every page has them.
+  // No spaces between the elements, because every page contains them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
@@ -123,7 +123,7 @@ function accountQuery(query: URLSearchParams): URLSearchParams {
 }
 
 function group(links: readonly Link[], { service }: ConsoleContext, path: string, query: URLSearchParams): Html {
-  // The first page is the one of requests, once there are some.
+  // Once there are requests, the first page lists them.
   const first = service.state.requestCount === 0 ? '/start' : '/requests';
   const current = path === '/' ? first : path;
   const items = links.map(([target, text, beside = 0]) => {

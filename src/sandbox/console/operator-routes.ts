@@ -64,7 +64,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const source = recordedTest(recorder.recording, options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
-  // From the origin of the console: a browser downloads from no other one, and no page contains the signature of a file.
+  // Serve the file from the console's origin: a browser downloads only from the page's origin, and no page contains the
+  // signature of a file.
   app.get('/results/:id/:file', ({ req, notFound }) => {
     const results = service.state.results.get(Number(req.param('id')));
     if (!results?.streams.some((stream) => req.param('file') === `${stream}.csv`)) return notFound();

@@ -125,7 +125,7 @@ class StepWriter {
       return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
     }
     lines.push(...this.#at(started.time));
-    // Whatever began in between has a number between the numbers of the request.
+    // A step that began during the request has a number between the two numbers of the request.
     if (ended.order === started.order + 1) return [...lines, `  expect(await ${call}).toBe(${status});\n`];
     const name = `request${index + 1}`;
     this.#pending.push({ ...ended, code: `  expect(await ${name}).toBe(${status});\n` });
@@ -168,7 +168,7 @@ class StepWriter {
     const authorization = headers.get('authorization');
     const init = {
       ...(entry.method !== 'GET' && { method: entry.method }),
-      // The client was gone while a fault delayed the request.
+      // The client disconnected while a fault delayed the request.
       ...(isAbandoned(request) && { signal: expression(`AbortSignal.timeout(${Math.ceil(request.duration)})`) }),
       headers: {
         ...Object.fromEntries(relevantHeaders(request)),

@@ -14,7 +14,7 @@ export const relevantHeaders = ({ headers }: HandledRequest): (readonly [name: s
   [...headers].filter(([name]) => isSent(name) && !isSecret(name));
 
 function headersOf({ headers }: HandledRequest, body: SnippetBody | undefined): [name: string, value: string][] {
-  // The type of a multipart body contains a boundary, which is another one each time.
+  // The type of a multipart body contains a boundary, which differs in each request.
   const isShown = (name: string): boolean => isSent(name) && !(name === 'content-type' && body?.kind === 'multipart');
   return [...headers].filter(([name]) => isShown(name)).map(([name, value]) => [name, hideInHeader(name, value)]);
 }

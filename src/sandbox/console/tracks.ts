@@ -45,7 +45,7 @@ export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
     ...marks.map(({ at }) => at),
     ...spans.flatMap(({ from, to }) => [from, to]),
   ]);
-  // Not as arguments: there may be thousands.
+  // Do not spread them as arguments: there may be thousands.
   return { from: times.reduce((a, b) => Math.min(a, b), now), to: times.reduce((a, b) => Math.max(a, b), now), now };
 }
 

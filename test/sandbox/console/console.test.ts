@@ -278,7 +278,7 @@ describe('the pages', () => {
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
     expect(statuses).toEqual(Array(2).fill([104, 107, 400, 404, 422, 499]));
-    expect(text).toContain('A cohort ends as 4 instead of 104, and as 5 otherwise.');
+    expect(text).toContain('A cohort ends with status 4 instead of 104, and with status 5 instead of any other.');
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
         expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);

@@ -83,7 +83,7 @@ function listen(report: () => void): Promise<void> {
         events.close();
         resolve();
       };
-      // What has changed between the page and its stream is shown when the stream opens.
+      // When the stream opens, show what has changed since the page was rendered.
       for (const name of ['open', 'change'])
         events.addEventListener(name, () => {
           report();
@@ -116,7 +116,7 @@ export function follow(): void {
   channel.addEventListener('message', () => void update());
   document.addEventListener('visibilitychange', () => void update());
   const report = (): void => channel.postMessage('');
-  // They are missing on a page that is not on loopback.
+  // Web Locks are missing on a page that is not on loopback.
   if (navigator.locks) void navigator.locks.request('stream', () => listen(report));
   else void listen(report);
 }

@@ -105,7 +105,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
       result = await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');
-    // Before the notice: who has read it finds the page up to date.
+    // Update the page first, so that it is current when the user reads the notice.
     await refresh();
   }
   if (result) showResult(result);

@@ -31,7 +31,7 @@ function eventsText(events: readonly string[]): Content {
 
 function detailsOf({ id, previous, consecutiveFailures }: Endpoint, now: number): Content {
   const signatures =
-    previous && previous.until > now ? html`, two signatures until ${timeElement(previous.until, now)}` : '';
+    previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
   const failures = consecutiveFailures > 0 ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
   return html`endpoint ${id}${failures}${signatures}`;
 }

@@ -25,7 +25,7 @@ export function faultsPage({ sandbox, service }: ConsoleContext): Page {
 const removeAll = (count: number): Html =>
   actionForm('DELETE /api/faults', 'Remove all…', {
     style: 'danger',
-    confirm: [`Remove all ${count} rules?`, 'Requests that they hold continue.'],
+    confirm: [`Remove all ${count} rules?`, 'Requests that a rule delays continue.'],
   });
 
 const NO_FAULTS = emptyState('No faults', 'Every request is served.');

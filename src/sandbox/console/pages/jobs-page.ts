@@ -81,7 +81,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     ],
     empty: emptyState(
       'No job is running',
-      'A create starts one: audience, lookalike, estimate, activation, cohort.',
+      'Creating an audience, lookalike, estimate, activation or cohort starts one.',
       SEND,
     ),
   });
@@ -118,7 +118,7 @@ export function endButton({ kind, id }: Pick<TimedJob, 'kind' | 'id'>): Html {
 
 const REASON = html`<label>Reason <textarea name="reason"></textarea><small>Shown in the console only, as by the service</small></label>`;
 
-const COHORTS = 'A cohort ends as 4 instead of 104, and as 5 otherwise.';
+const COHORTS = 'A cohort ends with status 4 instead of 104, and with status 5 instead of any other.';
 
 /** Returns the dialog in which a job ends. */
 export const endDialog = (): Html =>
@@ -160,7 +160,7 @@ function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly 
   const resources = accounts.flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)));
   const ended = resources.flatMap((one) => {
     if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
-    // An estimate does not contain it.
+    // An estimate has no `updated_at`.
     const updated = one.fields.updated_at ? Date.parse(`${String(one.fields.updated_at).replace(' ', 'T')}Z`) : 0;
     return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? updated }];
   });

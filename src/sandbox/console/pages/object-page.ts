@@ -91,7 +91,7 @@ function tree(
 ): Html {
   const seen = new Set<number>();
   const branch = (one: ShownResource): Html | '' => {
-    // A lookalike of a lookalike is below both, once.
+    // List a lookalike of a lookalike only once, although it is below both.
     if (seen.has(one.id)) return '';
     seen.add(one.id);
     const children = childrenOf(one.id);

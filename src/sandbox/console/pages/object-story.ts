@@ -82,7 +82,7 @@ const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part 
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
   const kept = console.recorder.find(entry);
-  // Sorted by its beginning, because its effects come before its end.
+  // Sort a request by its start, because its effects come before its end.
   const at = kept?.started.time ?? Date.parse(entry.at);
   const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
