@@ -24,10 +24,10 @@ export interface JournalOptions {
 }
 
 /**
- * Opens a journal: a file that remembers what was created under which key. If a program is killed at any moment and
- * started again, it creates nothing twice, however much time has passed. One process at a time uses a journal; another
- * one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates everything
- * again.
+ * Opens a journal: a file that remembers which resource was created for each key. If a program is killed at any moment
+ * and started again, it creates nothing twice, however much time has passed. One process at a time uses a journal;
+ * another one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates
+ * everything again.
  *
  * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is no journal, is
  * damaged, or was written for another service; `account-changed` if it was written with another account. With another

@@ -60,7 +60,7 @@ export async function printStatus(
 /** Columns of --dry-run. */
 const COLUMNS = ['key', 'plan', 'audience', 'activation'];
 
-/** Returns whether a create was sent, whatever its outcome is. */
+/** Returns whether a create request was sent, whatever its outcome is. */
 const isSent = ({ id, at }: Partial<JournalEntry> = {}): boolean => id !== undefined || at !== undefined;
 
 /** Returns the state of the latest part of a row that was sent. */

@@ -61,7 +61,7 @@ export interface RowOptions extends RowGoal {
 
 /** The parts of a batch that all rows share. */
 export interface RowTurns {
-  /** Sends a create when its turn comes. */
+  /** Sends a create request when its turn comes. */
   readonly enqueue: (journalKey: string, send: () => Promise<number>) => Promise<number>;
   /** Returns a job of an earlier run that is known to have completed. */
   readonly completed: (journalKey: string) => JobResource | undefined;

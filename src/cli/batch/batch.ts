@@ -29,7 +29,7 @@ const ON_ITS_WAY: readonly RowState[] = ['waiting', 'importing', 'building', 'ac
 /** Time to wait for the first reads of existing audiences, whose activations go before new audiences. */
 const FIRST_READS_MS = 60_000;
 
-/** Reason of a row whose create was in flight when the run ended. */
+/** Reason of a row whose create request was in flight when the run ended. */
 const IN_DOUBT =
   'Its create request was in flight. Run this again within 23 hours, and the service creates it only once.';
 

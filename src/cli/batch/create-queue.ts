@@ -20,13 +20,13 @@ export interface QueueOptions {
   readonly outageWait: number;
   /** Sends a cheap read. Rejects during an outage. */
   readonly probe: () => Promise<unknown>;
-  /** Called when a limit holds creates back. */
+  /** Called when a limit holds create requests back. */
   readonly onLimit: (error: RateLimitError, until: number) => void;
-  /** Called when an outage holds creates back, with the time at which the queue gives up. */
+  /** Called when an outage holds create requests back, with the time at which the queue gives up. */
   readonly onOutage: (error: unknown, until: number) => void;
 }
 
-/** A create that waits for its turn. */
+/** A create request that waits for its turn. */
 interface Item {
   /** Creates with smaller ranks go first. */
   readonly rank: readonly number[];
@@ -37,7 +37,7 @@ interface Item {
   readonly isRepeated?: boolean;
 }
 
-/** Adds a create to a queue. Resolves with the id of what was created. */
+/** Adds a create request to a queue. Resolves with the id of what was created. */
 export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
 
 /** Reason with which unsent create requests end. */
@@ -64,14 +64,14 @@ const isLocal = (error: unknown): boolean =>
   ConfigurationError.isInstance(error) ||
   (FileError.isInstance(error) && error.code !== 'disk-full' && error.code !== 'file-unwritable');
 
-/** Returns whether the service or the journal has refused a create because of its row. */
+/** Returns whether the service or the journal has refused a create request because of its row. */
 export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(error).code) || isLocal(error);
 
 /**
  * Returns a queue that sends one create request after another, so that a killed process leaves at most one with an
  * unknown outcome. If a create request fails, the queue puts it aside and sends the next one. After three failures
- * without a success, or if a read fails when only failed creates are left, the queue waits for the end of the outage,
- * and then sends these creates once more.
+ * without a success, or if a read fails when only failed create requests are left, the queue waits for the end of the
+ * outage, and then sends these create requests once more.
  */
 export function createQueue(options: QueueOptions): AddCreate {
   const { signal, budgetWait, outageWait } = options;
@@ -158,7 +158,7 @@ export function createQueue(options: QueueOptions): AddCreate {
       while (items.length > 0 || failed.length > 0) {
         if (items.length === 0 || failed.length >= OUTAGE_CREATES) await awaitService();
         signal.throwIfAborted();
-        // Choose the next create only now, because an activation may have joined the queue meanwhile.
+        // Choose the next create request only now, because an activation may have joined the queue meanwhile.
         const item = items.sort(byRank).shift();
         if (item) await send(item);
       }
@@ -183,6 +183,6 @@ function byRank({ rank: a }: Item, { rank: b }: Item): number {
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
-/** Returns when a create that a limit has refused may be tried again; `undefined` for other errors. */
+/** Returns when a create request that a limit has refused may be tried again; `undefined` for other errors. */
 const limitOf = (error: unknown): number | undefined =>
   RateLimitError.isInstance(error) ? (error.retryAt?.getTime() ?? Date.now() + DEFAULT_LIMIT_MS) : undefined;

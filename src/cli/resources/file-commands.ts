@@ -63,7 +63,7 @@ async function createFrom(
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);
   return creating.catch((error: unknown) => {
     if (idempotencyKey !== undefined && ConflictError.isInstance(error)) throw importedBefore(error, idempotencyKey);
-    // The file is at the service for 15 minutes: a create can claim it without another upload.
+    // The file is at the service for 15 minutes: a create request can claim it without another upload.
     const key = creating.idempotencyKey ?? '';
     const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
     const claim = ['--name', name, ...project, '--upload-reference', reference, '--idempotency-key', key];

@@ -102,7 +102,7 @@ interface CommandErrorDetails {
   readonly code: CommandErrorCode;
   /** @default the exit code of `code` in {@link COMMAND_ERRORS} */
   readonly exitCode?: ExitCode;
-  /** Outcome of a create, with the key to repeat it with. */
+  /** Outcome of a create request, with the key to repeat it with. */
   readonly outcome?: 'unknown';
   readonly idempotencyKey?: string | undefined;
   /** Command that continues the interrupted work. */
@@ -194,7 +194,7 @@ const PRECEDENCE: readonly ExitCode[] = [
 export const worstOf = (codes: readonly ExitCode[]): ExitCode =>
   PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.done;
 
-/** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
+/** Returns the exit code of an error. The outcome of a create request takes precedence if it is unknown. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (isDryRun(error)) return EXIT.done;

@@ -127,8 +127,9 @@ export class Output {
   }
 
   /**
-   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the stream
-   * cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create is lost.
+   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the
+   * stream cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create
+   * request is lost.
    */
   line(text: string): Promise<void> {
     return new Promise((resolve) => {

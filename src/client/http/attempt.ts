@@ -157,7 +157,7 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
     waiting.timeLeft = timeLeft;
   };
   try {
-    // A custom limiter may ignore its signal: a queue of creates must not wait for it.
+    // A custom limiter may ignore its signal: a queue of create requests must not wait for it.
     await scope.race(call.state.limiter.acquire(call.operation.bucket, { ...request, signal, onQueued }));
   } catch (error) {
     throw heldBackError(error, RateLimitError, call, signal);
@@ -265,8 +265,8 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
 }
 
 /**
- * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds creates back
- * and returns the failure with a `BuildBudgetError`.
+ * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds create
+ * requests back and returns the failure with a `BuildBudgetError`.
  */
 export async function handleRateLimit(
   failed: AttemptFailure,

@@ -95,7 +95,7 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
   } catch (failed) {
     if (!(failed instanceof AttemptFailure)) throw failed;
     const retryOnce = (): Promise<R> => {
-      // The wait for a create in flight lasts until its response is replayed.
+      // The wait for a create request in flight lasts until its response is replayed.
       if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
       return makeAttempt(call, request, signal);
     };

@@ -75,7 +75,7 @@ export interface WaitingEvent extends RequestEvent {
    * - `build-budget`: the build budget of the organization is used up;
    * - `backoff`: the client waits before the next attempt; - `retry-after`: the client waits until the time that the
    * service has named;
-   * - `conflict`: a create under the same idempotency key may still be in flight (409).
+   * - `conflict`: a create request under the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
   /** When the wait is expected to end, if that is known. A `conflict` ends then at the latest. */

@@ -147,7 +147,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   };
   const error = apiError(details, body, call);
   if (response.status < 400) {
-    // A 409 may be about a create in flight.
+    // A 409 may be about a create request in flight.
     const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500 && envelopeCode !== 409;
     return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
   }

@@ -24,7 +24,7 @@ export type Failure =
       readonly final?: boolean;
       readonly conflict?: ConflictReading;
     }
-  /** The build budget refused a create; creates are held back for `wait` milliseconds. */
+  /** The build budget refused a create request; creates are held back for `wait` milliseconds. */
   | { readonly kind: 'budget'; readonly wait: number }
   /** A retry cannot help. */
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
@@ -72,7 +72,7 @@ export class RetryHistory {
   mayBeOwn = false;
   /** The token that the service rejected with a 401, so that the source was asked for another one. */
   rejectedToken: string | undefined;
-  /** Outcome of a create by all failed attempts. */
+  /** Outcome of a create request by all failed attempts. */
   outcome: CreateOutcome = 'not-sent';
   readonly #isCallersKey: boolean;
   #firstConflictAt = 0;
@@ -92,7 +92,7 @@ export class RetryHistory {
     return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
   }
 
-  /** Milliseconds for which the key may still be sent; `Infinity` if the create cannot have happened. */
+  /** Milliseconds for which the key may still be sent; `Infinity` if the create request cannot have happened. */
   get keyTimeLeft(): number {
     if (!this.#unknownSince) return Number.POSITIVE_INFINITY;
     const { monotonic, wall } = this.#unknownSince;
@@ -149,7 +149,7 @@ export interface Retry {
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
 }
 
-/** Maximum time to wait for the response of a create in flight under the same key. */
+/** Maximum time to wait for the response of a create request in flight under the same key. */
 const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -234,7 +234,7 @@ function delayWithin(
   return delay < timeLeft ? delay : undefined;
 }
 
-/** Returns the outcome of a create from one failed attempt alone. */
+/** Returns the outcome of a create request from one failed attempt alone. */
 function attemptOutcome(failure: Failure): CreateOutcome {
   switch (failure.kind) {
     case 'not-sent':

@@ -106,7 +106,10 @@ export function timeoutError(
   });
 }
 
-/** End of the advice to try again: repeating a create with its key replays the response that names the failed resource. */
+/**
+ * End of the advice to try again: repeating a create request with its key replays the response that names the failed
+ * resource.
+ */
 const NEW_BUILD = 'under a new idempotency key, as a new build: for 24 hours, the old key returns this resource.';
 
 /** Creates the error for a job that did not complete. */

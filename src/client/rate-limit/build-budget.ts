@@ -6,7 +6,7 @@ import { isObject } from '../../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
 
-/** A 429 of a create because the build budget is used up. */
+/** A 429 of a create request because the build budget is used up. */
 interface BudgetRefusal {
   /** Milliseconds until the budget allows a create request again. */
   readonly wait: number;

@@ -43,7 +43,7 @@ const AFFINITY = 'AffinityTransactions data needs more than twice as many unique
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((item): boolean => isObject(item)) : [];
 
-/** Returns those reasons or notices of the service that have a code. */
+/** Returns the reasons or notices of the service that have a code. */
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
   objectsIn(list).filter(({ code }) => typeof code === 'string');
 

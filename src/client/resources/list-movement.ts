@@ -5,7 +5,7 @@ import type { DeleteCount } from '../http/delete-counts.ts';
 /** Places where services commonly state the number of rows of a list; none is documented. */
 const TOTAL_PATHS = [['total'], ['meta', 'total'], ['pagination', 'total'], ['meta', 'pagination', 'total']] as const;
 
-/** What is known of a list at the time of one of its pages. */
+/** State of a list at the time of one of its pages. */
 export interface PageMoment {
   /** Deletes of this client when the page was requested. */
   readonly requested: Readonly<DeleteCount>;
@@ -35,8 +35,8 @@ export interface MovingPage<T> {
 }
 
 /**
- * Iterates over the rows of all pages. Where rows have left the list, those behind them have moved up: the walk reads the
- * page again to which they have moved, rather than the next one.
+ * Iterates over the rows of all pages. If rows have left the list, the rows behind them have moved up. The walk then
+ * reads their page again instead of the next page.
  */
 export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, void> {
   const seen = new Set<unknown>();

@@ -12,13 +12,13 @@ interface FieldLogger {
   readonly state: { readonly loggedFields: Set<string> };
 }
 
-/** Creates whose fields the specification does not list: any name may be right. */
+/** Create requests whose fields the specification does not list, so that any name may be right. */
 const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.create'];
 
 /**
- * Logs, once each, fields of a body that are not documented, fields of a query that seem to be misspelt, values that seem
- * to be, options of the call that are in its body, and dates in the wrong order. They are sent as they are: the service
- * may know them.
+ * Logs, once each, fields of a body that are not documented, fields of a query that seem to be misspelt, values that
+ * seem to be, options of the call that are in its body, and dates in the wrong order. Sends them unchanged, because the
+ * service may know them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,
@@ -37,7 +37,7 @@ export function warnOfMisspeltFields(
   }
 }
 
-/** A field that is probably not what the caller means. */
+/** A field that the caller has probably misspelt. */
 interface Mistake {
   readonly field: string;
   readonly problem: string;
@@ -51,8 +51,8 @@ const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
 const OPTION_IN_BODY = 'is an option of the call, not a field of the body: pass it in the second argument.';
 
 /**
- * Yields the mistakes in a value. An open one may have fields that are like no documented one. `options` are the names of
- * options that may be in it by mistake.
+ * Yields the mistakes in a value. An open value may have undocumented fields. `options` are the names of options that
+ * the value may contain by mistake.
  */
 function* mistakesIn(
   value: unknown,

@@ -112,7 +112,7 @@ interface List<T> {
   readonly deletes: DeleteCount;
 }
 
-/** A page to fetch, and the pages before it, as its end is judged by them. */
+/** A page to fetch, with the facts about earlier pages that show whether the list ends. */
 interface PageTask {
   readonly query: PageQuery;
   readonly start: PageStart;
@@ -231,7 +231,7 @@ function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: Dec
 /** Numbers of rows to which services commonly reduce a page. */
 const COMMON_PAGE_SIZES: readonly number[] = [10, 15, 20, 25, 30, 50, 100, 200, 250];
 
-/** Returns whether a page has fewer rows than a page can have: than an earlier one had, or than were requested. */
+/** Returns whether a page has fewer rows than an earlier page, or than requested. */
 function isShort(rows: number, { per_page }: PageQuery, longest: number, { style, size, maxSize }: Paging): boolean {
   // With cursors, the page before the last one may be short, too.
   if (style === 'cursor') return false;

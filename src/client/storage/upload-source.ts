@@ -127,7 +127,10 @@ export class UploadSource {
     });
   }
 
-  /** Reads a file after a failed attempt, and records if it has changed. Firefox shows only at its end that it has grown. */
+  /**
+   * Reads a file after a failed attempt, and records if it has changed. Firefox shows only at the end of a file that
+   * the file has grown.
+   */
   async verify(signal: AbortSignal): Promise<void> {
     try {
       await abortable(this.blob(), signal);
@@ -159,7 +162,7 @@ export class UploadSource {
 const PIECE_SIZE = { slow: 65_536, fast: 1_048_576 } as const;
 /** Buffers of the sender and its socket take the first bytes immediately, however slow the connection is. */
 const MIN_MEASURED_BYTES = 16 * 2 ** 20;
-/** A connection that is at least as fast gets large pieces. */
+/** Speed from which a connection gets large pieces. */
 const FAST_BYTES_PER_MS = (10 * 2 ** 20) / 1_000;
 
 /** Returns the size of the next piece after `bytes` were passed on in `ms` milliseconds. Pure. */

@@ -22,9 +22,9 @@ export interface Outcome {
   /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
   readonly service: Service;
-  /** Result of its call or of `run`; of several calls, their number. */
+  /** Result of its call or of `run`; the number of calls if there are several. */
   readonly result: unknown;
-  /** The changes that happened while it was done. */
+  /** The changes that happened during the action. */
   readonly happened: Advance;
 }
 
@@ -36,11 +36,11 @@ export interface Action {
   /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
   readonly fields: readonly string[] | undefined;
   /**
-   * Returns the calls of the sandbox's own methods that do the action, and that a program would make: the methods check what is not
-   * checked here.
+   * Returns the calls of the sandbox's methods that execute the action, as a program would make them. The methods also
+   * check the fields.
    */
   call?(subject: Subject, fields: JsonObject, service: Service): Call | readonly Call[];
-  /** Does the part for which the sandbox has no method, after its calls. */
+  /** Does the work for which the sandbox has no method, after its calls. */
   run?(subject: Subject, fields: JsonObject): unknown;
   /** Returns the response's body. @default the fields that were sent */
   respond?(outcome: Outcome): object;

@@ -6,13 +6,13 @@ import type { Owner } from './objects.ts';
 /** The effect of a task, in words. */
 interface Description {
   readonly description: string;
-  /** Its resource or event, and the words for several that do the same, such as "jobs end at 104 Completed". */
+  /** Its resource or event, and the text for several tasks of this kind, such as "jobs end at 104 Completed". */
   readonly subject: string;
   readonly event: string;
   /** Lane of the chart of the clock: the name of an endpoint, or of the kind of task. */
   readonly lane: string;
   readonly owner: Owner | undefined;
-  /** Page of what it is about, if it has one. */
+  /** Page about its resource or event, if there is one. */
   readonly href?: string;
 }
 

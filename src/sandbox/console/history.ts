@@ -6,15 +6,15 @@ import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { findResource, type Owner } from './objects.ts';
 import { count, counted } from './words.ts';
 
-/** A status that a job had, and who has changed it. */
+/** A status of a job, and who set it. */
 export interface StatusChange extends JobChange {
-  /** `true` if somebody has done it in the console. */
+  /** `true` if a user of the console did it. */
   readonly inConsole: boolean;
   /** Number of requests before it. */
   readonly requests: number;
 }
 
-/** One thing that happened, in the chart of the clock. */
+/** An event in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'disabled';
@@ -24,7 +24,7 @@ export interface HappenedAt {
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
 }
 
-/** The time of an action, and what happened meanwhile. */
+/** The time of an action, and the events during the action. */
 export interface Advance {
   readonly from: number;
   to: number;
@@ -37,14 +37,14 @@ const MAX_JOBS = 10_000;
 /** Most events that are kept. */
 const MAX_EVENTS = 10_000;
 
-/** The statuses of jobs, and what an action does, while a console is open. */
+/** Records the statuses of jobs and the effects of actions while a console is open. */
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
   #isInConsole = false;
   /** The actions that are being done. */
   readonly #current = new Set<Advance>();
-  /** What has happened since the console was opened; the latest part. */
+  /** The latest events since the console was opened. */
   #all: Advance;
 
   constructor(service: Service) {
@@ -58,7 +58,7 @@ export class History {
     });
   }
 
-  /** Forgets everything: another state has replaced the present one. */
+  /** Forgets everything, because a loaded state has replaced the current one. */
   clear(): void {
     this.#jobs.clear();
     this.#all = this.#begin();
@@ -68,7 +68,7 @@ export class History {
     return { from: this.#service.clock.now(), to: 0, events: [] };
   }
 
-  /** What has happened since the console was opened; the latest part. */
+  /** The latest events since the console was opened. */
   get all(): Advance {
     return { ...this.#all, to: this.#service.clock.now() };
   }
@@ -89,7 +89,7 @@ export class History {
     return this.#jobs.get(id) ?? [];
   }
 
-  /** Does something in the name of whoever uses the console; what follows from it later is not theirs. */
+  /** Executes an action of a console user. Later consequences do not count as theirs. */
   inConsole<T>(act: () => T): T {
     this.#isInConsole = true;
     try {
@@ -99,7 +99,7 @@ export class History {
     }
   }
 
-  /** Returns what happens while something is done. */
+  /** Returns the events during an action. */
   async during(act: () => Promise<void>): Promise<Advance> {
     const { clock } = this.#service;
     const happened: Advance = { from: clock.now(), to: 0, events: [] };
@@ -153,7 +153,7 @@ export function totalsOf({ events }: Advance) {
   };
 }
 
-/** Returns what has happened, in words. */
+/** Returns the events as text. */
 export function happenedText(advance: Advance): string {
   const { jobs, deliveries, disabled } = totalsOf(advance);
   const { succeeded, failed } = deliveries;

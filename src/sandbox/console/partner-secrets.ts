@@ -7,8 +7,8 @@ const OWN =
 const isPartner = (name: string): boolean => isSecret(name) && !OWN.test(name);
 
 /**
- * Replaces credentials of others, such as a delivery partner, with placeholders. Equal credentials get the same
- * placeholder, so that a test repeats them where the session did.
+ * Replaces credentials of others, such as a delivery partner, with placeholders. Equal credentials get equal
+ * placeholders, so that a test also repeats equal credentials.
  */
 export class PartnerSecrets {
   readonly #placeholders = new Map<string, string>();

@@ -8,7 +8,7 @@ import { FORBIDDEN_METHODS } from './resend.ts';
 import { decode } from './snippet-values.ts';
 import { relevantHeaders } from './snippets.ts';
 
-/** Options that a recording continues with; the others follow from it, or have no effect on responses. */
+/** Options to repeat in the test. The others are part of the state, or do not affect responses. */
 const KEPT_OPTIONS = [
   'contract',
   'jobs',
@@ -22,13 +22,13 @@ const STORAGE = 'https://storage.sandbox.invalid';
 /** Statuses that follow from the connection: a length that is missing, a `Host` that is not known. */
 const NOT_REPEATED: readonly number[] = [411, 421];
 
-/** Largest file that a test sends in place of the one that was uploaded, in bytes. */
+/** Maximum size of a file that a test sends in place of an uploaded file, in bytes. */
 const MAX_FILE = 2 ** 26;
 
 /**
- * Returns a test for vitest that repeats a recording in a sandbox and expects the same statuses. It continues with the state at
- * the start of the recording. Every step begins at its time, a request that overlapped with others ends after them, and receivers of
- * webhooks respond as they did.
+ * Returns a test for vitest that repeats a recording in a sandbox and expects the same statuses. It continues with the
+ * state at the start of the recording. Each step begins at its recorded time, overlapping requests end in the recorded
+ * order, and webhook receivers return the recorded statuses.
  */
 export function recordedTest(recording: Recording, options: SandboxOptions, storageUrl: string): string {
   const { state, startedAt, limits, faults, steps, receivers } = recording;
@@ -187,11 +187,13 @@ class StepWriter {
   }
 }
 
-/** Returns whether the client was gone before the service has acted. */
+/** Returns whether the client disconnected before the service acted. */
 const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
   isDisconnected && entry.served === undefined && entry.fault !== undefined;
 
-/** Returns the status that the client of the test receives: it stays connected where the one before was gone. */
+/**
+ * Returns the status that the test's client receives, which stays connected even if the recorded client disconnected.
+ */
 const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 

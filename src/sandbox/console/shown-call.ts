@@ -6,8 +6,8 @@ import { hideInUrl, inTypeScript, variable, withoutVariables } from './snippet-v
 export const typescriptOf = ([method, ...args]: Call): string => `${shownCall(sourceOf(method) ?? '', args)};`;
 
 /**
- * Returns a call in source code without credentials, which are variables of the environment, so that it works when it is pasted, and
- * without states, which are long.
+ * Returns a call in source code, without states, and with environment variables in place of credentials, so that it can
+ * be pasted.
  */
 export function shownCall(method: string, args: readonly unknown[]): string {
   const name = method.endsWith('.changePassword') ? 'password' : '';
@@ -19,7 +19,10 @@ export function shownCall(method: string, args: readonly unknown[]): string {
 export const shownFields = <T extends object>(fields: T): T =>
   JSON.parse(withoutVariables(JSON.stringify(hide(fields, ''))));
 
-/** Returns a value with variables in place of credentials: of a field with all that it holds, in an address. */
+/**
+ * Returns a value with variables in place of credentials: secret fields with their content, and credentials in
+ * addresses.
+ */
 function hide(value: unknown, name: string): unknown {
   // Whether a field is set is not a secret.
   if (isSecret(name) && value !== undefined && typeof value !== 'boolean') return variable(name);

@@ -1,11 +1,11 @@
 import type { HandledRequest } from '../service.ts';
 import { isSecret, redactBody, redactText } from './redact-request.ts';
 
-/** Marks a place where a variable stands in a string; nothing that others have sent can contain it. */
+/** Marks the place of a variable in a string. Received data cannot contain it. */
 const MARK = `\uE000${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${MARK}(\\w+)\uE001`, 'g');
 
-/** Returns a string in place of a credential, which stands for a variable of the environment. */
+/** Returns a placeholder for a credential, which becomes an environment variable. */
 export const variable = (name: string): string =>
   `${MARK}${name
     .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
@@ -124,7 +124,7 @@ export const inTypeScript = (code: string): string =>
     .replaceAll(new RegExp(`${MARK}(\\w+)\uE001'`, 'g'), "' + process.env.$1")
     .replaceAll(MARKED, "' + process.env.$1 + '");
 
-/** Returns text in which nothing shows that a variable stands for a credential. */
+/** Returns text without the marks of variables. */
 export const withoutVariables = (text: string): string => text.replaceAll(MARKED, '…');
 
 /** Returns a string as a shell argument, in which the shell replaces variables. */

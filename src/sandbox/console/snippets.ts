@@ -19,7 +19,7 @@ function headersOf({ headers }: HandledRequest, body: SnippetBody | undefined): 
   return [...headers].filter(([name]) => isShown(name)).map(([name, value]) => [name, hideInHeader(name, value)]);
 }
 
-/** Longest file that a snippet contains. */
+/** Maximum size of a file in a snippet. */
 const MAX_FILE = 20_000;
 
 /** Returns the curl command that sends a request again. Credentials are variables of the environment. */

@@ -24,7 +24,7 @@ const KINDS: readonly (readonly [kind: JobKind, plural: string])[] = [
 const KIND_CHOICES = KINDS.map(([value]) => [value, value] as const);
 const OUTCOMES = [104, 107, 400, 404, 422, 499].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
 
-/** A running job, and when it began and ends. */
+/** A running job, with its start and end. */
 interface TimedJob extends RunningJob {
   readonly id: number;
   readonly end: number;
@@ -97,7 +97,7 @@ function timedJobs({ jobs, clock }: Service): TimedJob[] {
   return running.sort((a, b) => b.id - a.id);
 }
 
-/** Returns how much of a job's time has passed, if it shows when it was created. */
+/** Returns the elapsed share of a job's duration, if its creation time is known. */
 function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
   const created = Date.parse(`${String(resource.created_at).replace(' ', 'T')}Z`);
   if (Number.isNaN(created) || end <= created) return '';

@@ -21,7 +21,7 @@ const GROUPS: readonly (readonly [value: string, text: string, has: (entry: LogE
 
 const METHODS = ['', 'GET', 'POST', 'PUT', 'DELETE'].map((method) => [method, method || 'Any method'] as const);
 
-/** Leads to the ways to send a request, which have the address of the sandbox. */
+/** Link to the ways to send a request. */
 export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 
 const REPEATS = [
@@ -29,7 +29,7 @@ const REPEATS = [
   ['all', 'Every request'],
 ] as const;
 
-/** A request, and how many there are with the identical reads just before it. */
+/** A request, and the number of identical reads just before it, including itself. */
 interface RequestGroup {
   readonly entry: LogEntry;
   times: number;
@@ -42,7 +42,7 @@ const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entr
 const isPlainRead = ({ method, why, fault }: LogEntry): boolean =>
   method === 'GET' && why === undefined && fault === undefined;
 
-/** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals of one kind. */
+/** Groups consecutive requests: equal reads with equal results, such as polls, and refusals of one kind. */
 function groupRepeats({ recorder }: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
   const isSameRead = (entry: LogEntry, next: LogEntry): boolean =>
     entry.path === next.path &&
@@ -70,7 +70,7 @@ const isPlainRefusal = ({ status, why, fault }: LogEntry): boolean =>
 
 const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
 
-/** Returns what refusals of one kind have in common: the request, but for ids, and the reason. */
+/** Returns the common part of refusals of one kind: the request without ids, and the reason. */
 const kindOf = ({ method, path, why = '' }: LogEntry): string => withoutIds(`${method} ${path} ${why}`);
 
 /** The requests as they come, filtered by the query. */
@@ -148,7 +148,7 @@ function explainGroup(console: ConsoleContext, { entry, times, first }: RequestG
   return html`${explain(console, entry)} <span class="soft">${since}.</span> <a href="${all}">Show all ${count(times)}</a>`;
 }
 
-/** Returns why a request was refused, with the name that it had sent, and what it has created. */
+/** Returns the reason why a request was refused, the name that it sent, and the resource that it created. */
 function explain(console: ConsoleContext, entry: LogEntry): Content {
   const line = reasonLine(entry);
   const created = createdText(console, entry);
@@ -159,7 +159,7 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
   return created === '' ? reason : [reason, '; ', created];
 }
 
-/** Returns what a request has created, and what has become of it. */
+/** Returns the resource that a request created, and its current state. */
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   const id = entry.createdId;
   if (id === undefined) return '';
