@@ -56,11 +56,15 @@ const processes = {
     include: ['test/**/*.process.test.ts'],
     exclude: [
       ...(browserMissing
-        ? ['test/examples/browser{,-session,-layout,-progress}.*', 'test/node/sign-in-chromium.*']
+        ? [
+            'test/examples/browser{,-session,-layout,-progress}.*',
+            'test/node/sign-in-chromium.*',
+            'test/sandbox/console/pages.*',
+          ]
         : []),
       ...(redisMissing ? ['test/redis/**', 'test/examples/{fleet,queue-worker}.*'] : []),
       ...(postgresMissing ? ['test/examples/pg-boss-worker.*'] : []),
-      ...(terminalMissing ? ['test/cli/terminal.*'] : []),
+      ...(terminalMissing ? ['test/cli/terminal/terminal.*'] : []),
     ],
     // Processes are awaited more than they compute.
     maxWorkers: 3,

@@ -6,7 +6,14 @@
  * The service is a sandbox in this process. For the real service, register the backend's public address in the console,
  * and pass the webhook secret that the console shows.
  */
-import { AudienceClient, AudienceError, JobError, RateLimitError, ValidationError } from 'audience-activation';
+import {
+  AUDIENCE_STATUS,
+  AudienceClient,
+  AudienceError,
+  JobError,
+  RateLimitError,
+  ValidationError,
+} from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 import { createWebhookReceiver } from 'audience-activation/webhooks';
 import fastify from 'fastify';
@@ -14,7 +21,7 @@ import { webhookRoute } from './support/webhook-route.ts';
 
 const sandbox = createSandbox({
   clock: { speed: 120 },
-  jobs: { outcome: ({ name }) => (name.endsWith('3') ? 107 : 104) },
+  jobs: { outcome: ({ name }) => AUDIENCE_STATUS[name.endsWith('3') ? 'additionalInfo' : 'completed'] },
 });
 const account = sandbox.accounts.create({ email: 'demo@example.com', password: 'a password of the sandbox' });
 const service = await sandbox.listen();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { wireAudience } from '../test/support/wire-audience.ts';
 import { sourceFiles } from './source-files.ts';
 
 /**
@@ -17,30 +18,11 @@ const root = resolve(process.argv[2] ?? '.');
 const source = pathToFileURL(join(root, 'src/')).href;
 const { AudienceClient } = await import(`${source}index.ts`);
 
-const common = { name: 'Visitors', created_at: '2026-11-20 10:00:00', updated_at: '2026-11-20 10:00:00' };
-const audience = {
-  ...common,
-  id: 42,
-  status: { id: 104, name: 'Completed' },
-  is_cohort: false,
-  is_lookalike: false,
-  results_count: 1200,
-  is_activation_allowed: 1,
-  eligibility: {
-    allowed: true,
-    reasons: [],
-    notices: [],
-    metrics: { unique_eids: 1200, unique_scids: null, eid_scid_ratio: null, is_affinity: false },
-  },
-  source_audience: null,
-  created_by: { name: 'Ada', email: 'ada@example.com' },
-  project: null,
-  operator: null,
-  dataset: [],
-};
 const cohort = {
-  ...common,
   id: 42,
+  name: 'Visitors',
+  created_at: '2026-11-20 10:00:00',
+  updated_at: '2026-11-20 10:00:00',
   status: { id: 4, name: 'Completed' },
   total_eids: 2,
   project: null,
@@ -51,7 +33,7 @@ const reservation = { reference: 'ref', url: 'https://storage.example.com/x', ex
 
 function dataFor(path: string): unknown {
   if (path.endsWith('/uploads/create')) return reservation;
-  return [path.includes('/cohorts') ? cohort : audience];
+  return [path.includes('/cohorts') ? cohort : wireAudience()];
 }
 
 const client = new AudienceClient({

@@ -1,3 +1,4 @@
+import { AUDIENCE_STATUS } from 'audience-activation';
 import { createSandbox } from 'audience-activation/sandbox';
 
 /** Serves a sandbox until the parent process disconnects. Builds named "… cannot be built" end at 107. */
@@ -7,7 +8,7 @@ const sandbox = createSandbox({
   // Uploads take real time, so the 15 minutes to claim a file must not pass faster.
   limits: { claimWindow: 15 * 60_000 * speed },
   jobs: {
-    outcome: ({ name }) => (name.includes('cannot be built') ? 107 : 104),
+    outcome: ({ name }) => AUDIENCE_STATUS[name.includes('cannot be built') ? 'additionalInfo' : 'completed'],
     duration: ({ id }) => (5 + (id % 7)) * 60_000,
   },
 });

@@ -82,7 +82,7 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
  * Parses a journal. A last line that was cut off is left out, also if it is the header: nothing was sent before it was
  * complete.
  *
- * @throws {JournalError} `journal-invalid` if it is no journal, is damaged, or belongs to another service.
+ * @throws {JournalError} `journal-invalid` if it is not a journal, is damaged, or belongs to another service.
  * @param service Address of the service. @default the address in the journal
  */
 export function parseJournal(bytes: Buffer, path: string, service?: string): JournalContent {

@@ -14,10 +14,14 @@ export class JournalTexts {
     this.#path = path;
   }
 
-  bodyChanged(key: string, { id, at }: JournalEntry): JournalError {
+  bodyChanged(key: string, { id, at, kind, file }: JournalEntry): JournalError {
     if (id !== undefined) {
       const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
-      return this.#error('body-changed', key, message, 'Use another key.');
+      const advice =
+        kind === 'cohorts' && !file
+          ? 'If only the upload of its file is new, use that id, and call `journal.import` from now on. For another list, use another key.'
+          : 'Use another key.';
+      return this.#error('body-changed', key, message, advice);
     }
     const message = `The outcome of "${key}" is not known, and its body has changed.`;
     const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;

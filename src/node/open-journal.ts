@@ -29,9 +29,9 @@ export interface JournalOptions {
  * another one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates
  * everything again.
  *
- * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is no journal, is
- * damaged, or was written for another service; `account-changed` if it was written with another account. With another
- * token than before, one resource of the journal is read to find that out.
+ * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is not a journal,
+ * is damaged, or was written for another service; `account-changed` if it was written with another account. With
+ * another token than before, one resource of the journal is read to find that out.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
  * @example await using journal = await openJournal('regions-2026-11-24.journal', client); const id = await
@@ -82,7 +82,7 @@ export async function openJournal(
 /**
  * Returns what a journal contains about each key, without its lock: also while another process uses it.
  *
- * @throws {JournalError} `journal-invalid` if the file is no journal, or is damaged.
+ * @throws {JournalError} `journal-invalid` if the file is not a journal, or is damaged.
  * @throws {FileError} `file-unreadable` if the file cannot be read, or there is none.
  *
  * @example

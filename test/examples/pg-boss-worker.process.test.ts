@@ -2,19 +2,11 @@ import { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type PgBossTask, QUEUE_OPTIONS } from '../../examples/support/pg-boss-queue.ts';
 import { type Postgres, startPostgres } from '../../examples/support/postgres.ts';
-import { stopWorker } from '../../examples/support/worker-process.ts';
 import { runProgram } from '../support/run-program.ts';
 import { seeded } from '../support/seeded.ts';
 import { failureOf } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
-import {
-  checkKilledWorkers,
-  countByName,
-  limits,
-  type QueueUnderTest,
-  startService,
-  startWorkers,
-} from './support/killed-workers.ts';
+import { checkKilledWorkers, checkStoppedWorker, limits, type QueueUnderTest } from './support/killed-workers.ts';
 
 let postgres: Postgres;
 beforeAll(async () => {
@@ -54,7 +46,7 @@ describe('examples/pg-boss-worker.ts', () => {
     const { stdout, stderr } = await start({ DATABASE_URL: '' });
     expect(stdout.trim().split('\n')).toEqual([
       'The first worker ended with SIGKILL.',
-      expect.stringMatching(/^9 jobs completed: 9 audiences, [1-5] responses were repeated\.$/),
+      expect.stringMatching(/^9 jobs completed: 9 audiences, [1-9]\d* responses were repeated\.$/),
       'The other workers ended with 0, 0, 0.',
     ]);
     expect(stderr).toBe('');
@@ -84,21 +76,6 @@ describe('workers of pg-boss', () => {
 
   it('end after SIGTERM without waiting for builds, which other workers continue', async () => {
     const queue = await createQueue();
-    const { sandbox, account, url, client } = await startService();
-    sandbox.setClock('manual');
-    const names = ['One', 'Two'];
-    await queue.add(names);
-    const task = taskFor(queue.name, { baseUrl: url, token: account.token('api') });
-    const [first] = startWorkers(program, task, 1);
-    const creates = (): number => sandbox.log.filter(({ method }) => method === 'POST').length;
-    await expect.poll(creates).toBe(2);
-    expect(first && (await stopWorker(first))).toBe(0);
-    expect(await queue.count()).toEqual({ completed: 0, failed: 0, waiting: 2 });
-
-    const [second] = startWorkers(program, task, 1);
-    await sandbox.advance(60_000);
-    await expect.poll(() => queue.count()).toEqual({ completed: 2, failed: 0, waiting: 0 });
-    expect(await countByName(client)).toEqual(new Map(names.map((name) => [name, 1])));
-    expect(second && (await stopWorker(second))).toBe(0);
+    await checkStoppedWorker({ program, queue, taskFor: (service) => taskFor(queue.name, service) });
   });
 });

@@ -51,7 +51,7 @@ describe.concurrent('examples/list-to-audience.ts', () => {
 });
 
 describe.concurrent('examples/telemetry.ts', () => {
-  it('prints the trace of a create that is retried, waits, and ends by a webhook', async () => {
+  it('prints the traces of a create that is retried, of its wait, and of the webhook', async () => {
     const { stdout, stderr } = await runProgram(['examples/telemetry.ts']);
     const lines = stdout.split('\n').map((line) => line.replace(/ {2}\d+ ms/, ''));
     expect(lines.slice(2, 7)).toEqual([
@@ -59,7 +59,8 @@ describe.concurrent('examples/telemetry.ts', () => {
       '  audiences.create  status_code=200  outcome=success',
       '    POST /api/v2/audiences/create  status_code=503  type=503',
       '    POST /api/v2/audiences/create  status_code=200  resend_count=1',
-      expect.stringMatching(/^ {2}wait audience {2}outcome=completed {2}source=webhook {2}polls=\d+$/),
+      // On a busy machine, a poll may notice the end first.
+      expect.stringMatching(/^ {2}wait audience {2}outcome=completed {2}source=(webhook|poll) {2}polls=\d+$/),
     ]);
     expect(lines.slice(-3)).toEqual([
       expect.stringMatching(/^process audience\.completed {2}id=evt_/),

@@ -104,6 +104,21 @@ describe('an import with a journal', () => {
     expect(await cohortsOf(bench)).toBe(1);
   });
 
+  it('is the advice for a cohort whose `create` refuses another upload of its file', async () => {
+    const bench = await startImportBench();
+    const { cohorts, uploads } = bench.client;
+    const journal = await bench.open();
+    const create = async (): Promise<number> => {
+      const { reference } = await uploads.upload({ kind: 'cohort', data: await openFile(bench.file) });
+      return journal.create(cohorts, 'customers', { name: 'Customers', upload_reference: reference });
+    };
+    const id = await create();
+    const error = await failureOf(create());
+    expect(String(error)).toContain(`with the id ${id}`);
+    expect(String(error)).toContain('use that id, and call `journal.import` from now on');
+    expect(await cohortsOf(bench)).toBe(1);
+  });
+
   it('takes a file that was opened, and refuses one that is empty or missing', async () => {
     const bench = await startImportBench();
     const journal = await bench.open();

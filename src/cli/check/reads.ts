@@ -56,7 +56,7 @@ async function findPath<T>(
       else if (proof && envelopeOf(reply) && !isLikeUnknown)
         difference = `\`GET ${path}\` responds (${status}) ${proof}. `;
     }
-    // The token may not use it, or the service blocks the check.
+    // The token might lack the permission, or the service blocks the check.
     if ((status !== 401 && status !== 403) || isLikeUnknown) continue;
     await probe.assertResponsive();
     if (path === assumed) break;
@@ -77,7 +77,7 @@ export async function checkReads(session: Session): Promise<void> {
     const lookalikes = all.filter((row) => row.is_lookalike === true);
     const others = all.filter((row) => row.is_lookalike !== true);
     rows.set(kind, all);
-    // A lookalike may not be readable as an audience.
+    // The service might not return a lookalike as an audience.
     const resource = await checkGet(session, `${kind}.get`, kind, others.length > 0 ? others : lookalikes);
     const row = all.find(({ id }) => evidence.isSameId(id, resource?.id));
     if (row && resource) noteWaits(findings, kind, row, resource);

@@ -46,8 +46,7 @@ export async function withImportFile<T>(
   const folder = await mkdtemp(join(tmpdir(), 'aud-import-'));
   try {
     const copy = join(folder, 'list');
-    context.output.log('info', `${label} is copied to a temporary file, because an upload begins with its size.`);
-    await copyTo(copy, (await openPipe(path, context)) ?? createReadStream(path), label, context.signal);
+    await copyTo(copy, (await openPipe(path, context)) ?? createReadStream(path), label, context);
     return await use({ data: await open(copy), name });
   } finally {
     await rm(folder, { recursive: true });
@@ -64,10 +63,12 @@ async function hasSize(path: string): Promise<boolean> {
  * Copies a stream to a file that only its owner can read. Refuses more bytes than an upload may have, because a device
  * may have no end.
  */
-async function copyTo(path: string, from: Stdin, label: string, signal: AbortSignal): Promise<void> {
+async function copyTo(path: string, from: Stdin, label: string, { output, signal }: Context): Promise<void> {
   let size = 0;
   const limited = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
+      if (size === 0 && chunk.length > 0)
+        output.log('info', `${label} is copied to a temporary file, because an upload begins with its size.`);
       size += chunk.length;
       if (size > UPLOAD_SIZES.cohort)
         throw usageError(`${label} has more than ${formatBytes(UPLOAD_SIZES.cohort)}: split it into several imports.`);

@@ -170,7 +170,7 @@ function gatewayError(response: ReceivedResponse, call: CallInfo): ResponseError
   return responseError(message, response, call, 'not-an-envelope', advice);
 }
 
-/** Returns the advice for a 404: the resource may not exist, or the service has the operation at another path. */
+/** Returns the advice for a 404: the resource might not exist, or the service has the operation at another path. */
 function notFoundAdvice({ path }: ResolvedOperation): string {
   const start = path.includes('{') ? 'Check the id and the account; if' : 'If';
   return `${start} every call of this operation fails like this, run \`aud check\`.`;

@@ -118,7 +118,8 @@ export class JobTable<T extends JobResource> {
     const single = job.single.plan('single', period);
     const page = this.#pages?.plan(job, period);
     if (!page) return [single];
-    // A page or a search suffices, unless the resource was requested, or the search may not find a job that was known before.
+    // A page or a search suffices, unless the resource was requested, or the search might not find a job that was known
+    // before.
     const isSufficient = job.page ? !single.isRequested : !job.last;
     return isSufficient ? [page] : [page, single];
   }

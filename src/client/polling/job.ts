@@ -41,7 +41,7 @@ export interface JobSource<T extends JobResource> {
   read(id: number, options: CallOptions): PromiseLike<T>;
   /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
   decode(data: unknown): JobRow<T> | undefined;
-  /** Returns whether this client has created the resource so recently that a read may not find it yet. */
+  /** Returns whether this client has created the resource so recently that a read might not find it yet. */
   mayBeInvisible(id: number): boolean;
   /** Returns the state of the job by the status of its resource. */
   readonly stateOf: (resource: StatusFields) => JobState;

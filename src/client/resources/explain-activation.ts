@@ -59,7 +59,7 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
   if (notice) {
     const { blocks_identifiers } = notice;
     const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
-    return { blocked, message: `The audience is expired: ${blocked.join(' and ')} cannot be delivered any more.` };
+    return { blocked, message: `The audience has expired: ${blocked.join(' and ')} cannot be delivered any more.` };
   }
   const deletedAt = keysDeletedAt(audience);
   if (deletedAt === undefined || now < deletedAt) return undefined;

@@ -22,7 +22,10 @@ export function totalOf(envelope: Envelope): number | undefined {
 
 /** A page as {@link walkPages} reads it. */
 export interface MovingPage<T> {
+  /** Rows that no earlier page has shown. */
   readonly items: readonly T[];
+  /** Keys of all rows. */
+  readonly keys: readonly unknown[];
   readonly at: PageMoment;
   readonly deletes: Readonly<DeleteCount>;
   readonly isLast: boolean;
@@ -34,40 +37,46 @@ export interface MovingPage<T> {
   fetch(seen: Set<unknown>, back: number): Promise<MovingPage<T>>;
 }
 
+/** Number of gaps without progress after which the walk goes on: a total that counts something else may shrink at every read. */
+const MAX_GAPS = 5;
+
 /**
- * Iterates over the rows of all pages. If rows have left the list, the rows behind them have moved up. The walk then
- * reads their page again instead of the next page.
+ * Iterates over the rows of all pages. If rows have left the list, the rows behind them have moved up, and the walk may have
+ * missed some of them. The walk then goes back to the page of the first row that it may have missed, and continues with the
+ * rows that it has already read beyond the gap.
  */
 export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, void> {
   const seen = new Set<unknown>();
   let page = first;
-  /** Rows that may have moved to earlier pages while this one was requested. */
-  let missed = 0;
+  /** The page that the following ones are counted from. */
+  let furthest = first;
+  /** Number of rows, from the first, of which none is missed. */
+  let complete = 0;
+  /** The page beyond the gap: its rows, and the least number of rows up to its end. */
+  let beyond = { keys: new Set<unknown>(), end: 0 };
+  let gaps = 0;
   for (;;) {
     yield* page.items;
-    let latest = page;
-    // Read backwards, because rows move up while others delete rows; then forwards, because rows move down while new
-    // rows arrive.
-    let last = 0;
-    for (let back = 1; back >= 0 && missed > 0; back += last === 0 ? 1 : -1) {
-      latest = await page.fetch(seen, back + 1);
-      yield* latest.items;
-      const moved = Math.max(page.deletes.sent - page.at.sent, shrinkage(page, latest));
-      if (last === 0 && (back * page.size >= missed + moved || back >= page.before)) last = back;
+    const { size, before } = page;
+    if (before * size <= complete || gaps === MAX_GAPS) {
+      if (page.isLast) return;
+      const meetsBeyond = page.keys.some((key) => beyond.keys.has(key));
+      complete = Math.max(complete, (before + 1) * size, meetsBeyond ? beyond.end : 0);
+      if (before >= furthest.before) gaps = 0;
+    } else {
+      beyond = { keys: new Set(page.keys), end: (before + 1) * size };
+      gaps++;
     }
-    if (page.isLast) return;
-    const gone = Math.max(page.deletes.sent - page.at.requested.ended, shrinkage(page, latest));
-    const back = Math.min(page.before + 1, pagesOf(gone, page));
-    const next = await page.fetch(seen, back);
-    const goneMeanwhile = Math.max(next.at.sent - next.at.requested.sent, shrinkage(page, next) - gone);
-    missed = next.before > 0 ? goneMeanwhile - (back * page.size - gone) : 0;
-    page = next;
+    if (before >= furthest.before) furthest = page;
+    const deleted = page.deletes.sent - page.at.requested.ended;
+    const next = size > 0 ? Math.max(0, Math.floor((complete - deleted) / size)) : before + 1;
+    const read = await furthest.fetch(seen, furthest.before + 1 - next);
+    const gone = Math.max(read.at.sent - page.at.requested.ended, shrinkage(page, read));
+    complete -= gone;
+    beyond.end -= gone;
+    page = read;
   }
 }
-
-/** Returns the number of pages that have `rows` rows; 0 for lists that deletes do not move. */
-const pagesOf = (rows: number, { size }: { readonly size: number }): number =>
-  rows > 0 && size > 0 ? Math.ceil(rows / size) : 0;
 
 const shrinkage = (earlier: MovingPage<unknown>, later: MovingPage<unknown>): number =>
   Math.max(0, (earlier.at.total ?? 0) - (later.at.total ?? earlier.at.total ?? 0));

@@ -46,8 +46,8 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   /**
    * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. You can
    * delete rows meanwhile with this client, if you await each delete: the iteration skips none. If others delete rows,
-   * it skips no row if the service states a total. Without a total, or if others also add rows, it can skip a row for
-   * each deleted row.
+   * it skips none either, if the service states a total and lists new rows first; otherwise, it can skip a row for each
+   * deleted row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     yield* walkPages(movingPage(await this));
@@ -182,14 +182,15 @@ function pageOf<T>(
   const { query, seen } = task;
   const { envelope } = context;
   const keyOf = list.plan.hasNoIds ? contentOf : idOf;
-  const items = rows.filter((row) => isNew(keyOf(row), seen));
+  const keys = rows.map(keyOf);
+  const items = rows.filter((_, at) => isNew(keys[at], seen));
   const repeats = items.length > 0 ? 0 : task.repeats + (rows.length > 0 ? 1 : 0);
   const { paging } = list.transport.settings;
   const start = nextStart(task.start, rows.length, paging, envelope);
   const isLast = isLastPage(list, { ...task, start, repeats }, rows.length, context);
   const longest = Math.max(task.longest, rows.length);
   const fetch: FetchPage<T> = (seenBefore, back) => {
-    for (const row of items) seenBefore.add(keyOf(row));
+    for (const key of keys) seenBefore.add(key);
     const nextQuery = { ...query, page: query.page + 1 - back };
     const from =
       back > 0 ? { start: startBefore(task.start, back - 1, longest, paging), repeats: -back } : { start, repeats };
@@ -197,12 +198,13 @@ function pageOf<T>(
       // A page with fewer rows than requested may have been the last one: some services have no page after it.
       const mayNotExist = back > 0 || rows.length < query.per_page;
       if (!mayNotExist || !NotFoundError.isInstance(error)) throw error;
-      const none = { ...moving, items: [], isLast: true };
+      const none = { ...moving, items: [], keys: [], isLast: true, before: nextQuery.page - list.first };
       return new ListPage<T>(none, nextQuery, { ...envelope, data: [] }, fetch, seenBefore);
     });
   };
   const moving: MovingPage<T> = {
     items,
+    keys,
     at,
     deletes: list.deletes,
     isLast,

@@ -16,7 +16,10 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Returns whether a link is on the origin of the service, which is the only origin that may receive the token. */
 const isOwn = ({ origin }: URL, { baseUrl }: Pick<Settings, 'baseUrl'>): boolean => origin === new URL(baseUrl).origin;
 
-/** Returns where a response redirects to; `undefined` if that is no http(s) address, or http after https. */
+/**
+ * Returns where a response redirects to; `undefined` for a target that is not an http(s) address, or that is http after
+ * https.
+ */
 function redirectTarget({ status, headers }: Response, from: URL): URL | undefined {
   const location = REDIRECTS.has(status) ? headers.get('location') : null;
   if (location === null || !URL.canParse(location, from)) return undefined;

@@ -34,7 +34,7 @@ export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
-/** Accepts arrays of another realm, too. The `length` of other views may not be in bytes. */
+/** Accepts arrays of another realm, too. Other views might count their `length` in other units than bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 

@@ -48,6 +48,7 @@ describe('cohorts import', () => {
     const { code, err } = await run(['cohorts', 'import', '-', '--name', 'Nobody']);
     expect(code).toBe(2);
     expect(err).toContain('Standard input is empty');
+    expect(err).not.toContain('temporary file');
     expect(sandbox.log).toEqual([]);
   });
 });

@@ -51,14 +51,14 @@ class MovingList {
     return Response.json({ status: 'success', code: 200, message: '', data, meta });
   };
 
-  connect(): AudienceClient {
+  connect(change = async (response: Response): Promise<Response> => response): AudienceClient {
     return new AudienceClient({
       ...quick,
       baseUrl: 'http://localhost',
       token: 'test-token',
       rateLimits: false,
       maxRetries: 0,
-      fetch: this.fetch,
+      fetch: async (input) => change(await this.fetch(input)),
       contract: { paging: this.#moves.paging },
     });
   }
@@ -110,6 +110,7 @@ describe('a list that others change while it is read', () => {
   it.each([
     ['growing', false, (list: MovingList) => maybe(() => list.add())],
     ['shrinking, with a total', true, (list: MovingList) => maybe(() => list.remove())],
+    ['both, with a total', true, (list: MovingList) => maybe(() => (below(2) > 0 ? list.add() : list.remove()))],
   ] as const)('has every row that exists throughout: %s', async (_, hasTotal, onPage) => {
     for (const paging of pagings) {
       for (let n = runs(5, 300, 3_000); n > 0; n--) {
@@ -120,6 +121,17 @@ describe('a list that others change while it is read', () => {
         expect(list.rows.filter((id) => existing.has(id) && !seen.has(id))).toEqual([]);
       }
     }
+  });
+
+  it('is read to its end if the stated total counts the rows of a page', async () => {
+    const [paging] = pagings;
+    const list = new MovingList(530, { paging: paging as Paging, hasTotal: true, onPage: () => {} });
+    await using client = list.connect(async (response) => {
+      const page: { data: unknown[] } = await response.json();
+      return Response.json({ ...page, meta: { total: page.data.length } });
+    });
+    expect(await client.projects.list().toArray()).toHaveLength(530);
+    expect(list.requests).toBeLessThan(20);
   });
 
   it('has every row of 3,000 while others delete one before each page', async () => {

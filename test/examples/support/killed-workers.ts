@@ -43,15 +43,19 @@ export async function countByName(client: AudienceClient): Promise<ReadonlyMap<s
   return counts;
 }
 
-/** Sizes of a run. */
-export interface KillRun {
+/** What workers are started with. */
+export interface WorkerSetup {
   readonly program: URL;
   readonly queue: QueueUnderTest;
+  /** Returns the task of a worker for a service. */
+  taskFor(service: { readonly baseUrl: string; readonly token: string }): object;
+}
+
+/** Workers, and how often they are killed. */
+export interface KillRun extends WorkerSetup {
   readonly jobs: number;
   readonly kills: number;
   readonly random: () => number;
-  /** Returns the task of a worker for a service. */
-  taskFor(service: { readonly baseUrl: string; readonly token: string }): object;
 }
 
 /**
@@ -103,4 +107,23 @@ export async function checkKilledWorkers({ program, queue, jobs, kills, random, 
   expect(killed).toBe(kills);
   expect(replayed).toBeGreaterThan(0);
   expect(await Promise.all(workers.map(stopWorker))).toEqual([0, 0, 0]);
+}
+
+/** Checks that a worker ends after SIGTERM without waiting for builds, and that another worker completes its jobs. */
+export async function checkStoppedWorker({ program, queue, taskFor }: WorkerSetup): Promise<void> {
+  const { sandbox, account, url, client } = await startService();
+  sandbox.setClock('manual');
+  const names = ['One', 'Two'];
+  await queue.add(names);
+  const task = taskFor({ baseUrl: url, token: account.token('api') });
+  const [first] = startWorkers(program, task, 1);
+  await expect.poll(() => sandbox.log.filter(({ method }) => method === 'POST').length).toBe(2);
+  expect(first && (await stopWorker(first))).toBe(0);
+  expect(await queue.count()).toEqual({ completed: 0, failed: 0, waiting: 2 });
+
+  const [second] = startWorkers(program, task, 1);
+  await sandbox.advance(60_000);
+  await expect.poll(() => queue.count()).toEqual({ completed: 2, failed: 0, waiting: 0 });
+  expect(await countByName(client)).toEqual(new Map(names.map((name) => [name, 1])));
+  expect(second && (await stopWorker(second))).toBe(0);
 }
