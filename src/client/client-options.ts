@@ -271,7 +271,10 @@ function environmentLevel(): LogLevel | undefined {
   return LOG_LEVELS.find((candidate) => candidate === level);
 }
 
-/** Returns a `User-Agent` header. Browsers send their own: a service would have to allow this one by CORS. */
+/**
+ * Returns a `User-Agent` header. Browsers send their own `User-Agent`: to send another one, the service would have to
+ * allow the header with CORS.
+ */
 function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
   const node = isServerRuntime ? globalThis.process?.versions?.node : undefined;
   const app = [version === undefined ? name : `${name}/${version}`, url === undefined ? '' : `(${url})`];

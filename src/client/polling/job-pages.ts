@@ -67,7 +67,7 @@ export class JobPages<T extends JobResource> {
   seek(job: Job<T>): void {
     if (this.#sought.has(job)) return;
     this.#sought.add(job);
-    // The jobs that were too few for a search until now sleep until their own polls.
+    // Jobs that were too few for a search until now would sleep until their separate polls.
     if (this.#sought.size === this.#options.minJobs) this.#searchTarget.wake();
   }
 

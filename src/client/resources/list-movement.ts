@@ -52,7 +52,7 @@ export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, voi
   let furthest = first;
   /** Number of rows, from the first, of which none is missed. */
   let complete = 0;
-  /** The page beyond the gap: its rows, and the least number of rows up to its end. */
+  /** The page beyond the gap: its rows, and the minimum number of rows before its end. */
   let beyond = { keys: new Set<unknown>(), end: 0 };
   let gaps = 0;
   for (;;) {

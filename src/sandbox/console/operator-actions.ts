@@ -86,7 +86,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('DELETE /jobs/next', [], {
     call: ({ sandbox }) => callOf(sandbox.jobs.clearNext),
-    notice: () => 'The queued outcomes are removed: jobs complete.',
+    notice: () => 'The queued outcomes are removed. The next jobs complete.',
   }),
   action('POST /faults', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),
