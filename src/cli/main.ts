@@ -8,7 +8,7 @@ const args = process.argv.slice(2);
 /** Signals that interrupt a command, by the exit code that a shell shows for them. */
 const SIGNALS = { [EXIT.interrupted]: 'SIGINT', [EXIT.terminated]: 'SIGTERM' } as const;
 
-/** Aborted by whatever ends the command before its work is done. */
+/** Aborts when something ends the command before its work is done. */
 const stop = new AbortController();
 
 /** Lets the first Ctrl-C or SIGTERM end the command, and the second one the process. */

@@ -80,7 +80,7 @@ export function createProgram(name: string, action: Action): Command {
   return program;
 }
 
-/** Adds `completion` to the help; to run it takes a package, which `completion.ts` loads. */
+/** Adds `completion` to the help. `completion.ts` imports the package that runs it. */
 export function describeCompletion(program: Command): void {
   program
     .command('completion')

@@ -47,12 +47,12 @@ export async function run(args: readonly string[], process: CommandProcess): Pro
   }
 }
 
-/** Returns the output for what happens before the flags are parsed. */
+/** Returns the output to use before the flags are parsed. */
 export const outputBefore = (args: readonly string[], process: OutputProcess): Output =>
   new Output(process, { json: args.some((arg) => arg === '--json' || /^-[jq]*j/.test(arg)) });
 
 /**
- * Returns what runs the code of a command, with the client it asks for.
+ * Returns a function that runs the code of a command with its client.
  *
  * @param end Called with the exit code.
  */
@@ -114,7 +114,7 @@ async function selectAccount(context: Context): Promise<Account> {
   return startTemporarySandbox(context);
 }
 
-/** Returns a signal that aborts at the deadline. A command that has not ended some time later is ended by `end`. */
+/** Returns a signal that aborts at the deadline. If the command has not ended some time later, `end` ends it. */
 function limitTo(deadline: number, end: (error: CommandError) => void) {
   const message = `The command took longer than ${deadline / 1_000} s (--deadline).`;
   const error = new CommandError(message, { code: 'deadline-exceeded' });

@@ -54,8 +54,8 @@ export interface TunableOptions extends Hooks {
    */
   readonly operations?: OperationOverrides | undefined;
   /**
-   * For fields of a 2xx response that differ from the documented shape: `lenient` logs them, `strict` throws a
-   * `ResponseError`.
+   * How to handle fields of a 2xx response that differ from the documented shape: `lenient` logs them, `strict` throws
+   * a `ResponseError`.
    *
    * @default 'lenient'
    */
@@ -92,7 +92,7 @@ export interface TunableOptions extends Hooks {
 export interface ClientOptions extends TunableOptions {
   /**
    * Differences between the service and the assumptions of this package, as data: the content of a contract file. Other
-   * options take precedence, and complete it by functions. JSON that is imported needs `as ServiceContract`.
+   * options take precedence, and can add functions. JSON that is imported needs `as ServiceContract`.
    */
   readonly contract?: ServiceContract | undefined;
   /** Address of the service; a path prefix is kept. @default AUDIENCE_BASE_URL of the environment */
@@ -215,8 +215,8 @@ export function checkTunableOptions(options: TunableOptions): void {
 }
 
 /**
- * Fills in the defaults of options. Checks those that {@link checkClientOptions} leaves open, such as the address and
- * the headers. `redactor` contains the secrets of the client.
+ * Fills in the defaults of options. Also checks the options that {@link checkClientOptions} does not, such as the
+ * address and the headers. `redactor` contains the secrets of the client.
  *
  * @throws {ConfigurationError} naming the option that is wrong.
  */
@@ -271,7 +271,10 @@ function environmentLevel(): LogLevel | undefined {
   return LOG_LEVELS.find((candidate) => candidate === level);
 }
 
-/** Returns a `User-Agent` header. Browsers send their own: a service would have to allow this one by CORS. */
+/**
+ * Returns a `User-Agent` header. Browsers send their own `User-Agent`: to send another one, the service would have to
+ * allow the header with CORS.
+ */
 function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
   const node = isServerRuntime ? globalThis.process?.versions?.node : undefined;
   const app = [version === undefined ? name : `${name}/${version}`, url === undefined ? '' : `(${url})`];

@@ -79,7 +79,9 @@ function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
   return [message, 'Pass the token of this service as `token`.'];
 }
 
-/** Returns the origin of an address; `undefined` without an address, and for one that is refused later. */
+/**
+ * Returns the origin of an address; `undefined` without an address, and for an invalid address, which is refused later.
+ */
 const originOf = (address = ''): string | undefined => (URL.canParse(address) ? new URL(address).origin : undefined);
 
 function checkToken(name: string, input: TokenInput): void {

@@ -47,7 +47,7 @@ export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'ex
   readonly params?: PathParams | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
-  /** Standard Schema, such as one of zod, that `data` is checked and converted by. */
+  /** Standard Schema, for example from zod, that checks and converts `data`. */
   readonly schema?: StandardSchema<T> | undefined;
   /**
    * Rate bucket that counts the request.
@@ -149,7 +149,7 @@ export class AudienceClient {
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...fields } = options ?? {};
-    // A value that is not an object is passed on as it is, so that it is refused.
+    // Pass on a value that is not an object, so that the check of options refuses it.
     const call = isObject(options) ? fields : options;
     const reads = method === 'GET';
     // Errors, logs and hooks show the path, so it must not contain a query, which may be secret.
@@ -183,12 +183,14 @@ export class AudienceClient {
     });
   }
 
-  /** Address of the service, as it is used. */
+  /** Address of the service, normalized. */
   get baseUrl(): string {
     return this.#transport.settings.baseUrl;
   }
 
-  /** @internal Returns what stays equal for one account: the email of its credentials, or else the token. A secret. */
+  /**
+   * @internal Returns a value that identifies the account: the email of its credentials, or else the token. A secret.
+   */
   async accountSecret(signal?: AbortSignal): Promise<string> {
     const { tokens, tokenContext } = this.#transport.state;
     const { account, value } = tokens.general;

@@ -35,11 +35,11 @@ export const isEnvelopePath = (value: unknown): boolean =>
 
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
-/** Returns whether a value has the progress of kinds and status ids. */
+/** Returns whether a value maps kinds and status ids to states. */
 const isStatuses = (value: unknown): boolean =>
   isObject(value) && Object.entries(value).every((entry) => STATUS.test(entry.join(' ')));
 
-/** Schema of a contract, except of its operations: they are checked together with the overrides above them. */
+/** Schema of a contract without its operations, which are checked together with the overrides. */
 export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),

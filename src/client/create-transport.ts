@@ -15,7 +15,7 @@ import { readUsage } from './resources/usage.ts';
  */
 const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: MAX_READ_MS } as const;
 
-/** Creates the transport of a client and its state, from options that have been checked. */
+/** Creates the transport of a client and its state, from checked options. */
 export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {
   const settings = resolveOptions(options, redactor);
   const { baseUrl, logger, rateLimits } = settings;

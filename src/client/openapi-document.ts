@@ -49,8 +49,8 @@ const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
 
 /**
  * Returns the contract of the service as an OpenAPI 3.1 document: operations with rate buckets, idempotency keys and
- * errors, the objects they exchange, and webhooks. `x-assumed` marks what the specification does not show. The same
- * document, without overrides, is the file `audience-activation/openapi.json`.
+ * errors, the objects they exchange, and webhooks. `x-assumed` marks parts that the specification does not show. The
+ * same document, without overrides, is the file `audience-activation/openapi.json`.
  *
  * @throws {ConfigurationError} for an invalid override or an unknown option.
  * @example
@@ -78,7 +78,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   return structuredClone({ ...document, ...servers, ...contractParts(document, paths, contract) });
 }
 
-/** Returns the operations of this package that an operation of the service is. */
+/** Returns the operations of this package that use an operation of the service. */
 function namesOf(operation: JsonObject): readonly string[] {
   const names = operation['x-operations'] ?? [operation.operationId];
   return names as readonly string[]; // the document is our own

@@ -65,7 +65,7 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
   return merged;
 }
 
-/** A path without segments such as `..`, by which a URL parser would leave the path of the base URL. */
+/** A path without segments such as `..`, with which a URL parser would leave the path of the base URL. */
 const PATH = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s?#\\/]*)+$/i;
 
 /** Method and path, as in `'GET /api/v2/audiences/{id}'`. */

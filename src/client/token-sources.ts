@@ -25,7 +25,7 @@ export function apiToken(credentials: Credentials, options: TokenSourceOptions):
   return storedToken('auth.createApiToken', credentials, options);
 }
 
-/** As {@link apiToken}, for a token of scope `mcp`, which is valid on the MCP endpoint only. */
+/** Returns a source like {@link apiToken}, for a token of scope `mcp`, which is valid only on the MCP endpoint. */
 export function mcpToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
   return storedToken('auth.createMcpToken', credentials, options);
 }

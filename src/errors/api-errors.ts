@@ -115,8 +115,8 @@ export class ValidationError extends ApiError {
 
 /**
  * 409: the idempotency key is in use. If `outcome` is `unknown`, an earlier request with this key may still be in
- * flight. Repeat the request with the same key and body. With `refused`, an earlier create used the key for another
- * body.
+ * flight. Repeat the request with the same key and body. With `refused`, an earlier create request used the key for
+ * another body.
  */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';

@@ -34,7 +34,7 @@ interface Origin {
   readonly classes?: readonly string[];
 }
 
-/** Fields of an error's JSON that are read here. */
+/** Fields of an error's JSON that `from` reads. */
 interface Revivable extends Origin {
   readonly code?: ErrorCode;
   readonly retryAt?: Date | string;
@@ -147,7 +147,7 @@ function errorOf({ message, ...fields }: Readonly<Record<string, unknown>>): Any
   return error as AnyAudienceError;
 }
 
-/** Returns what people read: what happened, and what to do. */
+/** Returns the text for people: what happened, and what to do. */
 export function textOf({ message, advice }: Pick<AudienceError, 'message' | 'advice'>): string {
   if (!advice) return message;
   const happened = message.trimEnd();

@@ -30,7 +30,7 @@ export const ERROR_CODES = {
   'not-acceptable': '406: `Accept: application/json` did not reach the service.',
   /** `ValidationError`; sending the same body again does not help. */
   'validation-failed': '422, or invalid fields found before sending (`local`); `errors` names the fields.',
-  /** `ConflictError`; its `outcome` tells whether to repeat the create with the same key. */
+  /** `ConflictError`; its `outcome` tells whether to repeat the create request with the same key. */
   conflict: '409: the idempotency key is in use, with another body or by a create request still in flight.',
   /** `RateLimitError`; `bucket` names the limit. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
@@ -56,7 +56,7 @@ export const ERROR_CODES = {
   /** `WaitTimeoutError`; `client.waits.wait(error)` waits again. */
   'wait-timeout': 'The wait timed out; the job keeps running.',
   /** `ResultsNotReadyError`; `client.waits.wait(error)` waits for the activation. */
-  'results-not-ready': 'The activation has not completed; its results are available at 104.',
+  'results-not-ready': 'The activation has not completed. Its results are available at status 104.',
   /** `FileError`; `path` names the file, if there is one. */
   'file-unreadable': 'Data to upload, or a token file, could not be read completely.',
   /** `FileError` of an upload with `openFile`. */

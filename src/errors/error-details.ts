@@ -186,7 +186,7 @@ type DownloadFields = {
 type JournalFields = {
   /** Path of the journal. */
   readonly path: string;
-  /** Key of the create, if the error is about one. */
+  /** Key of the create request, if the error is about one. */
   readonly key?: string;
 };
 type OAuthFields = {

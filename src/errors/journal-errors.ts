@@ -8,7 +8,7 @@ export class JournalError extends AudienceError {
   declare readonly code: 'account-changed' | 'body-changed' | 'outcome-expired' | 'journal-invalid' | 'journal-locked';
   /** Path of the journal. */
   declare readonly path: string;
-  /** Key of the create, if the error is about one. */
+  /** Key of the create request, if the error is about one. */
   declare readonly key?: string;
   constructor(
     message: string,

@@ -16,7 +16,7 @@ import { type ImportInput, identify } from './journal-import.ts';
 import type { ImportedFile, JournalEntry } from './journal-lines.ts';
 import { JournalTexts, KEPT } from './journal-texts.ts';
 
-/** A create: `text` is its body with sorted fields, in which the content of a file stands for its reference. */
+/** A create request. `text` is its body with sorted fields, with the hash of a file in place of its reference. */
 interface Intent<Body> {
   readonly key: string;
   readonly text: string;
@@ -24,7 +24,7 @@ interface Intent<Body> {
   readonly file?: ImportedFile;
 }
 
-/** What a {@link FileJournal} works with. */
+/** Parameters of a {@link FileJournal}. */
 interface OpenJournal {
   readonly file: JournalFile;
   readonly client: AudienceClient;
@@ -128,7 +128,10 @@ export class FileJournal implements Journal {
     return this.close();
   }
 
-  /** Runs what creates for one key one after another, with a signal that also ends it when nothing more is written. */
+  /**
+   * Runs the create requests for one key one after another. Their signal also aborts when the journal cannot be
+   * written.
+   */
   #inTurn<Options extends JournalCreateOptions>(
     key: string,
     options: Options,
@@ -162,7 +165,7 @@ export class FileJournal implements Journal {
     if (entry?.sent !== undefined && entry.sent !== this.#keyOf(key, text)) throw this.#texts.bodyChanged(key, entry);
   }
 
-  /** Returns the idempotency key for a body. A changed body, or a key that was forgotten, never meets an earlier one. */
+  /** Returns the idempotency key for a body. A changed body, or a forgotten key, gets a new idempotency key. */
   #keyOf(key: string, text: string): string {
     const identity = [this.#open.file.id, key, this.get(key)?.forgotten ?? 0, text];
     return `journal-${createHash('sha256').update(JSON.stringify(identity)).digest('hex')}`;
@@ -193,14 +196,14 @@ export class FileJournal implements Journal {
       await file.append({ key, id: created.id, ...(creator !== undefined && { account: creator }) });
       return created.id;
     } catch (error) {
-      // A 409 never voids a create, whatever its message says, because a misread message would later create the
+      // A 409 never voids a create request, whatever its message says, because a misread message would later create the
       // resource twice.
       if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
       const { outcome } = creating;
       const isVoid = outcome === 'not-sent' || outcome === 'refused';
       if (!isVoid || file.failure !== undefined) throw error;
       if (!at) await file.append({ key, refused: idempotencyKey });
-      // The refusal of a repetition says nothing about the request before the crash.
+      // If the service refuses the repeated request, this says nothing about the request before the crash.
       else if (AudienceError.isInstance(error))
         throw withDetails(error, { outcome: 'unknown' }, this.#texts.repeated(key, at));
       throw error;

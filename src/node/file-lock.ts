@@ -58,7 +58,7 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
   const attempt = createContender(folder);
   for (;;) {
     signal.throwIfAborted();
-    // Its error is final: a folder that cannot be created is not a lock of another process.
+    // Throw its error: a folder that cannot be created is not a lock of another process.
     await writing(dirname(folder), () => makePrivateFolder(dirname(folder)));
     const created = await attempt();
     if (created) return created;

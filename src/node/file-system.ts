@@ -100,12 +100,12 @@ const PRIVATE_FOLDER = 0o700;
 
 /** Creates a folder that only its owner can access, with its parents, unless it exists. */
 export async function makePrivateFolder(folder: string, canCreateParents = true): Promise<void> {
-  // Without `recursive`, which reports a read-only disk as a missing folder, and in /proc never ends.
+  // Do not use `recursive`: it reports a read-only disk as a missing folder, and never ends in /proc.
   try {
     await mkdir(folder, { mode: PRIVATE_FOLDER });
   } catch (error) {
     const code = codeOf(error);
-    // A link that leads nowhere exists, too: `stat` then has the reason.
+    // A dangling link exists, too: `stat` reports why it cannot be opened.
     if (code === 'EEXIST') return void (await stat(folder));
     if (code !== 'ENOENT' || !canCreateParents || dirname(folder) === folder) throw error;
     await makePrivateFolder(dirname(folder));

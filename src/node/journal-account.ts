@@ -13,7 +13,7 @@ const MAX_MISSING = 5;
 const creatorOf = (resource: unknown): unknown =>
   isObject(resource) && isObject(resource.created_by) ? resource.created_by.email : undefined;
 
-/** The account of a client, as a journal recognizes it: by salted hashes, of which none can be read back. */
+/** The account of a client, which a journal recognizes by salted hashes. */
 export class JournalAccount {
   readonly #client: AudienceClient;
   readonly #salt: string;
@@ -25,7 +25,10 @@ export class JournalAccount {
     this.#salt = salt;
   }
 
-  /** Returns the hash to record with a create; `undefined` if there is no token, which the create itself reports. */
+  /**
+   * Returns the hash to record with a create request; `undefined` if there is no token, which the create request itself
+   * reports.
+   */
   async by(signal?: AbortSignal): Promise<string | undefined> {
     if (this.#by !== undefined) return this.#by;
     const secret = await abortable(this.#client.accountSecret(signal), signal).catch(() => undefined);
@@ -40,14 +43,14 @@ export class JournalAccount {
     return typeof email === 'string' ? this.#hash(email) : undefined;
   }
 
-  /** Returns whether a create was sent with this account, as far as the journal shows. */
+  /** Returns whether a create request was sent with this account, as far as the journal shows. */
   async trusts(by: string | undefined, signal?: AbortSignal): Promise<boolean> {
     return by === undefined || (await this.by(signal)) === undefined || this.#trusted.has(by);
   }
 
   /**
-   * Compares the account of a journal with the account of the client. With the token that wrote the journal it sends nothing;
-   * with another one it reads what was created last.
+   * Compares the account of a journal with the client's account. With the token that wrote the journal, it sends
+   * nothing. With another token, it reads the newest resource of the journal.
    *
    * @throws {JournalError} `account-changed` if the account cannot see it, or it has another creator.
    */

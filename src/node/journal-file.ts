@@ -11,9 +11,11 @@ export class JournalFile {
   /** Id of the journal. */
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;
-  /** Why nothing more is written: a write has failed, the lock is lost, or another file is at the path. */
+  /**
+   * Reason why the journal writes nothing more: a write has failed, the lock is lost, or another file is at the path.
+   */
   failure: unknown;
-  /** Aborts with the failure, and ends the creates in progress. */
+  /** Aborts with the failure, and ends the create requests in progress. */
   readonly stop = new AbortController();
   readonly #handle: FileHandle;
   readonly #opened: Stats;

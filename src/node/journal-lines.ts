@@ -7,19 +7,21 @@ import { isObject, parseJson } from '../util/json.ts';
 export interface JournalEntry {
   /** Id of what was created; missing while no response has arrived. */
   readonly id?: number;
-  /** Idempotency key of the create, which depends on the body; missing if the `id` was added by hand. */
+  /** Idempotency key of the create request, which depends on the body; missing if the `id` was added by hand. */
   readonly sent?: string;
-  /** When the create was first sent. */
+  /** When the create request was first sent. */
   readonly at?: Date;
-  /** Record of the command `run` about a row that is done. */
+  /** Record of the `run` command for a completed row. */
   readonly done?: JsonObject;
-  /** How often the key was forgotten. */
+  /** Number of times that the key was forgotten. */
   readonly forgotten: number;
   /** Name of the namespace, such as `audiences`; missing in journals of version 0.3. */
   readonly kind?: string;
   /** The file of an import. */
   readonly file?: ImportedFile;
-  /** @internal Salted hash of what the create was sent with: the email of the credentials, or else the token. */
+  /**
+   * @internal Salted hash of what the create request was sent with: the email of the credentials, or else the token.
+   */
   readonly by?: string;
   /** @internal Salted hash of the email of the creator, as the response named it. */
   readonly account?: string;
@@ -80,7 +82,7 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
  * Parses a journal. A last line that was cut off is left out, also if it is the header: nothing was sent before it was
  * complete.
  *
- * @throws {JournalError} `journal-invalid` if it is no journal, is damaged, or belongs to another service.
+ * @throws {JournalError} `journal-invalid` if it is not a journal, is damaged, or belongs to another service.
  * @param service Address of the service. @default the address in the journal
  */
 export function parseJournal(bytes: Buffer, path: string, service?: string): JournalContent {

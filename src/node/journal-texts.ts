@@ -2,11 +2,11 @@ import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
 import type { JournalEntry } from './journal-lines.ts';
 
-/** The advice of a 409, which the journal reads as a create in flight. */
+/** The advice after a 409, which the journal treats as a request in flight. */
 export const KEPT =
   'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
 
-/** The errors of one journal about its keys: each says what a person does next. */
+/** The errors of one journal about its keys. Each says what to do next. */
 export class JournalTexts {
   readonly #path: string;
 
@@ -44,7 +44,7 @@ export class JournalTexts {
     return this.#error('account-changed', key, message, advice, 'unknown');
   }
 
-  /** Returns the advice for the refusal of a repetition. */
+  /** Returns the advice for a refused repeated request. */
   repeated(key: string, at: Date): string {
     return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${byHand(key)}`;
   }
@@ -60,7 +60,7 @@ export class JournalTexts {
   }
 }
 
-/** Returns what a person does about a create whose outcome the service cannot tell. */
+/** Returns the advice for a create request whose outcome the service no longer knows. */
 function byHand(key: string): string {
   const name = JSON.stringify(key);
   // The key of a row's activation has a space.

@@ -33,7 +33,7 @@ export interface JournalNamespace<Body> {
 
 /** Options of {@link Journal.create}. */
 export interface JournalCreateOptions {
-  /** Ends the create. The next one under the key finds out whether it has taken effect. */
+  /** Ends the create. The next `create` with the key finds out whether the request has taken effect. */
   readonly signal?: AbortSignal | undefined;
   /** Attempts after the first. @default the client's `maxRetries` */
   readonly maxRetries?: number | undefined;
@@ -42,16 +42,16 @@ export interface JournalCreateOptions {
 /** Options of {@link Journal.import}. */
 export interface JournalImportOptions extends JournalCreateOptions, Pick<UploadOptions, 'onProgress'> {}
 
-/** A file that remembers what was created under which key: see {@link openJournal}. */
+/** A file that remembers which resource was created for each key: see {@link openJournal}. */
 export interface Journal extends AsyncDisposable {
   /**
    * Creates a resource once for each key, as long as the journal is kept, and returns its id. If it exists, nothing is
    * sent. Each key is bound to one body: use another key for another kind of resource, such as `north activation`.
    *
    * @throws {JournalError} `body-changed` if the key is bound to another body or another kind of resource;
-   * `outcome-expired` if an earlier create was sent more than 23 hours ago and its response was lost; `account-changed` if
-   * it was sent with another token, and nothing shows that it belongs to this account; `journal-locked` if the file was
-   * edited, replaced, moved or removed. Also the errors of the namespace's `create`.
+   * `outcome-expired` if an earlier create request was sent more than 23 hours ago and its response was lost;
+   * `account-changed` if it was sent with another token, and nothing shows that it belongs to this account;
+   * `journal-locked` if the file was edited, replaced, moved or removed. Also the errors of the namespace's `create`.
    */
   create<Body>(
     namespace: JournalNamespace<Body>,
@@ -60,10 +60,10 @@ export interface Journal extends AsyncDisposable {
     options?: JournalCreateOptions,
   ): Promise<number>;
   /**
-   * Imports a file once for each key, as long as the journal is kept, and returns the id of the cohort: reserves a slot,
-   * uploads the file, and claims it by a create with `fields`. If the cohort exists, nothing is sent. Each key is
-   * bound to one content of the file and to the same fields. After a restart, the import continues under its key: it sends the claim
-   * again, and uploads the file once more only if the slot has expired.
+   * Imports a file once for each key, as long as the journal is kept, and returns the id of the cohort: reserves a
+   * slot, uploads the file, and claims it by a create request with `fields`. If the cohort exists, nothing is sent.
+   * Each key is bound to one content of the file and to the same fields. After a restart, the import continues under
+   * its key: it sends the claim again, and uploads the file once more only if the slot has expired.
    *
    * @param file Its path, or a `Blob`. With a path, the content is read again only if size or time have changed.
    * @throws {JournalError} as {@link Journal.create}; `body-changed` also if the content of the file has changed.
@@ -81,12 +81,12 @@ export interface Journal extends AsyncDisposable {
     options?: JournalImportOptions,
   ): Promise<number>;
   /**
-   * Returns the id that was created under a key, `undefined` if there is none yet.
+   * Returns the id of the resource that was created for a key, `undefined` if there is none yet.
    *
    * @throws {JournalError} `body-changed` if the key is bound to another body.
    */
   find(key: string, body: unknown): number | undefined;
-  /** Returns what the journal contains about a key, whatever its body is. */
+  /** Returns the journal's record of a key, for any body. */
   get(key: string): JournalEntry | undefined;
   /**
    * Records that a create request with an unknown outcome created the resource `id`, as a person has found out.
@@ -94,7 +94,7 @@ export interface Journal extends AsyncDisposable {
    * @throws {ConfigurationError} if the journal has another id under the key.
    */
   resolve(key: string, id: number): Promise<void>;
-  /** Makes a key unused again, so that it can be created once more, also with another body. */
+  /** Forgets a key, so that it can be used for a new create request, also with another body. */
   forget(key: string): Promise<void>;
   /** Ends create requests in progress, closes the file and releases its lock. */
   close(): Promise<void>;

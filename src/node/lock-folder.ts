@@ -13,7 +13,7 @@ const REFRESH_MS = 2_000;
  */
 const CONFIRM_MS = 3_000;
 
-/** Distinguishes a folder from one that another process creates later at its path: inode and time of the last refresh. */
+/** Identifies a folder, even if another process creates one at its path later: inode and time of the last refresh. */
 export interface LockIdentity {
   readonly ino: number;
   readonly mtimeMs: number;

@@ -4,7 +4,7 @@ import { messageOf } from '../util/callbacks.ts';
 import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
-/** A server on loopback that the browser of this machine is redirected to. */
+/** A server on loopback that receives the redirect of the browser. */
 export interface LoopbackServer {
   /** The redirect URI with the port that the server listens on. */
   readonly address: string;
@@ -48,7 +48,10 @@ function hostsOf({ hostname }: URL): readonly string[] {
 /** Codes of errors that mean: this machine does not have the address, for example because it has no IPv6. */
 const NO_SUCH_ADDRESS: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
-/** Listens at an address. Returns `false` if this machine does not have it and it is optional; otherwise throws. */
+/**
+ * Listens at an address. Returns `false` if the address is optional and this machine does not have it; otherwise
+ * throws.
+ */
 async function listen(server: Server, host: string, port: number, isOptional: boolean): Promise<boolean> {
   try {
     await new Promise<void>((resolve, reject) => {

@@ -57,7 +57,8 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
       position += bytesRead;
       yield chunk.subarray(0, bytesRead);
     }
-    // The path, too: another program may have replaced or removed the file, which stays readable while it is open.
+    // Check the path, too: another program may have replaced or removed the file, which stays readable while it is
+    // open.
     checkUnchanged(await file.stat(), path, opened);
     checkUnchanged(await stat(path).catch(() => undefined), path, opened);
   } catch (error) {

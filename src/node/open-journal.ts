@@ -24,14 +24,14 @@ export interface JournalOptions {
 }
 
 /**
- * Opens a journal: a file that remembers what was created under which key. If a program is killed at any moment and
- * started again, it creates nothing twice, however much time has passed. One process at a time uses a journal; another
- * one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates everything
- * again.
+ * Opens a journal: a file that remembers which resource was created for each key. If a program is killed at any moment
+ * and started again, it creates nothing twice, however much time has passed. One process at a time uses a journal;
+ * another one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates
+ * everything again.
  *
- * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is no journal, is
- * damaged, or was written for another service; `account-changed` if it was written with another account. With another
- * token than before, one resource of the journal is read to find that out.
+ * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is not a journal,
+ * is damaged, or was written for another service; `account-changed` if it was written with another account. With
+ * another token than before, one resource of the journal is read to find that out.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
  * @example await using journal = await openJournal('regions-2026-11-24.journal', client); const id = await
@@ -82,7 +82,7 @@ export async function openJournal(
 /**
  * Returns what a journal contains about each key, without its lock: also while another process uses it.
  *
- * @throws {JournalError} `journal-invalid` if the file is no journal, or is damaged.
+ * @throws {JournalError} `journal-invalid` if the file is not a journal, or is damaged.
  * @throws {FileError} `file-unreadable` if the file cannot be read, or there is none.
  *
  * @example
@@ -91,7 +91,7 @@ export async function openJournal(
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
   try {
-    // Before it is opened: a pipe would wait for somebody who writes to it.
+    // Check this before opening the file, because opening a pipe waits for its writer.
     if (!(await stat(file)).isFile()) throw notRegular(file);
     const handle = await open(file);
     return parseJournal(await readRegular(handle, file).finally(() => handle.close()), file).entries;

@@ -121,7 +121,7 @@ async function openBrowser(url: string): Promise<void> {
     const launcher = await launch(url);
     launcher.on('error', () => {});
   } catch {
-    // The user can open the address that `onUrl` got.
+    // Ignore the failure: the user can open the address that `onUrl` received.
   }
 }
 

@@ -39,7 +39,7 @@ export interface OAuthRequest<T> {
   readonly name: string;
   readonly retry: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
-  /** Sends the request by oauth4webapi and decodes the response. */
+  /** Sends the request with oauth4webapi and decodes the response. */
   execute(parts: RequestParts): Promise<T>;
 }
 

@@ -74,7 +74,7 @@ export function authenticationOf({ client_secret, token_endpoint_auth_method }: 
     : basic(client_secret);
 }
 
-/** HTTP Basic (RFC 6749, section 2.3.1). That of oauth4webapi encodes hyphens, too, which not every server decodes. */
+/** HTTP Basic (RFC 6749, section 2.3.1). oauth4webapi also encodes hyphens, which not every server decodes. */
 const basic =
   (secret: string): oauth.ClientAuth =>
   (_server, { client_id }, _body, headers) => {

@@ -18,7 +18,7 @@ import type { RegisteredClient } from './oauth-types.ts';
 import { authenticationOf } from './registration.ts';
 import type { TokenRepository, Transaction } from './token-repository.ts';
 
-/** The parts of an OAuth client. */
+/** The parts of an OAuth client that a session uses. */
 export interface OAuthContext {
   readonly http: OAuthHttp;
   readonly discovery: Discovery;

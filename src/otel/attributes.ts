@@ -25,7 +25,10 @@ export const urlOf = ({ baseUrl, path }: RequestEvent): string => `${baseUrl}${p
 /** True for a call of `client.request`, whose path may contain ids. */
 const isFree = ({ operation }: RequestEvent): boolean => operation.includes(' ');
 
-/** Returns the name of a method. Those of all calls of `client.request` are the same, as there may be any number. */
+/**
+ * Returns the name of a method. All calls of `client.request` have the same name, because their paths vary without
+ * limit.
+ */
 export const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : event.operation);
 
 /** Returns the template of the path. The path of `client.request` is a template only if it has parameters. */

@@ -12,7 +12,7 @@ export class BucketUse {
     window.add();
   }
 
-  /** Returns the share of its limit that each bucket uses: of different limits the one that is used most. */
+  /** Returns the used share of each bucket's limit. If clients have different limits, returns the largest share. */
   shares(): ReadonlyMap<Bucket, number> {
     const shares = new Map<Bucket, number>();
     for (const window of this.#windows.values()) {
@@ -26,7 +26,7 @@ export class BucketUse {
 class Window {
   readonly bucket: Bucket;
   readonly #rate: RateLimit;
-  /** Times of the last requests, in a ring: of those beyond twice the limit, only the latest are known. */
+  /** Times of the latest requests, in a ring of twice the limit. */
   readonly #sentAt: number[] = [];
   #next = 0;
 

@@ -29,10 +29,10 @@ interface OpenCall {
 /** Polls whose span may still be linked: the waits report a poll right after its end. */
 const REMEMBERED_POLLS = 1_000;
 
-/** The key by which OpenTelemetry's SDK knows that instrumentations below this one must not create spans. */
+/** Context key that tells OpenTelemetry's SDK to create no spans within this one. */
 const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** Spans of calls and transfers: one for each, and below it one for each request. */
+/** Spans of calls and transfers. Each has a child span for each request. */
 export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onResponse' | 'onRetry' | 'onEnd'> {
   readonly #tracer: Tracer;
   readonly #targets: Targets;
@@ -133,7 +133,7 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
   }
 }
 
-/** Returns the options of `fetch` with the headers of the trace context; those that the request has stay. */
+/** Returns the options of `fetch` with the headers of the trace context added. Existing headers stay. */
 function withTraceContext(url: Parameters<Fetch>[0], init: RequestInit | undefined, call: OpenCall): RequestInit {
   const added: Record<string, string> = {};
   propagation.inject(trace.setSpan(call.context, call.attempt ?? call.span), added);

@@ -24,7 +24,7 @@ export class Targets {
   }
 }
 
-/** Returns a target that is an origin, without the slash that may end it. */
+/** Returns a target that is an origin, without a trailing slash. */
 function originOf(target: unknown): string {
   const text = String(target);
   const { origin, href, protocol } = URL.canParse(text) ? new URL(text) : { origin: '', href: '', protocol: '' };

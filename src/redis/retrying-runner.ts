@@ -11,7 +11,7 @@ const BACKOFF = { min: 10, max: 400 } as const;
 /** An error reply of the server, such as `WRONGTYPE`. */
 const ERROR_REPLY = /^[A-Z]{2,}\b/;
 
-/** Error replies that a retry may overcome: the server is starting or busy, or its role in a cluster is changing. */
+/** Transient error replies: the server is starting or busy, or its role in a cluster is changing. */
 const TRANSIENT_REPLY = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|UNBLOCKED)\b/;
 
 /**

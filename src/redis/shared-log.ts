@@ -3,7 +3,10 @@ import type { Priority } from '../index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/** Maximum time ahead for which permits are reserved, in milliseconds. A process that ends wastes only these. */
+/**
+ * Maximum time ahead for which permits are reserved, in milliseconds. If the process ends, only these permits are
+ * wasted.
+ */
 const MAX_LOOKAHEAD_MS = 1_000;
 
 /**
@@ -22,14 +25,14 @@ const RETRY_AFTER_MS = 2_000;
  * milliseconds; and the number of permits so far. If that is smaller than the caller has seen, the log has lost permits,
  * as after a restart or a restored snapshot: the bucket is paused for a window.
  *
- * The caller knows the time of the server only within the latency of the reply. The log has each permit later by the
- * latency that the caller expects, so that the caller may use the permit that much later.
+ * The caller knows the time of the server only within the latency of the reply. The log dates each permit later by the
+ * expected latency of the caller, so that the caller may use it that much later.
  *
- * Background permits of all processes are evenly spaced, half of the limit in a window, so that polls leave the other half
- * to the user's own requests. A process that has to wait for one receives the next number of a queue, and passes this number
- * when it asks again. The next one in the queue is served after one spacing, the one after it after two, so that processes
- * take turns, and do not wait for one that has ended. If foreground requests have used up the limit so that the queue has
- * stopped, they leave a permit for each process in the queue.
+ * Background permits of all processes are evenly spaced, half of the limit in a window, so that polls leave the other
+ * half to the user's own requests. A process that has to wait for one receives the next number of a queue, and passes
+ * this number when it asks again. The first process in the queue is served after one interval, the second after two, so
+ * that processes take turns, and do not wait for a process that has ended. If foreground requests have used up the
+ * limit, and the queue has stopped, they leave one permit for each process in the queue.
  *
  * The end of a pause, the time of the latest background permit and all numbers are stored as negative scores, so that they
  * are not removed with old permits.
@@ -88,9 +91,9 @@ return {paused - now, retry, permits, granted, number}
 
 /** A reserved permit. Times of the monotonic clock. */
 interface Permit {
-  /** When it may be used at the earliest, even if the server had reserved it just before it replied. */
+  /** Earliest time of use, if the server reserved the permit just before its reply. */
   readonly from: number;
-  /** When it may be used at the latest, even if the server had reserved it as soon as the command was sent. */
+  /** Latest time of use, if the server reserved the permit as soon as the command was sent. */
   readonly until: number;
 }
 
@@ -133,7 +136,7 @@ export class SharedLog implements PermitLog {
   #isFailing = false;
   /** After a failure, when Redis is tried again. */
   #retryAt = Number.NEGATIVE_INFINITY;
-  /** Number of permits that the log had granted by the last reply, and when that came. */
+  /** Number of permits that the log had granted by the last reply, and the time of this reply. */
   #granted = { count: 0, seenAt: Number.NEGATIVE_INFINITY };
   /** Latency of the last reply, in milliseconds. */
   #latency = 0;

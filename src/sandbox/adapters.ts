@@ -26,8 +26,8 @@ export interface SandboxAdapters {
    */
   listen(options?: ListenOptions): Promise<SandboxServer>;
   /**
-   * Sends a request to the console in process, to its pages and its JSON endpoints. Whoever can call it operates the sandbox:
-   * over HTTP, `listen({ console: true })` serves it with a token.
+   * Sends a request to the console in process, to its pages and its JSON endpoints. Code that can call it can operate
+   * the sandbox. Over HTTP, `listen({ console: true })` requires a token.
    */
   console(request: Request): Promise<Response>;
   /** Closes the sandbox with its servers, timers and deliveries; later requests are rejected. */

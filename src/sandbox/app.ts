@@ -52,7 +52,7 @@ export function createApp(service: Service): Hono<Env> {
       404,
       service.contract || path.startsWith(`${API}/`)
         ? `Not found: the API has no operation ${method} ${path}.`
-        : `Not found: the API is below ${API}/.`,
+        : `Not found: the API is under ${API}/.`,
     ),
   );
   return app;

@@ -1,5 +1,5 @@
 /**
- * How the sandbox's time runs: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
+ * Mode of the sandbox's clock: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
  * `'manual'` stands still. `sandbox.advance(ms)` moves each of them forward.
  */
 export type ClockMode =
@@ -20,7 +20,7 @@ export interface Scheduled<Task> {
 /** Maximum delay of `setTimeout`, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The latest time that `advance` moves a clock to: all that is due later has a year of four digits, too. */
+/** Latest time for `advance`, so that later tasks still have a year of four digits. */
 export const MAX_TIME = Date.UTC(9_000, 0);
 
 /** Number of tasks after which `advance` lets other events of the process happen. */
@@ -37,7 +37,7 @@ export class Clock<Task> {
   /** Sorted, the next task last. */
   readonly #tasks: Scheduled<Task>[] = [];
   readonly #run: (task: Task) => void;
-  /** Time of the task that is running: the time it was due, even if it runs later. */
+  /** Time of the running task: the time at which it was due, even if it runs later. */
   #taskTime: number | undefined;
   #advanced: Promise<void> = Promise.resolve();
   #order = 0;
@@ -45,7 +45,7 @@ export class Clock<Task> {
   #isStopped = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Creates a clock that starts at `start`; `run` does a task whose time has come. */
+  /** Creates a clock that starts at `start`. `run` executes a due task. */
   constructor(mode: ClockMode, start: number, run: (task: Task) => void) {
     this.#mode = mode;
     this.#speed = speedOf(mode);
@@ -57,7 +57,7 @@ export class Clock<Task> {
     return this.#mode;
   }
 
-  /** Lets the time run in another way from now on. */
+  /** Changes the mode of the clock. */
   setMode(mode: ClockMode): void {
     checkMode(mode);
     this.#start += this.#elapsed();
@@ -122,8 +122,8 @@ export class Clock<Task> {
   }
 
   /**
-   * Runs due tasks by a timer from now on, not only before requests. Without a timer, a sandbox can be
-   * garbage-collected once nothing refers to it.
+   * Also runs due tasks with a timer from now on. Without a timer, a sandbox can be garbage-collected once nothing
+   * refers to it.
    */
   useTimer(): void {
     this.#usesTimer = true;
@@ -218,7 +218,7 @@ const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.sp
 /** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
 const MAX_SPEED = 1e6;
 
-/** Checks how a clock is to run. */
+/** Checks the mode of a clock. */
 export function checkMode(mode: ClockMode): void {
   const speed = typeof mode === 'object' ? mode?.speed : 1;
   if (!(typeof speed === 'number' && speed > 0 && speed <= MAX_SPEED))

@@ -179,7 +179,7 @@ export class Jobs {
   readonly #next = new Map<JobKind, JobOutcome[]>();
   readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 
-  /** @param statuses Progress by kind and status id, where it differs. */
+  /** @param statuses States by kind and status id, where the contract defines them. */
   constructor(
     clock: Pick<Clock<JobTask>, 'now' | 'schedule'>,
     options: JobOptions,

@@ -13,7 +13,7 @@ export function createPathMatcher(pattern: string): (path: string) => boolean {
     throw new Error(`Invalid fault rule: \`on\` must have up to ${MAX_PATTERN} characters, not ${pattern.length}.`);
   const parts = pattern.match(/\{\w+\}|\*+|./gsu)?.map(partOf) ?? [];
   return (path) => {
-    // All positions in the pattern that the path up to a character can have reached.
+    // Positions in the pattern that the path can have reached so far.
     let reached = skipAnything(parts, new Set([0]));
     for (const character of path) {
       const next = new Set<number>();

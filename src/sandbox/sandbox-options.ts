@@ -14,7 +14,7 @@ export interface SandboxOptions {
   readonly contract?: ServiceContract | undefined;
   /** Seed of all randomness, an integer: the same seed creates the same tokens, ids and device counts. @default 1 */
   readonly seed?: number | undefined;
-  /** How the sandbox's time runs. @default 'real' */
+  /** Mode of the sandbox's clock. @default 'real' */
   readonly clock?: ClockMode | undefined;
   /** Initial time of the sandbox's clock. @default the current time */
   readonly start?: Date | number | undefined;

@@ -90,7 +90,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
       // The version that saved the state may have had fewer namespaces.
       Object.assign(account, { ...createResources(), ...account });
       const { idempotencyKeys } = account;
-      // A create whose response was never stored has not happened.
+      // A create request whose response was never stored has not happened.
       for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
     }
     return snapshot;

@@ -33,7 +33,7 @@ export interface IdempotencyRecord {
   readonly operation: string;
   /** Hash of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
   body: Uint8Array | undefined;
-  /** The stored response; `undefined` while the create is in flight. */
+  /** The stored response; `undefined` while the create request is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;
   readonly expiresAt: number;
 }
@@ -314,6 +314,6 @@ export function createState(origin = 'https://sandbox.invalid') {
 /** Appends to a list of at most `max` entries, dropping the oldest. */
 export function appendBounded<T>(entries: T[], entry: T, max: number): void {
   entries.push(entry);
-  // More than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
+  // Remove more than one entry if the maximum was lowered. Engines shift in constant time, and splice in linear time.
   while (entries.length > max) entries.shift();
 }

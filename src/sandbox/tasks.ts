@@ -11,7 +11,7 @@ import type { Service, Task } from './service.ts';
 import type { Mutable } from './state.ts';
 import { countUsage } from './usage-counts.ts';
 
-/** Does a task whose time has come. */
+/** Executes a task that is due. */
 export function runTask(service: Service, task: Task): void {
   if (task.type === 'delivery') service.webhooks.run(task);
   else if (task.type === 'replay') replay(service, task);

@@ -228,7 +228,7 @@ export class WebhookSender {
     appendBounded(this.#log, entry, limits.logLength);
     const generation = this.#generation;
     const status = await this.#post(entry, controller);
-    // Another state has replaced the one that this attempt belongs to.
+    // A restored state has replaced the state that this attempt belongs to.
     if (generation !== this.#generation) return;
     endpoint.last_delivery_at = formatTimestamp(clock.now());
     const isDelivered = status !== undefined && status >= 200 && status < 300;

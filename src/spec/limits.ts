@@ -53,8 +53,8 @@ export const EARLIEST_USAGE_MONTH = '2020-01';
 export const WEB_VISITATION_LOOKBACK_DAYS = 45;
 
 /**
- * The longest interval of a rate bucket, in milliseconds (specification, "Rate limits"). If a job-starting create gets
- * a 429 with a longer `Retry-After`, the 429 comes from the build budget.
+ * The longest interval of a rate bucket, in milliseconds (specification, "Rate limits"). If a job-starting create
+ * request gets a 429 with a longer `Retry-After`, the 429 comes from the build budget.
  */
 export const LONGEST_RATE_INTERVAL = MINUTE;
 
@@ -64,19 +64,22 @@ export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>>
   cohort: 2 ** 30,
 };
 
-/** Milliseconds for which the service replays the response of a create (specification, "Other limits"). */
+/** Milliseconds for which the service replays the response of a create request (specification, "Other limits"). */
 export const IDEMPOTENCY_WINDOW = 24 * 60 * MINUTE;
 
 /** Milliseconds in which a presigned URL accepts a file and it can be claimed (specification, "Other limits"). */
 export const CLAIM_WINDOW = 15 * MINUTE;
 
-/** Maximum age of a create that may have happened at which its key is still sent. An hour is left for the last attempt and for differences between two clocks. */
+/**
+ * Maximum age of a create request that may have happened at which its key is still sent. An hour is left for the last
+ * attempt and for differences between two clocks.
+ */
 export const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
 
-/** Maximum time by which a create may seem to be sent in the future; beyond it, one of the clocks was wrong. */
+/** Maximum time by which a create request may seem to be sent in the future; beyond it, one of the clocks was wrong. */
 const MAX_CLOCK_LEAD_MS = 300_000;
 
-/** Returns the milliseconds for which a create without a response may be sent again. */
+/** Returns the milliseconds for which a create request without a response may be sent again. */
 export function timeToRepeat(at: Date): number {
   const age = Date.now() - at.getTime();
   return age < -MAX_CLOCK_LEAD_MS ? 0 : MAX_KEY_AGE_MS - Math.max(0, age);

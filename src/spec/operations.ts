@@ -24,7 +24,7 @@ export interface Operation {
   readonly bucket: Bucket;
   /** When a failed request may be sent again. */
   readonly retry: RetryPolicy;
-  /** True if the create starts a worker job, which the build budget counts. */
+  /** True if the create request starts a worker job, which the build budget counts. */
   readonly startsJob: boolean;
   /** The bearer token that is sent; `none` for the credential exchange. */
   readonly token: 'none' | 'general' | 'mcp';

@@ -18,7 +18,7 @@ export class SharedWork<T> {
 
   /** Resolves when the work has settled or was abandoned; rejects with the reason of the signal. */
   async ended(signal?: AbortSignal): Promise<void> {
-    // Look twice: after a sleep of the machine, the timer that looks may be the first to fire.
+    // Check twice: after the machine has slept, the timer that checks may be the first to fire.
     for (let looks = 0; looks < 2 && !this.isSettled; looks = this.#heartbeat.isSilent ? looks + 1 : 0)
       await settled(this.result, SILENCE_MS, signal);
   }

@@ -91,7 +91,7 @@ function rangesOf(secret: string, text: string): Range[] {
 
 /** Returns where a string without escapes has what names or URLs show to be secret. */
 function namedRanges(text: string, isEscaped: (index: number) => boolean): Range[] {
-  // Where the quotes are not escaped, escapes within them are needed to find the end.
+  // If the quotes are not escaped, the end of the value depends on the escapes within it.
   const fields = [...text.matchAll(NAMED_SECRET)].filter(({ index }) => isEscaped(index));
   const values = [...fields, ...text.matchAll(BEARER)].map(
     ({ 0: all, 1: name = '', index }): Range => [index + name.length, index + all.length],

@@ -39,7 +39,7 @@ interface AroundWork<Event, Addition, R> {
   readonly work: () => Promise<R>;
   /** Begins the work, with what a hook passes to `next`. @default calls it */
   readonly start?: ((work: () => Promise<R>, addition: Addition | undefined) => Promise<R>) | undefined;
-  /** Settles at the end of what `work` begins. @default the result of `work` */
+  /** Settles when the work that `work` begins has ended. @default the result of `work` */
   readonly ended?: Promise<unknown> | undefined;
   /** Waits for the work to begin. @default as long as the hooks take */
   readonly untilBegun?: ((begun: Promise<void>) => Promise<void>) | undefined;
@@ -72,7 +72,7 @@ export function runAround<Name extends string, Event, Addition, R>(
       try {
         await hook(event(), next);
       } catch (error) {
-        // A hook usually passes the error of the work on.
+        // A hook usually rethrows the error of the work.
         const failure: unknown = await result?.then(() => ended).catch((reason: unknown) => reason);
         if (failure !== error) throw error;
       } finally {

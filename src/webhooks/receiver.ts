@@ -40,7 +40,7 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**
-   * Handles verified events without a handler, except `webhook.test`, and events that `isKnownEvent` refuses.
+   * Called for verified events that have no handler, except `webhook.test`, and for events that `isKnownEvent` refuses.
    *
    * @default acknowledges them; logs a warning unless the event is known and a listener is attached
    */

@@ -3,7 +3,7 @@ import { isUsableToken } from '../../util/input-checks.ts';
 import { isThisMachine } from '../../util/loopback.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** Checks the address of the service. Its error does not show it, because it may contain a password. */
+/** Checks the address of the service. The error does not show the address, because it may contain a password. */
 export function checkAddress(address: string, allowInsecure = false): void {
   const problem = problemOf(URL.parse(address), allowInsecure);
   if (problem !== undefined) throw usageError(`The address of the service (--base-url) ${problem}`);
@@ -20,7 +20,7 @@ function problemOf(url: URL | null, allowInsecure: boolean): string | undefined 
   return undefined;
 }
 
-/** Returns whether two addresses are the same but for a trailing slash. */
+/** Returns whether two addresses are equal, apart from a trailing slash. */
 export function isSameAddress(one: string, other: string): boolean {
   const normalize = (url: string): string => withoutTrailingSlashes(URL.parse(url)?.href ?? url);
   return normalize(one) === normalize(other);
@@ -29,7 +29,7 @@ export function isSameAddress(one: string, other: string): boolean {
 const withoutTrailingSlashes = (text: string): string => text.replace(/\/+$/, '');
 
 /**
- * Checks a token, which is sent in a header.
+ * Checks that a header can carry a token.
  *
  * @param source Where it comes from, such as a variable. The token itself is not shown.
  */

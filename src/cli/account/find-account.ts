@@ -9,8 +9,8 @@ import { findSandbox } from './running-sandboxes.ts';
 import { commandToken } from './token-command.ts';
 
 /**
- * Returns the account of a command. Flags take precedence over the environment, and the environment over profiles. A
- * token is used with the address only that it was set with.
+ * Returns the account of a command. Flags take precedence over the environment, and the environment over profiles.
+ * Sends a token only to the address that it was set with.
  *
  * @returns `undefined` with `--sandbox` if no sandbox is running.
  * @throws {CommandError} if no address or no token is set, or they do not belong together.

@@ -25,7 +25,7 @@ export async function readCredentials(context: Context, initial: string | undefi
   return { email, password };
 }
 
-/** Asks for an email or an address, which a flag could have passed. */
+/** Asks for an email or an address that no flag has set. */
 export function askFor(context: Context, what: 'Email' | 'Address'): Promise<string> {
   const flag = what === 'Email' ? '--email' : '--base-url';
   if (!context.stdin().isTTY) throw usageError(`Pass ${flag}: standard input is not a terminal.`);

@@ -13,7 +13,7 @@ export interface RunningSandbox {
   readonly consoleUrl: string;
   /** API token of its account. */
   readonly token: string;
-  /** Differences between it and the assumptions. */
+  /** Differences between the sandbox and the assumptions. */
   readonly contract?: ServiceContract | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function findSandbox(env: NodeJS.ProcessEnv, choice: SandboxChoice)
   return preferred ?? searchSandbox(env, {});
 }
 
-/** Returns the same as {@link findSandbox}. Throws `sandbox-not-found` if no sandbox is running. */
+/** Returns the sandbox of {@link findSandbox}. Throws `sandbox-not-found` if no sandbox is running. */
 export const requireSandbox = async (env: NodeJS.ProcessEnv, choice: SandboxChoice): Promise<RunningSandbox> =>
   (await findSandbox(env, choice)) ?? notFound(choice);
 

@@ -12,7 +12,7 @@ export const TOKEN_COMMAND_MS = 60_000;
 /** Maximum length of the line with the token. */
 const MAX_LINE_LENGTH = 65_536;
 
-/** Time in which the output of a command arrives that has ended. */
+/** Time to wait for the output of a command that has ended. */
 const DRAIN_MS = 250;
 
 /** Environment of a token command, and the signal that ends it. */
@@ -62,8 +62,8 @@ export async function runForToken(command: string, { env, signal }: TokenContext
 }
 
 /**
- * Returns the first line of a stream, or all of it if it is closed before. What follows is read and discarded, so that
- * its writer can end.
+ * Returns the first line of a stream, or all of it if it is closed before. Reads and discards the rest, so that its
+ * writer can end.
  *
  * @throws {CommandError} if the line is too long.
  */

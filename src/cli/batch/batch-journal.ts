@@ -67,7 +67,7 @@ export async function printStatus(
 const idsOf = (key: string, entries: { get(part: string): JournalEntry | undefined }): Record<string, unknown> =>
   Object.fromEntries(Object.entries(partsOf(key)).map(([kind, part]) => [kind, entries.get(part)?.id]));
 
-/** Returns whether a create was sent, whatever its outcome is. */
+/** Returns whether a create request was sent, whatever its outcome is. */
 const isSent = ({ id, at }: Partial<JournalEntry> = {}): boolean => id !== undefined || at !== undefined;
 
 /** Returns the state of a part of a row that was sent. */

@@ -5,11 +5,11 @@ import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable } from '../terminal/terminal.ts';
 import type { RowState, RowView } from './batch-row.ts';
 
-/** Shows people and programs how a batch proceeds. */
+/** Shows the progress of a batch to people and programs. */
 export interface BatchProgress {
   /** The state of a row has changed. */
   changed(view: RowView): void;
-  /** Says what all rows wait for. A text that continues with other details is said once. */
+  /** Says what all rows wait for. Prints a text once, even if its details change. */
   announce(text: string, details: string): void;
   close(): void;
 }
@@ -21,11 +21,11 @@ const VISIBLE_CHANGES = 10;
 export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 /**
- * Creates the progress of a batch: with `--json`, a line of data for each change; in a terminal, one block that is
- * redrawn; elsewhere, a line for each change.
+ * Shows the progress of a batch: with `--json`, as a line of data for each change; in a terminal, as one redrawn block;
+ * elsewhere, as a line for each change.
  *
  * @param keys Keys of all rows.
- * @param earlier Keys of rows that were done before; they are one line in all.
+ * @param earlier Keys of rows that earlier runs have done; all of them take one line.
  */
 export async function createBatchProgress(
   keys: readonly string[],

@@ -72,7 +72,7 @@ export function checkReport(path: string, isRun: boolean): void {
     throw usageError(`--report must name a regular file, and ${path} is none.`);
 }
 
-/** Prints and reports how the rows have ended, with the command that continues. Returns the exit code. */
+/** Prints and reports the results of the rows, and the command that continues the run. Returns the exit code. */
 export async function conclude(
   views: readonly RowView[],
   context: Context,
@@ -128,7 +128,7 @@ function wordsOf(name: string, value: string | number | boolean | undefined): st
   return [flag, typeof value === 'number' ? `${value / 1_000}s` : value];
 }
 
-/** Returns the exit code of a row. One that is blocked has done what it can. */
+/** Returns the exit code of a row. A blocked row is not a failure. */
 function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): ExitCode {
   if (state === 'unknown') return EXIT.outcomeUnknown;
   if (state === 'refused') return EXIT.refused;

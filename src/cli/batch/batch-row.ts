@@ -24,7 +24,7 @@ export interface RowView {
   activation?: number;
   /** Paths of the saved files. */
   files?: readonly string[];
-  /** Why it is blocked, or unknown without an error. */
+  /** Reason why the row is blocked, or why its state is unknown without an error. */
   reason?: string;
   error?: unknown;
 }
@@ -45,7 +45,7 @@ export interface RowGoal {
   readonly download?: string | undefined;
 }
 
-/** What a row uses of its batch. Durations are milliseconds. */
+/** The parts of a batch that a row uses. Durations are milliseconds. */
 export interface RowOptions extends RowGoal {
   readonly client: AudienceClient;
   readonly journal: Journal;
@@ -95,10 +95,10 @@ export function doneOf(
   return download !== undefined && done?.files === undefined ? undefined : done;
 }
 
-/** Makes a part of a row unused again, and the parts that were created from it. */
+/** Forgets a part of a row, and the parts that were created from it. */
 export async function forgetPart(journal: Journal, row: string, part: string): Promise<void> {
   const parts = Object.values(partsOf(row));
-  // The last part first: if the process ends in between, the next run finds the earlier part again.
+  // Forget the last part first: if the process ends in between, the next run still finds the earlier parts.
   for (const later of parts.slice(parts.indexOf(part)).reverse()) await journal.forget(later);
 }
 
@@ -184,7 +184,9 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   await finish({ audience: audience.id, activation: activation.id, files: saved.map(({ path }) => path) });
 }
 
-/** Removes the parts of a row's files that a killed process has left, as far as the folder can be read and written. */
+/**
+ * Removes partial files that a killed process has left in the folder of a row, if the folder can be read and written.
+ */
 async function removeParts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const parts = names.filter((name) => /^\..+\.[\da-f-]{36}\.part$/.test(name));

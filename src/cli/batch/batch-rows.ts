@@ -19,11 +19,12 @@ export interface BatchRow {
 const KEY = /^[\w-](?:[\w.-]{0,98}[\w-])?$/;
 
 /**
- * Parses the rows of a file: a JSON array, JSON Lines or CSV, which its first character tells apart.
+ * Parses the rows of a file: a JSON array, JSON Lines or CSV. The first character of the file shows which.
  *
  * @param folder Folder to which the paths of files are relative.
- * @param note Receives what was left out.
- * @throws {CommandError} naming the row that is wrong or not whole: an audience cannot be changed once it is created.
+ * @param note Receives a message about cells that were left out.
+ * @throws {CommandError} naming the row that is wrong or incomplete, because an audience cannot be changed after it is
+ * created.
  */
 export function parseRows(
   text: string,
@@ -51,8 +52,7 @@ export function parseRows(
         `${where} has the key of ${other}, "${key}": keys must differ in more than upper and lower case.`,
       );
     keys.set(key.toLowerCase(), where);
-    if (Object.keys(body).length === 0)
-      throw usageError(`${where}, "${key}", has only a key, and no audience to build.`);
+    if (Object.keys(body).length === 0) throw usageError(`${where}, "${key}", has a key, but no field of an audience.`);
     checkDates(body, where);
     // The service checks the fields.
     return {

@@ -8,18 +8,18 @@ import { createQueue, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
 /** Options of {@link runBatch}. Durations are milliseconds. */
 export interface BatchOptions extends RowOptions, Pick<QueueOptions, 'budgetWait' | 'outageWait' | 'onOutage'> {
   readonly onChange: (view: RowView) => void;
-  /** Called when creates have to wait, with the number of creates that are left. */
+  /** Called when create requests have to wait, with the number of remaining create requests. */
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
 /** Maximum time to wait for the first reads of existing audiences, whose activations go before new audiences. */
 const FIRST_READS_MS = 60_000;
 
-/** Reason of a row whose create was in flight when the run ended. */
+/** Reason of a row whose create request was in flight when the run ended. */
 const IN_DOUBT =
   'Its create request was in flight. Run this again within 23 hours, and the service creates it only once.';
 
-/** Brings each row to its end. Never rejects. */
+/** Processes all rows. Never rejects. */
 export async function runBatch(rows: readonly BatchRow[], options: BatchOptions): Promise<readonly RowView[]> {
   const { client, journal, activate, onChange } = options;
   const pairs = rows.map((row, at) => ({

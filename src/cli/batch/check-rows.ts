@@ -12,7 +12,7 @@ import type { BatchRow } from './batch-rows.ts';
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
 const CHECKED = new Error('The body was checked.');
 
-/** Checks rows as `create` checks their bodies, and reports what the service would certainly refuse. */
+/** Checks rows as `create` checks their bodies, and reports the fields that the service would certainly refuse. */
 export async function checkRows(
   client: AudienceClient,
   rows: readonly BatchRow[],
@@ -57,7 +57,7 @@ export function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
     const where = `${first?.key}${others.length > 0 ? ` and ${countOf(others.length)} more` : ''}`;
     output.log(
       'warning',
-      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). It is sent as it is.`,
+      `${where}: audiences have no field "${name}" (known: ${fields.join(', ')}). It is sent unchanged.`,
     );
   }
 }

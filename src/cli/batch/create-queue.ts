@@ -20,30 +20,30 @@ export interface QueueOptions {
   readonly outageWait: number;
   /** Sends a cheap read. Rejects during an outage. */
   readonly probe: () => Promise<unknown>;
-  /** Called when a limit holds creates back. */
+  /** Called when a limit holds create requests back. */
   readonly onLimit: (error: RateLimitError, until: number) => void;
-  /** Called when an outage holds creates back, with the time at which the queue gives up. */
+  /** Called when an outage holds create requests back, with the time at which the queue gives up. */
   readonly onOutage: (error: unknown, until: number) => void;
 }
 
-/** A create that waits for its turn. */
+/** A create request that waits for its turn. */
 interface Item {
   /** Creates with smaller ranks go first. */
   readonly rank: readonly number[];
   readonly send: () => Promise<number>;
   readonly resolve: (id: number) => void;
   readonly reject: (error: unknown) => void;
-  /** True if it failed in an outage, and is sent a second time. */
+  /** True if the create request failed in an outage, and the queue sends it a second time. */
   readonly isRepeated?: boolean;
 }
 
-/** Adds a create to a queue. Resolves with the id of what was created. */
+/** Adds a create request to a queue. Resolves with the id of what was created. */
 export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
 
-/** Reason with which create requests end that were not sent. */
+/** Reason with which unsent create requests end. */
 export const NOT_BEGUN = new Error('No more create requests are sent.');
 
-/** Number of creates in a row whose failure is an outage of the service, and not a fault of the rows. */
+/** Number of successive failures that count as an outage of the service, and not as faults of the rows. */
 const OUTAGE_CREATES = 3;
 
 /** Bounds of the time between two probes of an outage. */
@@ -58,19 +58,20 @@ const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'confli
 /** Errors that a row or an outage of the service may cause. */
 const FAILURES = [ConnectionError, ResponseError, ServerError, PermissionError, NotAcceptableError] as const;
 
-/** Returns whether a create was not sent because of what its row says, or because of its file. */
+/** Returns whether a create request was not sent because of the content of its row or its file. */
 const isLocal = (error: unknown): boolean =>
   (JournalError.isInstance(error) && error.key !== undefined) ||
   ConfigurationError.isInstance(error) ||
   (FileError.isInstance(error) && error.code !== 'disk-full' && error.code !== 'file-unwritable');
 
-/** Returns whether the service or the journal has refused a create because of its row. */
+/** Returns whether the service or the journal has refused a create request because of its row. */
 export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(error).code) || isLocal(error);
 
 /**
- * Returns a queue that sends one create after another, so that a process that is killed leaves at most one in doubt. A
- * create that fails is put aside, and the next one is sent. After three failures without a success, or if a read fails when
- * only failed creates are left, the queue waits for the end of the outage, and then sends these creates once more.
+ * Returns a queue that sends one create request after another, so that a killed process leaves at most one with an
+ * unknown outcome. If a create request fails, the queue puts it aside and sends the next one. After three failures
+ * without a success, or if a read fails when only failed create requests are left, the queue waits for the end of the
+ * outage, and then sends these create requests once more.
  */
 export function createQueue(options: QueueOptions): AddCreate {
   const { signal, budgetWait, outageWait } = options;
@@ -84,7 +85,7 @@ export function createQueue(options: QueueOptions): AddCreate {
 
   const isOutage = (): boolean => outage !== undefined || failed.length >= OUTAGE_CREATES;
 
-  /** Puts aside what has failed, or sends it once more after an outage. */
+  /** Puts a failed create request aside, or sends it once more after an outage. */
   function release(isRepeated: boolean): void {
     for (const [item, error] of failed.splice(0)) {
       if (isRepeated && !item.isRepeated) items.push({ ...item, isRepeated });
@@ -157,7 +158,7 @@ export function createQueue(options: QueueOptions): AddCreate {
       while (items.length > 0 || failed.length > 0) {
         if (items.length === 0 || failed.length >= OUTAGE_CREATES) await awaitService();
         signal.throwIfAborted();
-        // Choose the next create only now, because an activation may have joined the queue meanwhile.
+        // Choose the next create request only now, because an activation may have joined the queue meanwhile.
         const item = items.sort(byRank).shift();
         if (item) await send(item);
       }
@@ -182,6 +183,6 @@ function byRank({ rank: a }: Item, { rank: b }: Item): number {
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
-/** Returns when a create that a limit has refused may be tried again; `undefined` for other errors. */
+/** Returns when a create request that a limit has refused may be tried again; `undefined` for other errors. */
 const limitOf = (error: unknown): number | undefined =>
   RateLimitError.isInstance(error) ? (error.retryAt?.getTime() ?? Date.now() + DEFAULT_LIMIT_MS) : undefined;

@@ -4,7 +4,7 @@ import { rowOf } from '../input/resource-table.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 import { parseCsv } from './csv.ts';
 
-/** A record with the words that name it in a message. */
+/** A record, and its name in messages. */
 export type Located = readonly [where: string, record: unknown];
 
 /** Fields of an audience that are numbers. All other cells are texts. */
@@ -15,7 +15,7 @@ const INTEGERS: readonly string[] = rowOf('audiences').body.flatMap(({ field, ty
 /**
  * Parses CSV whose header has dotted names, such as `dataset.0.start_date`, to objects. Empty cells are left out.
  *
- * @throws {CommandError} for a record that is not whole, or a header that is none.
+ * @throws {CommandError} for an incomplete record or an invalid header.
  */
 export function parseCsvRows(text: string, note: (message: string) => void): Located[] {
   const [header, ...records] = parseCsv(text);

@@ -104,7 +104,7 @@ async function runRows(
     onChange: (view) => progress.changed(view),
     onLimit({ code }, until, left) {
       const limit =
-        code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no creates';
+        code === 'build-budget-exhausted' ? 'The build budget is used up' : 'The service accepts no create requests';
       const creates = `${left} create ${left === 1 ? 'request is' : 'requests are'} left`;
       progress.announce(`${limit} until ${timeText(until)}`, ` (${creates}).`);
     },
@@ -130,7 +130,7 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   output.log('warning', `${files}: an earlier run has saved them, and they are not saved again.`);
 }
 
-/** Returns what the flags ask for. */
+/** Returns the options that the flags set. */
 async function goalOf({ activate, download }: RunFlags, context: Context): Promise<RowGoal> {
   if (activate === undefined) return { activate: download === undefined ? undefined : {}, download };
   const fields = await readData(activate, context, '--activate');
@@ -139,7 +139,10 @@ async function goalOf({ activate, download }: RunFlags, context: Context): Promi
   return { activate: fields, download };
 }
 
-/** Checks that files can be saved in a folder, which is created if necessary: nothing is built whose results could not be. */
+/**
+ * Checks that files can be saved in a folder, and creates it if necessary, so that no audience is built whose results
+ * cannot be saved.
+ */
 async function tryFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await rmdir(await mkdtemp(join(folder, '.aud-')));

@@ -44,8 +44,8 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (stopped && out !== undefined) output.log('warning', `${out} was not written: the check ended early.`);
   if (stopped) return stopped.exitCode;
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
-  for (const id of unchecked) output.log('warning', `${id} was confirmed earlier, and could not be checked.`);
-  // What the file adapts is no news; what the client cannot do always is.
+  for (const id of unchecked) output.log('warning', `An earlier check confirmed ${id}. This check could not check it.`);
+  // A difference that the file already adapts is no news. A call that cannot work always is.
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;
@@ -86,7 +86,7 @@ async function confirmWrites(context: Context): Promise<void> {
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
 
-/** Accesses the file of `--out`, or one beside it. */
+/** Reads and writes the file of `--out`, or a file beside it. */
 async function writable<T>(path: string, access: () => Promise<T>): Promise<T> {
   try {
     return await access();
@@ -96,8 +96,8 @@ async function writable<T>(path: string, access: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a check, and merges its report into the file of `--out`, unless it ended early. Returns what became of the
- * settings of the file, and code that an existing file of overrides may lack.
+ * Runs a check, and merges its report into the file of `--out`, unless it ended early. Returns the changes to the
+ * settings of the file, and the code that an existing overrides file may lack.
  *
  * @param text Content of the file.
  * @throws {CommandError} before the first request if the file cannot be written.

@@ -44,7 +44,7 @@ export async function checkPaging(session: Session): Promise<void> {
     return { reply, rows: rowsIn(envelopeOf(reply), placeOf(session, `${kind}.list`))?.value ?? [] };
   };
 
-  /** Returns the way by which the second page of one row has another row of the list. */
+  /** Returns the parameters with which page 2 of one row each contains another row than page 1. */
   async function find(): Promise<SizedPaging | undefined> {
     for (const size of new Set([known.size ?? 'per_page', ...SIZES])) {
       const first = await readPage({ [size]: 1 });
@@ -97,7 +97,7 @@ export async function checkPaging(session: Session): Promise<void> {
     const page = await readPage({ [paging.size]: asked });
     const { length } = page.rows;
     if (page.reply.status === 422 || page.reply.status === 400) continue;
-    // Further rows are older ones.
+    // The rows that follow are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
     if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'A larger page is refused.');
@@ -122,7 +122,7 @@ function cursorIn({ body }: Reply): { next: string; value: string; params: reado
     const isCursor = CURSOR_KEYS.includes(next.split('.').at(-1) ?? '');
     if (!isCursor || (typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
     if (!/[?&]\w+=/.test(`${value}`)) return { next, value: `${value}`, params: CURSORS };
-    // An address of the next page.
+    // The value is the URL of the next page.
     const { searchParams } = new URL(`${value}`, 'http://localhost');
     const param = CURSORS.find((one) => searchParams.get(one));
     if (param) return { next, value: searchParams.get(param) ?? '', params: [param] };

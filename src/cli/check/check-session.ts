@@ -10,7 +10,7 @@ export interface Session {
   readonly probe: Probe;
   readonly findings: Findings;
   readonly paths: Paths;
-  /** The contract in effect, whose ways are tried first. */
+  /** The contract in effect, whose settings are tried first. */
   readonly expected: ServiceContract;
   /** Rows of the lists that work. */
   readonly rows: Map<Kind, readonly Row[]>;
@@ -20,7 +20,7 @@ export interface Session {
 /** Why an operation is not sent at the path of a contract. */
 export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
 
-/** Returns where the client reads the payload of an operation. */
+/** Returns the place from which the client reads the payload of an operation. */
 export const placeOf = ({ expected }: Session, name: OperationName): string =>
   expected.operations?.[name]?.data ?? 'data';
 
@@ -30,10 +30,8 @@ export function reasonOf(reply: Reply): string {
   if (status === 0) return 'No response.';
   if (status === 401 || status === 403)
     return `The token is not permitted to use it, or the path does not exist (${status}).`;
-  if (isMissing(status)) return 'The ids of the list are gone.';
-  return envelopeOf(reply)
-    ? 'The response contains nothing that belongs to it.'
-    : `The service responds with ${status}.`;
+  if (isMissing(status)) return 'The resources in the list no longer exist.';
+  return envelopeOf(reply) ? 'The response contains no resource of this kind.' : `The service responds with ${status}.`;
 }
 
 /** Notes where the payload of an operation is. */

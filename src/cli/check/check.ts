@@ -16,7 +16,7 @@ export interface CheckOptions extends ProbeOptions {
   /** Allows `http:` beyond this machine. @default false */
   readonly allowInsecure?: boolean | undefined;
   readonly level: CheckLevel;
-  /** The contract in effect: its ways are tried first. */
+  /** The contract in effect: its settings are tried first. */
   readonly expected?: ServiceContract | undefined;
   /** Decides whether projects of earlier checks are deleted. @default they are kept */
   readonly confirmDelete?: ConfirmDelete | undefined;

@@ -24,7 +24,7 @@ const JOBS: Readonly<Partial<Record<Kind, JobKind>>> = {
   cohorts: 'cohort',
 };
 
-/** Time without a change after which a status is probably final. The zone of its timestamp does not matter. */
+/** Time without a change after which a status is probably final, in any time zone. */
 const UNCHANGED_MS = 7 * 86_400_000;
 
 /** Names of statuses, by what they probably mean. */
@@ -41,7 +41,7 @@ const hasStatus = (row: Row): boolean => isObject(row.status) && typeof row.stat
 export function noteWaits(findings: Findings, kind: Kind, row: Row, resource: Row): void {
   if (!hasStatus(resource) || !JOBS[kind]) return;
   const setting = { waits: { via: 'get' } } as const;
-  const evidence = `Rows of ${kind} have no status, single ones have.`;
+  const evidence = `Rows of the list of ${kind} have no status, but single resources do.`;
   if (!hasStatus(row)) findings.set('waits.via', 'differs', evidence, { setting });
   else if (findings.stateOf('waits.via') !== 'differs')
     findings.set('waits.via', 'confirmed', 'Rows have the status of single resources.');
@@ -80,7 +80,7 @@ export function noteRequestId({ probe: { successes }, findings, expected }: Sess
   const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
   if (requestIdHeader === undefined) return;
   const isAssumed = requestIdHeader === 'x-request-id';
-  findings.set('request-id-header', isAssumed ? 'confirmed' : 'differs', 'Each response has another value in it.', {
+  findings.set('request-id-header', isAssumed ? 'confirmed' : 'differs', 'Its value differs in each response.', {
     ...(!(isAssumed && requestIdHeader === inEffect) && { setting: { requestIdHeader } }),
   });
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject, valueAt } from '../../util/json.ts';
 import { KINDS, type Kind } from './findings.ts';
 
-/** Id of a resource. The client has integers; another one is found, and reported. */
+/** Id of a resource. The client only accepts integers. The check also finds other ids, and reports them. */
 export type Id = number | string;
 
 /** A response as the check judges it. */
@@ -18,10 +18,10 @@ export interface Reply {
   readonly at: number;
 }
 
-/** Documented fields that several kinds have. */
+/** Documented fields of several kinds of resources. */
 const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
 
-/** Documented fields that one kind has. Those of projects and schedules are not documented. */
+/** Documented fields of one kind of resource. The fields of projects and schedules are not documented. */
 const OWN: Readonly<Record<Kind, readonly string[]>> = {
   audiences: ['is_cohort', 'is_lookalike', 'results_count', 'is_activation_allowed', 'eligibility', 'dataset'],
   activations: ['description', 'audience', 'partner', 'pricing_model', 'datastreams', 'filters', 'filter_hash'],
@@ -42,7 +42,7 @@ const PLACES: readonly string[] = [
 export const envelopeOf = ({ status = 0, body }: Partial<Reply> = {}): JsonObject | undefined =>
   status >= 200 && status < 300 && isObject(body) && body.status === 'success' ? body : undefined;
 
-/** Something found in an envelope, and where: `data` or a path such as `data.items`. */
+/** A value found in an envelope, and its place: `data` or a path such as `data.items`. */
 export interface Found<T> {
   readonly place: string;
   readonly value: T;
@@ -74,7 +74,10 @@ export const isRow = (value: unknown): value is Row =>
 /** Returns whether two ids are the same in a path. */
 export const isSameId = (one: Id | undefined, other: Id | undefined): boolean => String(one) === String(other);
 
-/** Returns the rows of a list and their place; of several arrays, the first one with rows. Of two empty ones none counts. */
+/**
+ * Returns the rows of a list and their place; of several arrays, the first one with rows. If all are empty, returns
+ * `undefined` unless there is only one.
+ */
 export function rowsIn(envelope: JsonObject | undefined, at = 'data'): Found<readonly Row[]> | undefined {
   const lists = foundIn(envelope, at).filter(
     (found): found is Found<readonly Row[]> => Array.isArray(found.value) && found.value.every(isRow),
@@ -108,7 +111,9 @@ export function fits(kind: Kind, row: Row): boolean {
   return count([...OWN[kind], ...SHARED]) >= 2 && count(OWN[kind]) >= foreign;
 }
 
-/** Returns a refusal without paths, numbers and names: the refusals of two routes that do not exist are then equal. */
+/**
+ * Returns the text of a refusal without paths, numbers and names, so that the refusals of two missing routes are equal.
+ */
 export function fingerprint({ status, headers, body }: Reply): string {
   const message = `${(isObject(body) && (body.message ?? body.error ?? body.detail)) || typeof body}`
     .toLowerCase()

@@ -9,9 +9,9 @@ export interface Finding {
   /** Such as `path:audiences.get`. */
   readonly id: string;
   readonly state: 'confirmed' | 'differs' | 'likely' | 'not-checked';
-  /** Why, in the words of the check; holds nothing of the account. */
+  /** The reason, without any data of the account. */
   readonly evidence: string;
-  /** The service's own way, as the part of a contract that adapts the package. */
+  /** The setting of a contract that adapts the package to the service. */
   readonly setting?: ServiceContract;
   /** True if calls of the client fail because of it, and no setting adapts them. */
   readonly breaks?: true;
@@ -27,13 +27,16 @@ const UNSEEN = 'No resource of the account shows it.';
 const NEVER_SENT =
   'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
 
-/** All assumptions, with the reason why one may stay open. An empty reason stands for what only `--write` checks. */
+/**
+ * All assumptions, each with the reason why the check may be unable to check it. An empty reason means that only
+ * `--write` checks the assumption.
+ */
 const ASSUMPTIONS: Readonly<Record<string, string>> = {
   service: UNSEEN,
   ...Object.fromEntries(
     Object.keys(operations)
       .filter(isOperationName)
-      // Neither the credential exchange nor MCP.
+      // Leave out the credential exchange and MCP.
       .filter((name) => operations[name].token === 'general')
       .map((name) => [`path:${name}`, operations[name].method === 'GET' ? UNSEEN : NEVER_SENT]),
   ),
@@ -44,7 +47,7 @@ const ASSUMPTIONS: Readonly<Record<string, string>> = {
   'idempotency:projects.create': '',
 };
 
-/** Collects what a check finds out: at first, nothing is checked. */
+/** Collects the findings of a check. At first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
 

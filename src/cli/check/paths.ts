@@ -7,10 +7,10 @@ const ENDS = {
   get: ['/{id}', '/show/{id}', '/{id}/show', '/get/{id}', '/view/{id}'],
 } as const;
 
-/** Refused paths after which no more are guessed. */
+/** Maximum number of refused paths for one read. */
 const MAX_MISSES = 12;
 
-/** Words that name a write. A GET is never sent to such a path: a service that also acts on GET would act. */
+/** Words that name a write. The check never sends a GET to such a path, because a service might also act on GET. */
 const WRITE_WORD =
   /^(?:create|store|add|new|insert|save|submit|delete|destroy|remove|drop|trash|purge|cancel|stop|abort|revoke|update|edit|replace|activate|deactivate|run|start|claim|reset|logout|login|export|import|send|publish|refresh|sync|clone|copy|duplicate|retry|rebuild|trigger|execute|archive|restore)$/i;
 const REMOVAL = /delete|destroy|remove|drop|trash|purge|cancel|revoke|archive|reset/i;
@@ -95,12 +95,12 @@ export class Paths {
     return convention && others.length === 0 && this.working.has(list) ? fill(convention, name) : undefined;
   }
 
-  /** Yields the paths of a read, in the order to try them: what is found meanwhile is tried next. */
+  /** Yields the paths of a read, in the order to try them. Tries a path next that was found meanwhile. */
   *of(name: OperationName): Generator<string> {
     const tried = new Set<string | undefined>([undefined]);
     const verb = verbOf(name);
     const [plural, singular, ...capitals] = nounsOf(namespaceOf(name));
-    // A resource is probably where its list is.
+    // A resource and its list probably have the same path prefix.
     const list = this.working.get(`${namespaceOf(name)}.list`)?.replace(/\/(?:index|list|all)\/?$/, '');
     const guesses = [[plural, singular], capitals].flatMap((nouns) =>
       ENDS[verb].flatMap((end) => nouns.map((noun) => `${API}/${noun}${end}`)),

@@ -37,11 +37,13 @@ export interface ProbeOptions {
   /** Milliseconds to wait for a response. @default 30_000 */
   readonly requestTimeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Shows the progress: a step, a request without ids and values, a pause, or the name of what may be left. */
+  /**
+   * Shows the progress: a step, a request without ids and values, a pause, or the name of a project that may remain.
+   */
   onProgress?(kind: 'step' | 'request' | 'pause' | 'left', text: string): void;
 }
 
-/** Requests of a check at most. */
+/** Maximum number of requests of a check. */
 const MAX_REQUESTS = { read: 110, write: 20 } as const;
 /** Half of the limits of the service, so that other users of the token keep the rest. */
 const HALF_LIMITS = { read: RATE_LIMITS.read.limit / 2, write: RATE_LIMITS.write.limit / 2 } as const;
@@ -51,7 +53,7 @@ const INTERVAL_MS = 61_500;
 const MAX_PAUSE_MS = 120_000;
 /** Pause after a 429 without `Retry-After`. */
 const DEFAULT_PAUSE_MS = 60_000;
-/** Bytes of a body that are read at most, as the client does by default; of a larger one, nothing is judged. */
+/** Maximum number of bytes to read of a body, as in the client. The check ignores larger bodies. */
 const MAX_BODY_BYTES = 16 * 2 ** 20;
 /** Pause before a read without a usable response is repeated. */
 const REPEAT_PAUSE_MS = 2_000;
@@ -190,6 +192,6 @@ function redirectOf(headers: Headers, from: URL, baseUrl: string, id: Id = ''): 
   const location = headers.get('location');
   const to = location && URL.canParse(location, from) ? new URL(location, from) : undefined;
   const target = `${to?.origin}${to?.pathname}`;
-  // Without an id, a space stands for it, which no path contains.
+  // Without an id, use a space in its place, because no path contains one.
   return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length).replace(`/${id || ' '}`, '/{id}') : undefined;
 }

@@ -11,13 +11,13 @@ import { Stop } from './probe.ts';
 /** Returns a name that nothing in the account or in the paths of the service has. */
 const madeUpName = (): string => `check-${crypto.randomUUID().replaceAll('-', '')}`;
 
-/** What a response shows of an operation, and why that confirms the path. */
+/** The value that a response shows for an operation, and why it confirms the path. */
 type Proof<T> = Found<T> & { readonly why: string };
 
 /**
- * Tries the paths of a read until a response shows what is searched, and notes the result.
+ * Tries the paths of a read until a response proves one, and records the result.
  *
- * @param judge Returns the proof, or what the envelope of a success lacks; `undefined` if that proves nothing.
+ * @param judge Returns the proof, or what the envelope of a success lacks; `undefined` if the response proves nothing.
  */
 async function findPath<T>(
   session: Session,
@@ -56,7 +56,7 @@ async function findPath<T>(
       else if (proof && envelopeOf(reply) && !isLikeUnknown)
         difference = `\`GET ${path}\` responds (${status}) ${proof}. `;
     }
-    // The token may not use it, or the service blocks the check.
+    // The token might lack the permission, or the service blocks the check.
     if ((status !== 401 && status !== 403) || isLikeUnknown) continue;
     await probe.assertResponsive();
     if (path === assumed) break;
@@ -77,7 +77,7 @@ export async function checkReads(session: Session): Promise<void> {
     const lookalikes = all.filter((row) => row.is_lookalike === true);
     const others = all.filter((row) => row.is_lookalike !== true);
     rows.set(kind, all);
-    // A lookalike may not be readable as an audience.
+    // The service might not return a lookalike as an audience.
     const resource = await checkGet(session, `${kind}.get`, kind, others.length > 0 ? others : lookalikes);
     const row = all.find(({ id }) => evidence.isSameId(id, resource?.id));
     if (row && resource) noteWaits(findings, kind, row, resource);
@@ -148,7 +148,7 @@ async function checkList(session: Session, kind: Kind): Promise<readonly Row[]> 
     if (list.value.length > 0 && !list.value.every((row) => evidence.fits(kind, row)))
       return 'with rows of another kind';
     if (list.value.length > 0) return { ...list, why: 'A list of rows with ids and fields of this kind.' };
-    // Some services respond so to every path.
+    // Some services return an empty list for every path.
     const isUsual =
       rowsIn(envelopeOf(probe.unknown)) ?? rowsIn(envelopeOf(await send(path.replace(/[^/]+$/, madeUpName()))));
     return isUsual

@@ -9,11 +9,11 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   delete: 'Deletes',
 };
 
-/** Returns what a finding is about, as the subject of a sentence. */
+/** Returns the topic of a finding, as the subject of a sentence. */
 const subjectOf = ({ id }: Finding): string =>
   id.replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb] ?? 'Reservations'} of ${namespace}`);
 
-/** Returns in one sentence or two what a report means for whoever uses the client. */
+/** Returns one or two sentences that say what a report means for users of the client. */
 export function verdictOf({ findings, stopped, contract }: CheckReport, file?: string): string {
   if (stopped) return `The check ended early: ${stopped.reason}`;
   const differing = findings.filter(({ state }) => state === 'differs');
@@ -32,7 +32,7 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
   return `${subject} here${means.length > 0 ? ` with ${means.join(' and ')}` : ', and something differs'}.${open}`;
 }
 
-/** Returns the report as lines for people: what it means, what differs, what to do, and how much was checked. */
+/** Returns the report as lines of text: its meaning, the differences, the next steps, and how much was checked. */
 export function linesOf(report: CheckReport, file?: string, isAll = false): readonly string[] {
   const { findings, stopped, requests } = report;
   const of = (state: Finding['state']): readonly Finding[] => findings.filter((finding) => finding.state === state);

@@ -33,7 +33,7 @@ export function mergeFindings(
 ): { readonly contract: ServiceContract; readonly notes: readonly string[] } {
   const { checked: earlier, ...settings } = structuredClone(base);
   const contract: ServiceContract = { ...(settings.$schema === undefined && { $schema }), ...settings };
-  // The meaning of a status is a guess, but not the meaning in the file.
+  // The check only guesses the meaning of a status, so the meaning in the file takes precedence.
   for (const [path, value] of findings.flatMap(({ setting = {} }) => leavesOf(setting)))
     if (path[0] !== 'statuses' || valueAt(contract, path) === undefined) set(contract, path, value);
   const notes = leavesOf(base).flatMap(([path, was]) => {
@@ -51,7 +51,7 @@ export function mergeFindings(
       ...findings.filter(
         (one) => (one.state === 'differs' && one.setting && one.id !== 'statuses' ? 'confirmed' : one.state) === state,
       ),
-      // What only an earlier check could check.
+      // Settings that only the earlier check could verify.
       ...findings.filter((one) => one.state === 'not-checked' && earlier?.[state].includes(one.id)),
     ].map(({ id }) => id);
   const highest = earlier && earlier.level !== 'read' ? earlier.level : level;
@@ -61,9 +61,9 @@ export function mergeFindings(
 
 /** Result of comparing a check with an earlier one. */
 export interface Comparison {
-  /** What is not as an earlier check has found it. */
+  /** Differences from the findings of an earlier check. */
   readonly changes: readonly { readonly id: string; readonly was: unknown; readonly is: unknown }[];
-  /** Findings that an earlier check had, and that could not be checked this time. */
+  /** Findings of an earlier check that this check could not check. */
   readonly unchecked: readonly string[];
 }
 

@@ -9,10 +9,10 @@ import { envelopeOf, type Id, isMissing, isSameId, type Reply, type Row } from '
 const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}$/;
 /** Age of a project of another check after which that check has certainly ended. */
 const LEFT_AFTER_MS = 3_600_000;
-/** Pauses before reads of something that was just written: a replica may lag. Ten seconds in all. */
+/** Pauses before reading a resource that was just created, because a replica may lag. Ten seconds in all. */
 const LAG_PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 3_000, 4_000];
 const QUARTER_MS = 15 * 60_000;
-/** Quarters of an hour by which the time zone that is furthest from UTC is off. */
+/** Maximum offset of a time zone from UTC, in quarters of an hour. */
 const MAX_QUARTERS = 56;
 
 /** Decides whether projects of earlier checks are deleted, by their names. */
@@ -25,7 +25,7 @@ export async function checkWrites(session: Session, confirmDelete: ConfirmDelete
   const heldBack = names.filter((name) => !paths.isCallable(name));
   for (const name of heldBack) findings.unclear(`path:${name}`, HELD_BACK);
   if (!heldBack.includes('uploads.reserve')) await checkUpload(session);
-  // What cannot be listed and read could not be told from another resource.
+  // If projects cannot be listed and read, the check cannot tell its own project from others.
   const canTell =
     paths.working.has('projects.list') && (paths.working.has('projects.get') || !session.rows.get('projects')?.length);
   if (canTell && heldBack.every((name) => name === 'uploads.reserve'))
@@ -40,7 +40,7 @@ async function noteFailure(session: Session, name: OperationName, { status }: Re
   session.findings.set(`path:${name}`, 'differs', `\`${method} ${path}\` ${text}.`, { breaks: true });
 }
 
-/** An upload: only reserved, so that the service deletes it after a day. */
+/** Reserves an upload and does not use it, so that the service deletes it after a day. */
 async function checkUpload(session: Session): Promise<void> {
   const { probe, findings, paths } = session;
   const name = 'uploads.reserve';
@@ -57,7 +57,10 @@ async function checkUpload(session: Session): Promise<void> {
   else findings.unclear(`path:${name}`, reasonOf(reply));
 }
 
-/** A project: create, the same key again, the key with another body, read, delete. */
+/**
+ * Creates a project, repeats the request with the same key, sends the key with another body, then reads and deletes the
+ * project.
+ */
 class ProjectFlow {
   readonly #session: Session;
   readonly #key = crypto.randomUUID();
@@ -107,7 +110,7 @@ class ProjectFlow {
     const name = 'projects.create';
     this.#mayBeLeft = true;
     let reply = await this.#create();
-    // The outcome is unknown: the same key once more.
+    // The outcome is unknown: repeat the request with the same key.
     if (reply.status === 0 || reply.status >= 500) reply = await this.#create();
     const { status, body } = reply;
     if (status >= 300 && status < 500 && status !== 409) this.#mayBeLeft = false;
@@ -147,7 +150,10 @@ class ProjectFlow {
     findings.set(finding, isConfirmed ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);
   }
 
-  /** The time zone: the time of something just created, minus the time of the response, to the quarter hour. */
+  /**
+   * Finds the time zone: the `created_at` of a new resource minus the time of the response, rounded to a quarter of an
+   * hour.
+   */
   #noteZone({ created_at }: Row, { at }: Reply): void {
     const { findings, probe, expected } = this.#session;
     const { serverTimeZone: zone = 'UTC' } = expected;
@@ -160,15 +166,15 @@ class ProjectFlow {
       findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
     else {
       const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
-      const why = 'The offset of what the check just created. Daylight saving time cannot be detected.';
+      const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
       const more = serverTimeZone === zone && zone === 'UTC' ? {} : { setting: { serverTimeZone } };
       findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', why, more);
     }
   }
 
   /**
-   * Returns what was certainly created, and keeps its id: it was not there before, and has the random characters that
-   * were sent. It is searched by the ids of a response, then in the list.
+   * Returns the project that this check has certainly created, because it is new and its name has the random
+   * characters. Searches by the ids of a response, then in the list, and keeps the id.
    */
   async #adopt(reply?: Reply): Promise<Row | undefined> {
     if (reply?.status === 409) return undefined;

@@ -63,8 +63,8 @@ export async function readText(path: string, input: Input): Promise<string> {
 }
 
 /**
- * Returns the body of a create: the object of `--data` or of standard input, with the fields of the flags set in it.
- * Standard input is read only if neither `--data` nor a flag says what to create.
+ * Returns the body of a create request: the object of `--data` or standard input, with the fields of the flags added.
+ * Reads standard input only if neither `--data` nor a flag sets a field.
  */
 export async function readBody(
   rows: readonly BodyFlag[],

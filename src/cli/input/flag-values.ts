@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../terminal/terminal.ts';
 
-/** Parsers of flag values. Each throws an error that names the flag and the value. */
+/** Parsers of flag values. Each function throws an error that names the flag and the value. */
 
 /** Parses a duration to milliseconds. */
 export function duration(text: string): number {

@@ -10,7 +10,7 @@ const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] 
   [[0xfe, 0xff], 'is UTF-16, not UTF-8.'],
 ];
 
-/** Returns what bytes are, and what to do, if they are of a format that people mistake for text. */
+/** Returns the format of bytes, and what to do, if people often mistake the format for text. */
 export const formatAdvice = (bytes: Uint8Array): string | undefined =>
   FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1];
 
@@ -34,7 +34,7 @@ export function decodeText(bytes: Buffer, source: string): string {
 }
 
 /**
- * Parses JSON that is sent: every number and every field arrives at the service as it was written.
+ * Parses JSON that the command will send, so that every number and field arrives at the service unchanged.
  *
  * @param source Name of the text in a message.
  * @throws {CommandError} for text that is not JSON, a number that JavaScript would round, a field twice in one object,
@@ -59,7 +59,7 @@ export function parseJsonText(text: string, source: string): unknown {
   }
 }
 
-/** Strings of JSON with the colon that follows the name of a field, and what begins and ends objects and arrays. */
+/** Matches strings of JSON, with the colon after the name of a field, and the brackets of objects and arrays. */
 const JSON_TOKENS = /("(?:[^"\\]|\\.)*")\s*(:)?|[[\]{}]/g;
 
 /** Returns the first field that an object in a JSON text has twice. */

@@ -1,7 +1,7 @@
 import type { Output } from '../terminal/output.ts';
 import { formatAdvice } from './input-text.ts';
 
-/** Bytes at the beginning of a file that are looked at. */
+/** Number of bytes to inspect at the beginning of a file. */
 const HEAD_SIZE = 65_536;
 
 /**
@@ -13,9 +13,9 @@ const HEAD_SIZE = 65_536;
 export async function warnOfList(data: Blob, label: string, output: Output): Promise<void> {
   const head = new Uint8Array(await data.slice(0, HEAD_SIZE).arrayBuffer());
   const advice = formatAdvice(head);
-  if (advice !== undefined) output.log('warning', `${label} ${advice} It is uploaded as it is.`);
+  if (advice !== undefined) output.log('warning', `${label} ${advice} The command uploads it unchanged.`);
   else if (head.includes(0))
-    output.log('warning', `${label} is no text: it contains zero bytes. It is uploaded as it is.`);
+    output.log('warning', `${label} is not text: it contains NUL bytes. The command uploads it unchanged.`);
   else if (data.size <= HEAD_SIZE && linesOf(head) < 2)
     output.log('warning', `${label} has only one line. If that line names the columns, the cohort will have no rows.`);
 }

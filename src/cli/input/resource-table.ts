@@ -20,7 +20,7 @@ export interface BodyFlag {
 /** A resource of the service as the command line shows it. */
 interface ResourceRow {
   readonly singular: string;
-  /** Kind of its jobs, if its create starts one. */
+  /** Kind of its jobs, if a create request starts one. */
   readonly kind?: JobKind;
   /** Fields that `list` prints. */
   readonly columns: readonly string[];

@@ -17,7 +17,7 @@ export interface JobView {
   error?: unknown;
 }
 
-/** Shows people and programs how jobs proceed. */
+/** Shows the progress of jobs to people and programs. */
 export interface JobProgress {
   /** The status of a job has changed, or its wait has ended. */
   changed(view: JobView): void;

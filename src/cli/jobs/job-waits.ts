@@ -31,7 +31,7 @@ export interface JobWaitOptions {
 }
 
 /**
- * Waits for jobs, and shows how they proceed. Never rejects because of a job: each view says how its wait has ended; the
+ * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait has ended; the
  * phase of those that still run when the waiting stops is `pending` or `running`.
  */
 export async function waitForJobs(
@@ -44,7 +44,7 @@ export async function waitForJobs(
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
-  /** An error of all jobs. One of them has it, so that it is reported once. */
+  /** An error of all jobs. Only one view has the error, so that it is reported once. */
   let failure: unknown;
   const failAll = (error: unknown): void => {
     failure ??= error;
@@ -90,7 +90,7 @@ export async function waitForJobs(
   return views;
 }
 
-/** Returns a function that passes the error of a poll on after as many others as a request is retried. */
+/** Returns a function that passes on the error of a poll after `maxRetries` earlier errors. */
 function afterRetries(maxRetries = DEFAULT_MAX_RETRIES, fail: (error: unknown) => void): (error: unknown) => void {
   let failures = 0;
   return (error) => {
@@ -98,17 +98,20 @@ function afterRetries(maxRetries = DEFAULT_MAX_RETRIES, fail: (error: unknown) =
   };
 }
 
-/** Retries of a request without --max-retries, as of every client. */
+/** Number of retries without --max-retries, as in the client. */
 const DEFAULT_MAX_RETRIES = 4;
 
-/** Time to read each job once, in milliseconds: a response may take as long, and one job a second may be polled. */
+/** Time to read each job once, in milliseconds: the timeout of a response, and one second for each job. */
 const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
 
 /** Returns the error of a job that has been read once, and has not ended. */
 const stillRunning = ({ kind, id }: WaitTarget, resource: JobResource): WaitTimeoutError =>
   new WaitTimeoutError(`The ${kind} ${id} has not ended.`, { kind, id, resource });
 
-/** Says after a while which jobs have not been read, and until when they are waited for. Returns a function that stops it. */
+/**
+ * Announces after a while which jobs have not been read, and the end of the wait for them. Returns a function that
+ * stops it.
+ */
 function announceUnread(views: readonly JobView[], output: Output, timeout = DEFAULT_TIMEOUT_MS): () => void {
   const until = Date.now() + timeout;
   const timer = setTimeout(() => {
@@ -178,7 +181,10 @@ function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
   return [new CommandError(`${length} of ${views.length} waits timed out. ${TEMPORARY}`, { code: 'waits-timed-out' })];
 }
 
-/** Returns the errors of the jobs that timed out; for people, whom the progress has shown each of several, one about all. */
+/**
+ * Returns the errors of the jobs that timed out. Without `--json`, returns one error about all, because the progress
+ * shows each job.
+ */
 function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unknown[] {
   const timedOut = views.filter(({ phase }) => phase === 'timed-out');
   if (isJson || timedOut.length < 2) return timedOut.map(({ error }) => error);

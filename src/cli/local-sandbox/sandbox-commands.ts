@@ -140,7 +140,7 @@ function tokenOf(account: SandboxAccount, saved: string | undefined): string {
   return saved !== undefined && isValid ? saved : account.token('api');
 }
 
-/** Returns the result of a function; its error is one of a flag. */
+/** Runs a function, and converts its error to the error of a flag. */
 function checked<T>(create: () => T): T {
   try {
     return create();
@@ -190,7 +190,7 @@ function deliveryLine({ at, type, endpointId, attempt, status }: Delivery): stri
   return `${time} SEND ${type} to endpoint ${endpointId}, attempt ${attempt}: ${status ?? 'no response'}`;
 }
 
-/** Calls an endpoint of the running sandbox, and prints what it responds. */
+/** Calls an endpoint of the running sandbox, and prints the response. */
 async function operateRunning(
   { output, signal, env }: Context,
   choice: SandboxChoice,
@@ -262,7 +262,7 @@ const FAULT_COLUMNS: readonly string[] = [
   'remaining',
 ];
 
-/** `sandbox fault list`: prints the faults that can still strike. */
+/** `sandbox fault list`: prints the faults that can still apply. */
 export async function listFaults({ output, signal, env }: Context, flags: SandboxChoice): Promise<ExitCode> {
   const faults = await operate(await requireSandbox(env, flags), 'GET', '/api/faults', undefined, signal);
   const rows: readonly object[] = Array.isArray(faults) ? faults : [];

@@ -3,7 +3,7 @@ import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 import { readIfExists, replacePrivately } from './private-file.ts';
 
-/** The state of a sandbox in a file, with what the command has printed for it. */
+/** The state of a sandbox in a file, with the token and the endpoint that the command has printed. */
 export interface StateFile extends SandboxState {
   /** API token that the command has printed. */
   readonly token?: string;
@@ -28,7 +28,7 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
   }
 }
 
-/** Writes a state file. The file holds the old state or the new one, whenever the process is killed. */
+/** Writes a state file. If the process is killed, the file contains either the old or the new state. */
 export const writeStateFile = (path: string, state: StateFile): Promise<void> =>
   replacePrivately(path, JSON.stringify(state));
 

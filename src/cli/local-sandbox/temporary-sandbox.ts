@@ -6,7 +6,7 @@ import type { Account, Context } from '../terminal/context.ts';
 /** Duration of a job. */
 const JOB_MS = 3_000;
 
-/** Starts a sandbox in the process of the command, with which it ends; returns its account. */
+/** Starts a sandbox that ends with the command, in the same process; returns its account. */
 export async function startTemporarySandbox(context: Context): Promise<Account> {
   const { output } = context;
   const contract = await readContract(context);

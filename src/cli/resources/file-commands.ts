@@ -32,7 +32,8 @@ export async function importCohort(
   [path = '']: readonly string[],
 ): Promise<ExitCode> {
   if (flags.timeout !== undefined && !flags.wait) throw usageError('--timeout requires --wait.');
-  if (flags.name === undefined && isStdin(path)) throw usageError('Name the cohort of standard input with --name.');
+  if (flags.name === undefined && isStdin(path))
+    throw usageError('Standard input has no file name: name the cohort with --name.');
   await context.output.checkFields(undefined, { operation: 'cohorts.create' });
   const client = await context.connect();
   const cohort = await withImportFile(path, context, (file) => createFrom(file, client, context, flags));
@@ -62,7 +63,7 @@ async function createFrom(
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);
   return creating.catch((error: unknown) => {
     if (idempotencyKey !== undefined && ConflictError.isInstance(error)) throw importedBefore(error, idempotencyKey);
-    // The file is at the service for 15 minutes: a create can claim it without another upload.
+    // The file is at the service for 15 minutes: a create request can claim it without another upload.
     const key = creating.idempotencyKey ?? '';
     const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
     const claim = ['--name', name, ...project, '--upload-reference', reference, '--idempotency-key', key];

@@ -53,13 +53,16 @@ export async function withImportFile<T>(
   }
 }
 
-/** Returns whether a path says how many bytes it has: pipes, devices and the files of `/proc` do not. */
+/** Returns whether a path has a known size: pipes, devices and the files of `/proc` have none. */
 async function hasSize(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return !found || found.isDirectory() || (found.isFile() && found.size > 0);
 }
 
-/** Copies a stream to a file that only its owner can read. A device may have no end, an upload has one. */
+/**
+ * Copies a stream to a file that only its owner can read. Refuses more bytes than an upload may have, because a device
+ * may have no end.
+ */
 async function copyTo(path: string, from: Stdin, label: string, { output, signal }: Context): Promise<void> {
   let size = 0;
   const limited = async function* (chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -14,7 +14,7 @@ interface ListLabel {
   readonly noun: string;
   /** @default the fields of the first row */
   readonly columns?: readonly string[];
-  /** Operation that responds with the rows, as far as the contract describes them. */
+  /** Operation whose response contains the rows, if the contract describes it. */
   readonly operation?: OperationName;
 }
 

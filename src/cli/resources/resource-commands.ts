@@ -39,7 +39,10 @@ export const create =
     return EXIT.done;
   };
 
-/** Returns the error of a create that failed. If it was interrupted before its response, it may have taken effect. */
+/**
+ * Returns the error of a failed create request. If the request was interrupted before its response, it may have taken
+ * effect.
+ */
 export function afterCreate(
   error: unknown,
   { outcome, idempotencyKey }: Pick<ApiPromise<unknown>, 'outcome' | 'idempotencyKey'>,
@@ -50,7 +53,7 @@ export function afterCreate(
   return interruption(signal, { late: EXIT.outcomeUnknown, advice, outcome, idempotencyKey, cause: error });
 }
 
-/** Waits for the job of a created resource, and prints the resource as last seen, however the wait ends. */
+/** Waits for the job of a created resource, and prints the latest state of the resource, even if the wait fails. */
 export async function waitForCreated(
   context: Context,
   client: AudienceClient,
@@ -106,7 +109,7 @@ export const cancel: Handler = async (context, _, args) =>
   );
 
 /**
- * Acts on resources one after the other, and prints the id of each with what was done, or why it was not. Returns the
+ * Runs an operation for each resource, one after another, and prints each id with the result or the error. Returns the
  * most important exit code.
  */
 async function forEachId(

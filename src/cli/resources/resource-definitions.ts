@@ -12,7 +12,11 @@ export function addJobCommands(program: Command, action: Action): void {
     .command('wait')
     .description('wait for jobs: audience:12 cohort:7, or ids on standard input')
     .argument('[jobs...]', 'jobs, as kind:id or id')
-    .addOption(new Option('--kind <kind>', 'kind of ids that have no kind').choices(JOB_KINDS).default('audience'))
+    .addOption(
+      new Option('--kind <kind>', 'kind of the jobs that are passed without a kind')
+        .choices(JOB_KINDS)
+        .default('audience'),
+    )
     .option(
       '--timeout <duration>',
       'maximum time for each job, such as 30m (default: 1h); 0 reads each job once',
@@ -46,7 +50,7 @@ export function addJobCommands(program: Command, action: Action): void {
       duration,
     )
     .option('--timeout <duration>', 'maximum time for each job, such as 30m (default: 4h)', duration)
-    .option('--fail-on-blocked', 'exit with 8 if a row is blocked')
+    .option('--fail-on-blocked', 'exit with code 8 if a row is blocked')
     .option('--report <file>', 'write the result of each row to a .csv or .json file')
     .option('--status', 'print the state of each row from the journal, also during a run; sends nothing')
     .option('--resolve <key=id>', 'record the id of a row whose outcome is unknown, and exit; repeatable', collect)

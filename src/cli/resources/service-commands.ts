@@ -10,8 +10,8 @@ import { type ListFlags, printList } from './listing.ts';
 import { afterCreate } from './resource-commands.ts';
 
 /**
- * `explain`: says whether an audience can be activated, and what blocks or limits it. A blocked activation fails with a
- * refusal, so that `explain 5 && activations create …` delivers no blocked audience.
+ * `explain`: prints whether an audience can be activated, and what blocks or limits the activation. A blocked
+ * activation fails with a refusal, so that `explain 5 && activations create …` delivers no blocked audience.
  */
 export async function explain(
   { output, flags, signal, connect }: Context,

@@ -1,7 +1,7 @@
 import type { Output } from '../terminal/output.ts';
 import { formatBytes, isLive, printable, truncated, widthOf } from '../terminal/terminal.ts';
 
-/** Shows how a transfer proceeds. */
+/** Shows the progress of a transfer. */
 export interface TransferProgress {
   update(name: string, loaded: number, total: number | undefined): void;
   close(): void;
@@ -25,7 +25,7 @@ export async function createTransferProgress(output: Output): Promise<TransferPr
   if (!isLive(stderr)) return plainLines(output);
   const { createLogUpdate } = await import('log-update');
   const { default: stringWidth } = await import('string-width');
-  // It only writes to the stream and reads its size.
+  // log-update only writes to the stream and reads its size.
   const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
   let drawnAt = Number.NEGATIVE_INFINITY;
   let line = '';

@@ -3,5 +3,5 @@ import { basename } from 'node:path';
 /** Name of the program. */
 export const PROGRAM = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
 
-/** Words with which the user calls it: npm and npx find the program, their shell does not. */
+/** Words to type for the command: npm and npx find the program that the shell does not find. */
 export const NAME = process.env.npm_lifecycle_script?.startsWith('aud') ? `npx ${PROGRAM}` : PROGRAM;

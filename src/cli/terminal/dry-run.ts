@@ -3,7 +3,7 @@ import { DRY_RUN } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import { jsonText, printable } from './terminal.ts';
 
-/** Stands for secrets in the requests that `--dry-run` prints; they are not read. */
+/** Placeholder for secrets in the requests that `--dry-run` prints. The command does not read the secrets. */
 export const HIDDEN = '***';
 
 /** Example address, which is printed if no address is set. */

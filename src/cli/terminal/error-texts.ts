@@ -31,7 +31,7 @@ const TEXTS: Texts = {
       : `The status of ${kind} ${id} was not read within --timeout${failure}.`;
   },
   'results-not-ready': ({ id, resource }) =>
-    `Activation ${id} is at ${statusOf(resource)}: its results are available at 104.`,
+    `Activation ${id} has the status ${statusOf(resource)}. Its results are available at status 104.`,
   'body-changed': ({ message, outcome, key = '' }) => {
     if (outcome === undefined && key.endsWith(' activation'))
       return `The ${key} was created with a different --activate.`;
@@ -109,7 +109,7 @@ const ADVICE: Texts = {
   },
 };
 
-/** Returns what a failed create means, and how to repeat it: by its outcome, with the flag of its key. */
+/** Returns the meaning of a failed create request for its outcome, and how to repeat it with the flag of its key. */
 function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean): string {
   const key = `--idempotency-key ${shellWord(String(idempotencyKey))}`;
   const isConflict = code === 'conflict';
@@ -134,7 +134,7 @@ function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean):
   }
 }
 
-/** Fields of an error, of which its code determines the types. */
+/** Fields of an error. Its code determines their types. */
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns a text about an error from a table; `undefined` if the table has none for its code. */
@@ -145,14 +145,14 @@ function textIn(texts: Texts, error: Error, isRow = false): string | undefined {
   return textOf && (textOf as (error: Error, isRow: boolean) => string | undefined)(error, isRow);
 }
 
-/** Returns what happened, in the words of the command. */
+/** Returns the command's message for an error. */
 export const problemOf = (error: unknown): string =>
   error instanceof Error ? (textIn(TEXTS, error) ?? error.message) : String(error);
 
 /**
- * Returns what happened and what to do, in the words of the command.
+ * Returns the command's message and advice for an error.
  *
- * @param isRow The error is about a row of `run`, which is repeated by running it again.
+ * @param isRow True if the error is about a row of `run`, which the next run repeats.
  */
 export function messageOf(error: unknown, isRow = false): string {
   const problem = problemOf(error);
@@ -173,7 +173,7 @@ const isTransfer = ({ operation }: { readonly operation: string }): boolean =>
 const statusOf = ({ status }: { readonly status: { readonly id: number; readonly name: string } }): string =>
   `${status.id} ${status.name}`.trim();
 
-/** Returns what the service has responded: the status, and the message of the body. */
+/** Returns the response of the service as text: the status, and the message of the body. */
 function refusalOf({ operation, status, body }: ErrorOf<'validation-failed'>): string {
   const reason = reasonIn(body);
   return `${operation} failed: ${status}${reason && ` ${reason}`}`.replace(/\.?$/, '.');

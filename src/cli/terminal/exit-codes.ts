@@ -102,10 +102,10 @@ interface CommandErrorDetails {
   readonly code: CommandErrorCode;
   /** @default the exit code of `code` in {@link COMMAND_ERRORS} */
   readonly exitCode?: ExitCode;
-  /** Outcome of a create, with the key to repeat it with. */
+  /** Outcome of a create request, with the key to repeat it with. */
   readonly outcome?: 'unknown';
   readonly idempotencyKey?: string | undefined;
-  /** Command that continues what was interrupted. */
+  /** Command that continues the interrupted work. */
   readonly resume?: string | undefined;
   readonly cause?: unknown;
 }
@@ -129,14 +129,14 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns an error with the command that continues what it has interrupted. */
+/** Returns an error with the command that continues the interrupted work. */
 export const withResume = (error: unknown, resume: string): unknown =>
   error instanceof Error ? Object.assign(error, { resume }) : error;
 
 /**
  * Returns the error of a command that Ctrl-C, the deadline or a closed output has ended.
  *
- * @param reason That of the signal of the command.
+ * @param reason Reason of the command's signal.
  */
 export function interruption(
   { reason }: Pick<AbortSignal, 'reason'>,
@@ -171,7 +171,7 @@ export const DRY_RUN = 'DryRun';
 export const isDryRun = (error: unknown): boolean =>
   error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
 
-/** Returns whether nothing is to be said: a dry run has ended, or the reader of a list is gone. */
+/** Returns whether to print nothing: a dry run has ended, or the reader of a list is gone. */
 export const isQuietEnd = (error: unknown): boolean =>
   isDryRun(error) || (error instanceof CommandError && error.code === 'output-closed' && error.exitCode === EXIT.done);
 
@@ -195,7 +195,7 @@ const PRECEDENCE: readonly ExitCode[] = [
 export const worstOf = (codes: readonly ExitCode[]): ExitCode =>
   PRECEDENCE.find((code) => codes.includes(code)) ?? EXIT.done;
 
-/** Returns the exit code of an error. The outcome of a create takes precedence if it is unknown. */
+/** Returns the exit code of an error. The outcome of a create request takes precedence if it is unknown. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (isDryRun(error)) return EXIT.done;

@@ -1,6 +1,6 @@
 import { EXIT } from './exit-codes.ts';
 
-/** A section of the help: its rows are a name and what it means. */
+/** A section of the help. Each row has a name and its meaning. */
 export interface HelpTopic {
   readonly title: string;
   readonly rows: readonly (readonly [name: string, meaning: string])[];
@@ -103,7 +103,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'a key',
-        'Is bound to one body for as long as you keep the journal. If you change a row, give it another key. For a nightly job, put the date into the name of the journal.',
+        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give it another key: this creates a new audience, because the service cannot change one. For a nightly job, put the date into the name of the journal.',
       ],
       ['new rows', 'The next run creates them. It ignores rows that you have removed.'],
       ['one run', 'Only one run at a time can use a journal, on one machine and with one account.'],

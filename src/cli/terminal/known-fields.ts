@@ -11,9 +11,9 @@ const isPart = (value: unknown): value is Part => typeof value === 'object' && v
 /**
  * Checks a path of `--fields`.
  *
- * @param value Object that is printed, if there is one; what it has is a field.
+ * @param value Object to print, if there is one. Its properties are fields.
  * @param operation Operation whose response the contract describes.
- * @throws {CommandError} if neither has the field; it names the one that was meant, or all.
+ * @throws {CommandError} if neither has the field. The error suggests a similar field, or names all fields.
  */
 export function checkField(path: string, value: unknown, operation: OperationName | undefined): void {
   const keys = path.split('.');
@@ -48,7 +48,7 @@ function unknownField(path: string, parent: string, key: string, names: readonly
   return usageError(`--fields: there is no field ${path}. ${advice}`);
 }
 
-/** Fields that resources have of which nothing else is specified, such as projects: these may have any other field. */
+/** Fields of resources without further specified fields, such as projects, which may have any other field. */
 const ASSUMED_FIELDS: readonly string[] = ['id', 'status'];
 
 const TYPES_WITH_FIELDS: readonly unknown[] = ['object', 'array'];

@@ -12,7 +12,7 @@ export interface OutputFormat {
   readonly quiet?: boolean | undefined;
 }
 
-/** Where the objects that are printed come from, which decides about unknown fields of `--fields`. */
+/** Origin of the printed objects, which decides whether `--fields` may name an unknown field. */
 export interface FieldSource {
   /** Operation whose response the contract describes. @default the fields of the object are all */
   readonly operation?: OperationName;
@@ -127,8 +127,9 @@ export class Output {
   }
 
   /**
-   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the stream
-   * cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create is lost.
+   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the
+   * stream cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create
+   * request is lost.
    */
   line(text: string): Promise<void> {
     return new Promise((resolve) => {
@@ -144,7 +145,7 @@ export class Output {
     if (!this.isJson && !this.isQuiet) this.stderr.write(`${printable(text)}\n`);
   }
 
-  /** Prints a line that programs should see, too: with `--json`, as an object with `level` and `message`. */
+  /** Prints a line for people and programs: with `--json`, as an object with `level` and `message`. */
   log(level: 'warning' | 'info' | 'debug', message: string): void {
     if (this.isQuiet) return;
     if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);
@@ -167,7 +168,7 @@ export class Output {
       for (const row of rows) await this.line(row.join('\t'));
       return;
     }
-    // Loading its tables of wide characters takes longer than a short command.
+    // Import it only here: loading its tables of wide characters takes longer than a short command.
     const { default: stringWidth } = await import('string-width');
     const all = header ? [header, ...rows] : rows;
     const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
@@ -197,7 +198,7 @@ function fitted(widths: readonly number[], total: number): readonly number[] {
   return widths.map((width) => Math.min(width, max));
 }
 
-/** Returns a field of an object's own, or an element of an array. */
+/** Returns an own property of an object, or an element of an array. */
 function fieldOf(value: unknown, key: string): unknown {
   const isField = Array.isArray(value) ? /^\d+$/.test(key) : Object.hasOwn(Object(value), key);
   return isField ? Object(value)[key] : undefined;

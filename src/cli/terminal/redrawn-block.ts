@@ -7,7 +7,7 @@ export interface RedrawnBlock {
   close(): void;
 }
 
-/** What a block is drawn with. */
+/** Functions and facts for drawing a block. */
 export interface Drawing {
   /** Cuts a text to the width of the terminal. */
   readonly cut: (text: string) => string;
@@ -27,7 +27,7 @@ export async function createRedrawnBlock(
 ): Promise<RedrawnBlock> {
   const { createLogUpdate } = await import('log-update');
   const { default: stringWidth } = await import('string-width');
-  // It only writes to the stream and reads its size.
+  // log-update only writes to the stream and reads its size.
   const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
   const startedAt = performance.now();
   const cut = (text: string): string => truncated(text, widthOf(stderr) - 1, stringWidth);

@@ -25,7 +25,7 @@ const FIELDS: readonly string[] = [
 /**
  * Returns an error as `--json` prints it.
  *
- * @param isRow The error is about a row of `run`.
+ * @param isRow True if the error is about a row of `run`.
  */
 export function errorRecord(thrown: unknown, output?: Output, isRow = false): Record<string, unknown> {
   const error = ownError(thrown);
@@ -49,7 +49,7 @@ export function errorRecord(thrown: unknown, output?: Output, isRow = false): Re
  * list whose reader is gone.
  *
  * @param subject What the error is about; then it is printed in one line.
- * @param isRow The error is about a row of `run`.
+ * @param isRow True if the error is about a row of `run`.
  */
 export function reportError(error: unknown, output: Output, subject?: string, isRow = false): ExitCode {
   const { stderr, isJson } = output;

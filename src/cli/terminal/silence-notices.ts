@@ -5,7 +5,7 @@ import type { Output } from './output.ts';
 /** Time without a response after which it is reported. */
 const SILENCE_MS = 5_000;
 
-/** Duration of an attempt without --request-timeout, as of every client. */
+/** Timeout of an attempt without --request-timeout, as in the client. */
 const TIMEOUT_MS = 30_000;
 
 /** Returns hooks that report once that the service does not respond. */

@@ -4,7 +4,7 @@ export type TextStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' 
 /** Colours and styles of texts. */
 export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
-/** Width of a terminal that does not say it. */
+/** Width of a terminal that does not report its width. */
 const DEFAULT_WIDTH = 80;
 
 /** Returns whether a stream shows colours, by NO_COLOR, CLICOLOR_FORCE and CLICOLOR (no-color.org, bixense.com/clicolors). */
@@ -15,8 +15,8 @@ export function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.Process
 }
 
 /**
- * Replaces the characters of a string that a terminal would interpret, or that would break a line; not those that join
- * emoji and letters (U+200C, U+200D), or that make a flag of a region (tags after U+1F3F4).
+ * Replaces the characters of a string that a terminal would interpret, or that would break a line. Keeps the characters
+ * that join emoji and letters (U+200C, U+200D), and the tags of regional flags (after U+1F3F4).
  */
 export const printable = (text: string): string =>
   text.replace(
@@ -35,7 +35,7 @@ export function truncated(text: string, width: number, widthOfText: (text: strin
   return `${result}…`;
 }
 
-/** Returns a value as JSON, with the control characters escaped that JSON permits and terminals interpret. */
+/** Returns a value as JSON. Also escapes control characters that JSON permits but terminals interpret. */
 export function jsonText(value: unknown, indent = 0): string {
   const escapeControl = (char: string): string => `\\u00${char.charCodeAt(0).toString(16)}`;
   return (JSON.stringify(value, null, indent) ?? 'null').replace(/[\u007f-\u009f]/g, escapeControl);

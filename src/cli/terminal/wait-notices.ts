@@ -2,14 +2,14 @@ import type { ClientOptions } from '../../index.ts';
 import { problemOf } from './error-texts.ts';
 import type { Output } from './output.ts';
 
-/** A wait of this length is announced. */
+/** Length of a wait from which the command announces it. */
 export const ANNOUNCED_WAIT_MS = 5_000;
 
 /** Returns a time for people, rounded up to a second. */
 export const timeText = (ms: number): string =>
   `${new Date(Math.ceil(ms / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
 
-/** Returns hooks of a client that say what its requests wait for, and until when, if they wait for long. */
+/** Returns hooks of a client that announce long waits of its requests, with the reason and the end. */
 export function waitNotices(output: Output) {
   let announced = '';
   const announce = (message: string): void => {

@@ -22,7 +22,7 @@ interface ListenFlags {
 /** Namespaces whose jobs have webhook events (specification, "Events"). */
 const NAMESPACES = { audience: 'audiences', activation: 'activations', cohort: 'cohorts' } as const;
 
-/** Namespace that a single resource of each kind with events is read from. */
+/** Namespace that reads a single resource, for each kind with events. */
 const SOURCES = { ...NAMESPACES, lookalike: 'lookalikes' } as const;
 
 type EventKind = keyof typeof SOURCES;
@@ -33,7 +33,7 @@ const DISCOVERY_MS = 10_000;
 /** Rows of a list that `--all` reads: more jobs than can be built between two readings. */
 const DISCOVERED_ROWS = 100;
 
-/** `listen`: watches jobs, and delivers the events of their ends to a local receiver, as the service would. */
+/** `listen`: watches jobs, and sends an event to a local receiver when a job ends, as the service would. */
 export async function listen(context: Context, flags: ListenFlags): Promise<ExitCode> {
   const { output, signal } = context;
   const { forwardTo, jobs = [], all } = flags;
@@ -95,7 +95,7 @@ interface Discovery {
   report(error: unknown): void;
 }
 
-/** Finds the jobs that run and those created from now on, until the signal aborts. */
+/** Finds the running jobs and the jobs created from now on, until the signal aborts. */
 async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
   const seen = new Set<string>();
   const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {
@@ -121,7 +121,7 @@ async function discover(client: AudienceClient, { signal, ready, start, report }
   }
 }
 
-/** Waits for the end of a job, however it ends; returns whether it has completed. */
+/** Waits until a job completes or fails; returns whether it has completed. */
 async function hasCompleted(client: AudienceClient, target: EventTarget, signal: AbortSignal): Promise<boolean> {
   try {
     await client.waits.wait(target, { signal, timeout: Number.POSITIVE_INFINITY });

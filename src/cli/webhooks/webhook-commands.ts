@@ -77,7 +77,7 @@ export async function verify(context: Context, flags: VerifyFlags): Promise<Exit
   }
 }
 
-/** Common changes of a body or a secret that break a signature: each undoes one. */
+/** Functions that undo common changes of a body or a secret, which break the signature. */
 const CHANGES: readonly {
   readonly cause: string;
   readonly undo: (body: string, secrets: readonly string[]) => readonly [string, readonly string[]];
@@ -91,12 +91,12 @@ const CHANGES: readonly {
     undo: (body, secrets) => [body, secrets.map((secret) => secret.trim())],
   },
   {
-    cause: 'It matches the compact form of the JSON: something has parsed and reformatted the body.',
+    cause: 'It matches the JSON without white space: a framework or a proxy has parsed and reformatted the body.',
     undo: (body, secrets) => [compact(body), secrets],
   },
 ];
 
-/** Returns what has probably broken a signature. */
+/** Returns the change that has probably broken a signature. */
 async function findCause(body: Buffer, header: string, secrets: readonly string[]): Promise<string | undefined> {
   for (const { cause, undo } of CHANGES) {
     const [text, keys] = undo(body.toString('utf8'), secrets);

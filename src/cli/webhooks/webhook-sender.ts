@@ -8,9 +8,9 @@ import { isDryRun, usageError } from '../terminal/exit-codes.ts';
 export interface SenderOptions {
   readonly url: string;
   readonly secret: string;
-  /** Factor by which the waits between attempts are shorter than the service's; 0 for a single attempt. */
+  /** Factor that shortens the service's waits between attempts; 0 for a single attempt. */
   readonly speed: number;
-  /** Requests per second at most: they follow one another evenly. */
+  /** Maximum number of requests per second, evenly spaced. */
   readonly rate: number;
   readonly signal: AbortSignal;
   /** Sends the deliveries. @default the global `fetch` */
@@ -22,7 +22,7 @@ export interface SenderOptions {
 /** One attempt to deliver an event. */
 export interface DeliveryAttempt {
   readonly event: WebhookEnvelope;
-  /** Number of the attempt, 1 to 6. */
+  /** Number of the attempt, from 1 to 6. */
   readonly attempt: number;
   /** HTTP status of the receiver, or why there is none. */
   readonly result: number | string;

@@ -13,10 +13,10 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** A stored token is renewed this long before it expires. Milliseconds. */
+/** Time before expiry at which a stored token is renewed. Milliseconds. */
 const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 
-/** An early renewal that failed is retried after this. Milliseconds. */
+/** Time to wait after a failed early renewal. Milliseconds. */
 const RENEWAL_RETRY_MS = 3_600_000;
 
 /**
@@ -115,13 +115,13 @@ export function storedTokenSource(
   };
 }
 
-/** Latest login token of this process, by service and account; empty once the account's warning is logged. */
+/** Latest login token of this process, by service and account; empty after the warning for the account was logged. */
 const logins = new Map<string, string>();
 
 const SHARED_ACCOUNT =
   'Clients of this process log in to the same account, and each login ends the token of the others: use `apiToken`, or share one token source.';
 
-/** Logs, once of each account, that a login of another source of this process has ended the rejected token. */
+/** Logs, once per account, that a login of another source in this process has ended the rejected token. */
 function warnOfOtherLogin(
   { service, account }: TokenOwner,
   rejected: string | undefined,
@@ -159,8 +159,8 @@ const ownerOf = (operation: TokenOperation, { email }: Credentials, { baseUrl }:
 });
 
 /**
- * Throws if a stored token is of another kind, service or account. Properties that the store lacks, as one filled by
- * hand may, are not checked.
+ * Throws if a stored token is of another kind, service or account. Ignores missing properties, which a store filled by
+ * hand may lack.
  */
 function checkOwner(stored: StoredToken | undefined, { kind, service, account }: TokenOwner): void {
   if (!stored) return;

@@ -15,7 +15,7 @@ export interface TokenSource {
     readonly rejected?: string | undefined;
     /** Ends the wait for the token, because the call has been aborted. */
     readonly signal?: AbortSignal | undefined;
-    /** @internal Context of the calling client, by which the sources of this package issue tokens. */
+    /** @internal Context of the calling client, which the sources of this package use to issue tokens. */
     readonly context?: TokenContext | undefined;
   }): Promise<string>;
   /** @internal Email of the account, if the source has its credentials. */
@@ -52,7 +52,7 @@ export interface Credentials {
 /** Operations that issue a new token. */
 export type TokenOperation = 'auth.login' | 'auth.createApiToken' | 'auth.createMcpToken';
 
-/** The parts of a client by which a token source issues tokens. */
+/** The parts of a client that a token source uses to issue tokens. */
 export interface TokenContext {
   readonly baseUrl: string;
   readonly logger: Logger;
@@ -69,10 +69,10 @@ export interface ClientTokens extends TokenSource {
   readonly value?: string;
 }
 
-/** The forms of the option `token`. */
+/** Allowed values of the `token` option. */
 export type TokenInput = string | (() => string | Promise<string>) | TokenSource;
 
-/** Converts the option `token` of a client to a token source. */
+/** Converts the `token` option of a client to a token source. */
 export function clientTokens(input: TokenInput): ClientTokens {
   if (typeof input === 'string') return { canRenew: false, value: input, get: () => Promise.resolve(input) };
   if (typeof input === 'function') {
@@ -85,8 +85,8 @@ export function clientTokens(input: TokenInput): ClientTokens {
 const OFFSET_BASES = [0x811c9dc5, 0x01234567];
 
 /**
- * Returns a name for a token or an email address that does not reveal it and is the same in all processes. That of a
- * token is the scope of its rate buckets.
+ * Returns a fingerprint of a token or an email address, which is the same in all processes. The fingerprint of a token
+ * is the scope of its rate buckets.
  */
 export function fingerprint(token: string): string {
   let name = '';

@@ -102,7 +102,7 @@ function readSuccess(response: ReceivedResponse, call: CallRecord): Envelope {
 export interface Permit {
   /** Scope of the rate bucket. */
   readonly scope: string;
-  /** Set for a create that the build budget of the client governs. */
+  /** Set for a create request that counts against the client's build budget. */
   readonly build: BuildPermit | undefined;
 }
 
@@ -129,7 +129,7 @@ interface PermitRequest extends AcquireOptions {
   readonly maxWait: number;
 }
 
-/** Waits for the build budget and a permit; starts again if the budget has refused another create meanwhile. */
+/** Waits for the build budget and a permit. Starts again if the budget has refused another create request meanwhile. */
 async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
   const { limiter, buildBudget } = call.state;
   const { scope } = request;
@@ -157,7 +157,7 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
     waiting.timeLeft = timeLeft;
   };
   try {
-    // A custom limiter may ignore its signal: a queue of creates must not wait for it.
+    // A custom limiter may ignore its signal: a queue of create requests must not wait for it.
     await scope.race(call.state.limiter.acquire(call.operation.bucket, { ...request, signal, onQueued }));
   } catch (error) {
     throw heldBackError(error, RateLimitError, call, signal);
@@ -168,8 +168,8 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
 }
 
 /**
- * Waits while the build budget is used up. If the create may have happened, the wait ends before the service forgets its
- * key.
+ * Waits while the build budget is used up. If an earlier attempt may have created the resource, the wait ends before
+ * the service forgets the key.
  */
 async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: PermitRequest): Promise<BuildPermit> {
   const { buildBudget } = call.state;
@@ -238,7 +238,9 @@ function retryAtOf(error: unknown): Date | undefined {
   return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
 }
 
-/** Sends the request by `deliver`, which resolves with the response or rejects after `timeout`; calls the hooks. */
+/**
+ * Sends the request with `deliver`, which resolves with the response or rejects after `timeout`, and calls the hooks.
+ */
 export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'headers'>>(
   call: CallRecord,
   signal: AbortSignal,
@@ -263,8 +265,8 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
 }
 
 /**
- * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds creates back
- * and returns the failure with a `BuildBudgetError`.
+ * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds create
+ * requests back and returns the failure with a `BuildBudgetError`.
  */
 export async function handleRateLimit(
   failed: AttemptFailure,

@@ -9,7 +9,7 @@ import { type Fetch, wrappedFetch } from './send.ts';
 interface ObservedWork<R> {
   readonly signal: AbortSignal;
   readonly work: () => Promise<R>;
-  /** Settles at the end of what `work` begins. @default the result of `work` */
+  /** Settles when the work that `work` begins has ended. @default the result of `work` */
   readonly ended?: Promise<unknown>;
 }
 
@@ -20,10 +20,10 @@ export class CallObserver {
   readonly #startedAt = performance.now();
   /** Milliseconds waited for the token, the build budget and permits, and between attempts. */
   readonly #waited = { queued: 0, backoff: 0 };
-  /** The kind of waiting under way, if any, and since when; otherwise when the last request was sent. */
+  /** The current kind of waiting and its start; if the call does not wait, the time of the last request. */
   #waitingFor: 'queued' | 'backoff' | undefined;
   #since = 0;
-  /** Additions of `around`, starting with the additions of the outermost hook. */
+  /** Additions of the `around` hooks, outermost first. */
   readonly #additions: CallAdditions[] = [];
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
   #hasEnded = false;
@@ -37,7 +37,7 @@ export class CallObserver {
     return this.#describe();
   }
 
-  /** The client's `fetch` as the additions of `around` wrap it; a function that throws does not wrap it. */
+  /** The client's `fetch`, wrapped by the `around` hooks. If a wrapper function throws, it is left out. */
   get fetch(): Fetch {
     const { fetch } = this.#settings;
     const wraps = this.#additions.flatMap(({ wrapFetch }) => (wrapFetch ? [wrapFetch] : []));
@@ -73,7 +73,7 @@ export class CallObserver {
     });
   }
 
-  /** Counts the time from now on as waiting, or no longer. */
+  /** Starts or stops counting the time as waiting. */
   waitFor(what: 'queued' | 'backoff' | undefined): void {
     const now = performance.now();
     if (this.#waitingFor) this.#waited[this.#waitingFor] += now - this.#since;
@@ -95,7 +95,7 @@ export class CallObserver {
     emit(this.#settings, 'onResponse', () => ({ ...this.event, ...response, duration }));
   }
 
-  /** Returns whether no hook refuses a retry. Rejects with the signal's reason if that aborts first. */
+  /** Returns whether no hook refuses a retry. Rejects with the signal's reason if the signal aborts first. */
   async allowsRetry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>, signal: AbortSignal): Promise<boolean> {
     for (const { shouldRetry } of this.#settings.hooks) {
       let answer: unknown;

@@ -47,11 +47,14 @@ export class CallRecord {
   readonly options: CallOptions;
   /** Calls the hooks, if there are any. */
   readonly observer: CallObserver | undefined;
-  /** True if the build budget of the client's organization governs the call: with another token, it may be another's. */
+  /**
+   * True if the call counts against the build budget of the client's organization. With another token, the organization
+   * may differ.
+   */
   readonly usesBuildBudget: boolean;
   /** The stack of the caller, for errors. */
   readonly site: CallSite = {};
-  /** When the call must be done, on the monotonic clock. */
+  /** Deadline of the call, on the monotonic clock. */
   readonly deadlineAt: number;
   /** Created with the first failure. */
   history: RetryHistory | undefined;
@@ -69,7 +72,7 @@ export class CallRecord {
   lastError: Error | undefined;
   /** The wait before the next request, while there is one. */
   waiting: Waiting | undefined;
-  /** The wait between two attempts. After a 409 it lasts for several. */
+  /** The wait between two attempts. After a 409, it lasts for several attempts. */
   retryWait: Waiting | undefined;
   /** The error that the call has ended with. */
   error: unknown;
@@ -120,7 +123,7 @@ export class CallRecord {
     return key === undefined ? facts : { ...facts, idempotencyKey: key };
   }
 
-  /** Outcome of a create that ends now. */
+  /** Outcome of the create request if the call ended now. */
   get outcome(): CreateOutcome {
     if (this.isDone) return 'done';
     return this.isInFlight ? 'unknown' : (this.history?.outcome ?? 'not-sent');

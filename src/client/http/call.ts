@@ -38,12 +38,15 @@ const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as 
 /** Reason of the abort at the deadline: an error, because a `fetch` or its instrumentation may expect one. */
 const DEADLINE = Object.assign(new Error('The deadline of the call has passed.'), { name: 'TimeoutError' });
 
-/** Makes one attempt. Throws {@link AttemptFailure} if the retry policy decides, or the error that ends the call. */
+/**
+ * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide, otherwise the error that ends
+ * the call.
+ */
 export type Attempt<R> = (call: CallRecord, request: PreparedRequest, signal: AbortSignal) => Promise<R>;
 
 /** Makes a call, within the user's hooks if there are any. */
 export function execute(call: CallRecord): Promise<SuccessResponse>;
-/** Makes a call by attempts of another kind. */
+/** Makes a call with another kind of attempt. */
 export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R>;
 export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
   const { options, observer, state } = call;
@@ -92,7 +95,7 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
   } catch (failed) {
     if (!(failed instanceof AttemptFailure)) throw failed;
     const retryOnce = (): Promise<R> => {
-      // The wait for a create in flight lasts until its response is replayed.
+      // The wait for a create request in flight lasts until its response is replayed.
       if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
       return makeAttempt(call, request, signal);
     };
@@ -110,11 +113,11 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
 
 /**
  * Refuses options that would have no effect, which are unknown or need an idempotency key, and those that are not
- * numbers. The options of background calls are the package's own, or have been checked.
+ * numbers. Does not check options of background calls, which the package has set or checked.
  */
 function checkOptions({ options, operation: { name }, key }: CallRecord): void {
   const isFree = !isOperationName(name);
-  // An override of its retry policy does not change what a create is.
+  // An operation remains a create request if an override changes its retry policy.
   const isCreate = !isFree && operations[name].retry === 'idempotency-key';
   checkOptionNames(options, name, [
     ...REQUEST_OPTIONS,
@@ -173,7 +176,7 @@ async function delayAfter(
   return delay;
 }
 
-/** Begins the wait before a retry; a wait for a create in flight continues. */
+/** Begins the wait before a retry. A wait for a create request in flight continues. */
 function waitFor({ reason, delay }: Retry, failure: Failure, call: CallRecord): Waiting {
   const { retryWait, history } = call;
   if (reason === 'conflict') {
@@ -200,11 +203,11 @@ function retryLimits({ operation, options, settings, state, deadlineAt, history 
 
 const RETRY_REFUSED = 'The hook `shouldRetry` prevented a retry.';
 
-/** Advice when a create that may have happened was held back for so long that its key is about to be forgotten. */
+/** Advice if a create request may have taken effect, and the service is about to forget its key. */
 const KEY_TOO_OLD =
   'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: check the list before you create it again.';
 
-/** Returns what a failed create means for the caller, and what to do next. */
+/** Returns advice for the caller of a failed create request. */
 function createAdvice(error: AudienceError, key: string, { outcome, history, options }: CallRecord): string {
   if (ConfigurationError.isInstance(error) || (ValidationError.isInstance(error) && error.local))
     return 'Nothing was created.';
@@ -214,7 +217,7 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
   }
   switch (outcome) {
     case 'not-sent':
-      // The error of a limit says itself that nothing was sent, and when to retry.
+      // The error of a limit already says that nothing was sent, and when to retry.
       return isLimited ? '' : 'Nothing reached the service, so a retry is safe.';
     case 'refused':
       return `This call created nothing.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
@@ -250,7 +253,7 @@ function toError(thrown: unknown, call: CallRecord): AudienceError {
 function deadlineError(call: CallRecord): TimeoutError {
   const { operation, options, attempts, lastError, waiting, isInFlight } = call;
   const sent = attempts === 1 ? 'after 1 request' : `after ${attempts} requests`;
-  const silence = isInFlight ? ': the last one has no complete response' : '';
+  const silence = isInFlight ? ': the last request got no complete response' : '';
   const why = waiting ? `: ${whyWaiting(call, waiting)}` : silence;
   const message = `${operation.name} exceeded its \`deadline\` of ${options.deadline} ms ${attempts === 0 ? 'before it was sent' : sent}${why}.`;
   return new TimeoutError(message, {

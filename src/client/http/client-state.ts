@@ -20,11 +20,14 @@ export class ClientState implements ScopeOwner {
   readonly open = new Set<AbortScope>();
   /** Set once the client is closed. */
   ended: AudienceError | undefined;
-  /** When this client has created resources, by `namespace id`, on the monotonic clock: the first reads may not find them. */
+  /**
+   * Times at which this client has created resources, by `namespace id`, on the monotonic clock. The first reads may
+   * not find them.
+   */
   readonly created = new Map<string, number>();
   /** Deletes of this client, which move the rows of lists. */
   readonly deletes = new DeleteCounts();
-  /** Called by the last of them when it ends, once the client is closed. */
+  /** Called by the last call that ends after the client is closed. */
   onIdle: (() => void) | undefined;
   #idle: Promise<void> | undefined;
 
@@ -52,7 +55,7 @@ export class ClientState implements ScopeOwner {
     try {
       scope.abort(this.ended);
     } catch {
-      // A Worker refuses to abort what belongs to another request: that request ends it, and may have ended already.
+      // A Worker must not abort the work of another request. That request ends the work itself, or has already ended.
       this.open.delete(scope);
     }
   }

@@ -1,4 +1,4 @@
-/** What the message of a 409 on a create says: the key belongs to another body, or nothing that is certain. */
+/** Meaning of the message of a 409: the key certainly belongs to another body, or the request may be in flight. */
 export type ConflictReading = 'other-body' | 'in-doubt';
 
 /** Maximum length of a message that is read, in UTF-16 units; real ones are a sentence. */
@@ -6,7 +6,7 @@ const READ_LIMIT = 1_000;
 
 const BODY = '(?:request )?(?:body|payload|param(?:eter)?s|content)';
 
-/** States that the key had another body: in the past, or as a comparison of two bodies. */
+/** Matches a statement that the key had another body: in the past tense, or as a comparison of two bodies. */
 const OTHER_BODY = new RegExp(
   [
     `\\b(?:re)?used\\b[^.]*\\b(?:with|for) (?:an?|some)? ?(?:different|other|another) ${BODY}\\b`,
@@ -18,20 +18,23 @@ const OTHER_BODY = new RegExp(
   'i',
 );
 
-/** Words of a request that has not ended, or of an instruction: with one of them, a message may mean a create in flight. */
+/**
+ * Matches words about an unfinished request, and instructions. A message with one of them may mean a create request in
+ * flight.
+ */
 const DOUBT =
   /flight|progress|process|pending|running|executing|queue|finish|complet|concurren|lock|outstanding|busy|wait|later|again|retry|yet|still|current|now\b|being|will|would|must|should|(?:do|does|did) not (?!match)|don't|never|unless|parallel|simultan|ongoing|handl|hold|active|open/i;
 
 /**
- * Reads the message of a 409. The specification names two causes ("Errors", 409) and shows no message of either. A message
- * is `in-doubt` unless it states that the key had another body, and nothing that also fits a create in flight.
+ * Reads the message of a 409. The specification names two causes ("Errors", 409) and shows no message of either. A
+ * message is `in-doubt` unless it says that the key had another body, and no word could mean a request in flight.
  */
 export function readConflict(message: string): ConflictReading {
   const text = message.slice(0, READ_LIMIT);
   return OTHER_BODY.test(text) && !DOUBT.test(text) ? 'other-body' : 'in-doubt';
 }
 
-/** Returns what a 409 on a create means for a caller who has passed the key. */
+/** Returns advice about a 409 for a caller who has passed the key. */
 export function conflictAdvice(reading: ConflictReading, key: string): string {
   return reading === 'other-body'
     ? 'This call created nothing: an earlier request used this key with another body. Before you use another key, check the list for the resource that the earlier request created.'

@@ -33,7 +33,7 @@ export interface RequestEvent {
   readonly bucket?: Bucket;
   /** Limit of the rate bucket. */
   readonly rateLimit?: RateLimit;
-  /** True for polls: one serves all waits that it shows the job of. */
+  /** True for polls. One poll serves the waits of all jobs that it shows. */
   readonly isPoll: boolean;
   /** 1 for the first attempt, 0 before it. */
   readonly attempt: number;
@@ -61,8 +61,8 @@ export interface RetryEvent extends RequestEvent {
   /** Error of the last attempt. */
   readonly error: Error;
   /**
-   * Milliseconds until the next attempt; the wait for a permit of its rate bucket is added, and after `budget` that for
-   * other creates, which follow one another.
+   * Milliseconds until the next attempt. The wait for a permit of its rate bucket follows, and after `budget` also the
+   * wait for other create requests.
    */
   readonly wait: number;
 }
@@ -73,9 +73,9 @@ export interface WaitingEvent extends RequestEvent {
    * - `token`: its token source has not returned a token;
    * - `rate-limit`: its rate bucket has no permit;
    * - `build-budget`: the build budget of the organization is used up;
-   * - `backoff`: the next attempt after a transient failure follows;
-   * - `retry-after`: the same, at the time that the service has named;
-   * - `conflict`: a create under the same idempotency key may still be in flight (409).
+   * - `backoff`: the client waits before the next attempt; - `retry-after`: the client waits until the time that the
+   * service has named;
+   * - `conflict`: a create request under the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
   /** When the wait is expected to end, if that is known. A `conflict` ends then at the latest. */
@@ -125,16 +125,17 @@ export interface CallHooks {
    */
   readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;
   /**
-   * Decides, before `onRetry`, whether a retry that the operation allows is made; `false`, or a promise of it, ends the
-   * call with the error of the attempt. Of several such hooks, each can refuse. If it throws or rejects, the retry is made.
+   * Decides, before `onRetry`, whether the client makes a retry that the operation allows. `false`, or a promise of
+   * `false`, ends the call with the error of the attempt. Of several such hooks, each can refuse. If it throws or
+   * rejects, the retry is made.
    *
    * @example
    * shouldRetry: ({ reason, attempt }) => reason !== 'transient' || attempt < 2
    */
   readonly shouldRetry?: ((event: RetryEvent) => boolean | Promise<boolean>) | undefined;
   /**
-   * Called once at the end of each call: a success when its response has been read, also if its data then turn out not
-   * to be as documented.
+   * Called once at the end of each call: a call succeeds when its response has been read, even if the data are not as
+   * documented.
    */
   readonly onEnd?: ((event: EndEvent) => void) | undefined;
   /** Called with the build budget whenever a usage report shows it. */

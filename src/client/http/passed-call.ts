@@ -15,13 +15,13 @@ export interface PassedCallInput {
   readonly request: PreparedRequest;
   /** Aborts the call and, after that, reading the body of its response. */
   readonly signal: AbortSignal | undefined;
-  /** Statuses of errors whose responses are passed on, too. */
+  /** Error statuses whose responses are also passed on. */
   readonly passedStatuses: ReadonlySet<number>;
 }
 
 /**
- * A call with the token, the limits, the retries and the errors of the client, whose response is passed on. The body of
- * a success is not read, because it may be a stream.
+ * A call that passes on its response, and uses the token, the limits, the retries and the errors of the client. The
+ * body of a success is not read, because it may be a stream.
  */
 export class PassedCall {
   readonly #input: PassedCallInput;
@@ -73,7 +73,7 @@ export class PassedCall {
     return isPassed ? redacted(received, call.redactor) : received.response;
   }
 
-  /** Sends one request. `timeout` covers the body of an error, but of a success only the time until its headers. */
+  /** Sends one request. `timeout` covers the body of an error response, but only the headers of a success. */
   async #open(
     { url, method, headers, body }: PreparedRequest,
     signal: AbortSignal,

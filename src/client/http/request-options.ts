@@ -28,7 +28,7 @@ export interface RequestOptions {
    * not renew it after a 401. The service counts its requests in other rate buckets.
    */
   readonly token?: string | undefined;
-  /** Additional query parameters. Those that the method sets itself take precedence. */
+  /** Additional query parameters. The parameters that the method sets take precedence. */
   readonly query?: Query | undefined;
   /** More options for `fetch`, such as a `dispatcher`, in addition to the client's options. */
   readonly fetchOptions?: FetchOptions | undefined;
@@ -36,12 +36,15 @@ export interface RequestOptions {
 
 /** Options of a call that creates a resource with an idempotency key. */
 export interface CreateOptions extends RequestOptions {
-  /** Identifies the create for 24 hours: repeated under the same key, it takes effect once. @default a random UUID */
+  /**
+   * Identifies the create request for 24 hours: the service executes requests with the same key only once. @default a
+   * random UUID
+   */
   readonly idempotencyKey?: string | undefined;
   /**
-   * How to handle a 409: `wait` up to a minute for the response of the create in flight under the same key, or `throw` a
-   * `ConflictError`. After an earlier attempt of this call that may have arrived, the call always waits. A 409 to your own
-   * `idempotencyKey` that names another body is thrown.
+   * How to handle a 409: `wait` up to a minute for the response of the create request in flight under the same key, or
+   * `throw` a `ConflictError`. After an earlier attempt of this call that may have arrived, the call always waits. A
+   * 409 to your own `idempotencyKey` that names another body is thrown.
    *
    * @default 'wait', unless `maxRetries` is 0
    */
@@ -72,13 +75,13 @@ export const KEY_OPTIONS: readonly string[] = ['idempotencyKey', 'onConflict'];
 /** Names of the options that only a call with the fields of a new resource takes. */
 export const FIELD_OPTIONS: readonly string[] = ['extraBody'];
 
-/** Names of all options of a create. */
+/** Names of all options of a create request. */
 export const CREATE_OPTIONS: readonly string[] = [...REQUEST_OPTIONS, ...KEY_OPTIONS, ...FIELD_OPTIONS];
 
 /** Names of the options that only a free request takes. */
 export const FREE_OPTIONS: readonly string[] = ['params', 'body', 'schema', 'bucket'];
 
-/** Key of the options that only the package itself passes: a symbol, which no options of a caller have. */
+/** Key of options that only this package passes: a symbol, so that no caller can set it. */
 export const BACKGROUND: unique symbol = Symbol('background');
 
 /** Key of the advice after a 409 that replaces the usual one; only the package itself passes it. */
@@ -123,7 +126,7 @@ export interface Settings {
   readonly operations: Readonly<Record<OperationName, ResolvedOperation>>;
   /** How lists are paged. */
   readonly paging: Paging;
-  /** Progress by kind and status id, where it differs. */
+  /** States by kind and status id, where the contract defines them. */
   readonly statuses: Statuses | undefined;
   /** How the links to result files behave. */
   readonly results: ResultLinks;

@@ -21,7 +21,7 @@ import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy
 import { limitAdvice, runtimeLimit } from './runtime-limits.ts';
 import { BodyError, hiddenReason, isMistake, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
 
-/** A failed attempt: the error for the user, and the failure that the retry policy decides by. */
+/** A failed attempt: the error for the user, and the failure for the retry policy. */
 export class AttemptFailure extends Error {
   readonly failure: Failure;
   readonly error: AudienceError;
@@ -66,7 +66,10 @@ export function noEnvelopeFailure(response: ReceivedResponse, call: CallInfo, pr
   return new AttemptFailure({ kind: 'no-envelope' }, responseError(message, response, call, 'not-an-envelope'));
 }
 
-/** Returns the failure for a response that could not be read: it did arrive, so a create may have happened. */
+/**
+ * Returns the failure for a response that could not be read. The request arrived, so a create request may have taken
+ * effect.
+ */
 export function unreadableFailure(thrown: unknown, response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const cause = call.redactor.cause(thrown);
   const message = `${call.operation.name} got ${response.status}, but reading the response failed: ${cause.message}`;
@@ -144,7 +147,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   };
   const error = apiError(details, body, call);
   if (response.status < 400) {
-    // A 409 may be about a create in flight.
+    // A 409 may be about a create request in flight.
     const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500 && envelopeCode !== 409;
     return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
   }
@@ -152,10 +155,10 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
 }
 
-/** Statuses whose classes a retry or a limit depends on, whoever has responded. */
+/** Statuses on whose error class a retry or a limit depends, even if a proxy responded. */
 const STATUSES_OF_ANYBODY: ReadonlySet<number> = new Set([408, 409, 429]);
 
-/** Returns whether something else than the service has refused a call: the service never responds with HTML or XML. */
+/** Returns whether a proxy has refused a call: the service never responds with HTML or XML. */
 function isFromGateway({ status, text }: ReceivedResponse): boolean {
   return status >= 400 && status < 500 && !STATUSES_OF_ANYBODY.has(status) && /^\s*</.test(text.slice(0, 100));
 }
@@ -167,7 +170,7 @@ function gatewayError(response: ReceivedResponse, call: CallInfo): ResponseError
   return responseError(message, response, call, 'not-an-envelope', advice);
 }
 
-/** Returns the advice for a 404: the resource may not exist, or the service has the operation at another path. */
+/** Returns the advice for a 404: the resource might not exist, or the service has the operation at another path. */
 function notFoundAdvice({ path }: ResolvedOperation): string {
   const start = path.includes('{') ? 'Check the id and the account; if' : 'If';
   return `${start} every call of this operation fails like this, run \`aud check\`.`;
@@ -180,7 +183,7 @@ function messageIn(body: unknown): string {
   return [body.message, inner].find((text) => typeof text === 'string') ?? '';
 }
 
-/** Creates the error that fits the status; under a 2xx the envelope's code is used instead. */
+/** Creates the error for the status; for a 2xx, uses the envelope's code instead. */
 function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiError {
   const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
   const { redactor } = call;

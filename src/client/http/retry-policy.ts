@@ -5,7 +5,7 @@ import { type Backoff, backoffDelay } from '../../util/retry.ts';
 import { parseRetryAfter } from '../../util/retry-after.ts';
 import type { ConflictReading } from './conflict.ts';
 
-/** How one attempt failed, by the differences that matter for a retry. */
+/** A failed attempt, as far as it matters for a retry. */
 export type Failure =
   /** The request certainly never reached the service. */
   | { readonly kind: 'not-sent' }
@@ -24,7 +24,7 @@ export type Failure =
       readonly final?: boolean;
       readonly conflict?: ConflictReading;
     }
-  /** The build budget refused a create; creates are held back for `wait` milliseconds. */
+  /** The build budget refused a create request; creates are held back for `wait` milliseconds. */
   | { readonly kind: 'budget'; readonly wait: number }
   /** A retry cannot help. */
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
@@ -53,14 +53,14 @@ export interface RetryLimits {
 export interface CallRetryLimits extends RetryLimits {
   /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;
-  /** How to handle a 409 that no earlier attempt of the call has caused. */
+  /** How to handle a 409 that an earlier attempt of this call cannot have caused. */
   readonly onConflict: 'throw' | 'wait';
 }
 
-/** Outcomes of a create, each more certain to have had an effect than those before it. */
+/** Outcomes of a create request, in the order of certainty that it took effect. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
 
-/** The failed attempts of a call, as its next retry depends on them. */
+/** The failed attempts of a call, on which its next retry depends. */
 export class RetryHistory {
   /** Retries that count against `maxRetries`. */
   retries = 0;
@@ -68,15 +68,18 @@ export class RetryHistory {
   conflicts = 0;
   /** What the last 409 means for this call. */
   conflict: ConflictReading | undefined;
-  /** True if an earlier attempt may have reached the service: then the create in flight may be this call's. */
+  /** True if an earlier attempt may have reached the service, so that the request in flight may be from this call. */
   mayBeOwn = false;
   /** The token that the service rejected with a 401, so that the source was asked for another one. */
   rejectedToken: string | undefined;
-  /** Outcome of a create by all failed attempts. */
+  /** Outcome of a create request by all failed attempts. */
   outcome: CreateOutcome = 'not-sent';
   readonly #isCallersKey: boolean;
   #firstConflictAt = 0;
-  /** When the create may first have happened: on the monotonic clock, which stops while the machine sleeps, and since 1970. */
+  /**
+   * Earliest time at which the create request may have taken effect: on the monotonic clock, which stops while the
+   * machine sleeps, and since 1970.
+   */
   #unknownSince: { readonly monotonic: number; readonly wall: number } | undefined;
 
   /** @param isCallersKey True if the caller has passed the idempotency key, so that other calls may use it, too. */
@@ -89,7 +92,7 @@ export class RetryHistory {
     return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
   }
 
-  /** Milliseconds for which the key may still be sent; `Infinity` if the create cannot have happened. */
+  /** Milliseconds for which the key may still be sent; `Infinity` if the create request cannot have happened. */
   get keyTimeLeft(): number {
     if (!this.#unknownSince) return Number.POSITIVE_INFINITY;
     const { monotonic, wall } = this.#unknownSince;
@@ -146,7 +149,7 @@ export interface Retry {
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
 }
 
-/** Maximum time to wait for the response of a create in flight under the same key. */
+/** Maximum time to wait for the response of a create request in flight under the same key. */
 const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
@@ -200,8 +203,8 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
 }
 
 /**
- * Returns the wait after a 409, or `undefined` to give up. Once the create in flight is done, the service responds to the
- * same key with its response. To another body it never will.
+ * Returns the wait after a 409, or `undefined` to give up. When the request in flight has ended, the service replays
+ * its response, but never for another body.
  */
 function conflictDelay(
   { retryAfter, final }: Extract<Failure, { kind: 'status' }>,
@@ -231,7 +234,7 @@ function delayWithin(
   return delay < timeLeft ? delay : undefined;
 }
 
-/** Returns the outcome of a create from one failed attempt alone. */
+/** Returns the outcome of a create request from one failed attempt alone. */
 function attemptOutcome(failure: Failure): CreateOutcome {
   switch (failure.kind) {
     case 'not-sent':

@@ -19,11 +19,11 @@ export function runtimeLimit(error: unknown, depth = 0): string | undefined {
   return RUNTIME_LIMITS[code] ?? runtimeLimit(error.cause, depth + 1);
 }
 
-/** Returns what to do about the limit of the runtime, for errors. */
+/** Returns the advice of an error about a limit of the runtime. */
 export const limitAdvice = (limit: string): string =>
   `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
 
-/** A request with a timeout of the user's. */
+/** A request with a timeout that the user has set. */
 interface TimedRequest {
   readonly settings: Pick<Settings, 'fetch' | 'logger'>;
   readonly state: { readonly loggedFields: Set<string> };

@@ -169,12 +169,12 @@ function precedesSending(error: Error): boolean {
   if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;
-  // `fetch` refuses some ports; Deno names the step that failed in its message only.
+  // `fetch` refuses some ports. Deno names the failed step only in its message.
   const { message } = error;
   return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
 }
 
-/** Messages by which V8, JavaScriptCore and SpiderMonkey, and this package, report a mistake in a program. */
+/** Messages with which V8, JavaScriptCore, SpiderMonkey and this package report a mistake in a program. */
 const MISTAKE = /is not (?:a |an |iterable)|is (?:undefined|null)\b|^(?:Cannot |can't access|`fetch` must)/;
 
 /**
@@ -210,7 +210,10 @@ export function reasonOf(error: Error): string {
     : message.trim();
 }
 
-/** Returns whether a system error is about a connection to the host, and the port if it names one, of `address`. */
+/**
+ * Returns whether a system error is about a connection to the host of `address`, and to its port if the error names
+ * one.
+ */
 function namesAddress(error: Error, address: string): boolean {
   const url = new URL(address);
   const { hostname, host, address: ip, port }: Readonly<Record<string, unknown>> = { ...error };
@@ -220,8 +223,8 @@ function namesAddress(error: Error, address: string): boolean {
 }
 
 /**
- * Returns the user's `fetch`, or the `fetch` of the platform. A failure of the user's counts as not
- * sent only if the error names the address of the request, because such a function may have other connections.
+ * Returns the user's `fetch`, or the `fetch` of the platform. A failure of the user's `fetch` counts as not sent only
+ * if the error names the address of the request, because the function may use other connections.
  */
 export function fetchOf(fetch?: Fetch): Fetch {
   if (!fetch) return platformFetch;

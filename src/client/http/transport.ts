@@ -57,7 +57,7 @@ export interface WithResponse<T> {
   readonly data: T;
   /** Status, headers and the unread body. */
   readonly response: Response;
-  /** For `mcp.send`, whose responses have no envelope, one made of the HTTP status and the response. */
+  /** For `mcp.send`, whose responses have no envelope, an envelope made of the HTTP status and the response. */
   readonly envelope: Envelope;
   /** Value of the request id header, if there was one. */
   readonly requestId: string | undefined;
@@ -89,8 +89,8 @@ export class ApiPromise<T> extends Promise<T> {
   static override readonly [Symbol.species] = Promise;
 
   /**
-   * Outcome of a create request as far as it is known now; `undefined` for other operations. After an abort, whose
-   * reason says nothing about it, `unknown` means that the create may have taken effect.
+   * Current outcome of a create request; `undefined` for other operations. After an abort, `unknown` means that the
+   * request may have taken effect.
    */
   get outcome(): CreateOutcome | undefined {
     const { key, outcome } = this.#pending.call;
@@ -202,7 +202,7 @@ class ResponseContext implements DecodeContext {
     return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
   }
 
-  /** Logs, once per field and kind of resource, that a field of a request or a response is not as expected. */
+  /** Logs an unexpected field of a request or a response, once per field and kind of resource. */
   warn(kind: string, field: string, problem: string): void {
     const { operation, settings, state } = this.#call;
     const { loggedFields } = state;

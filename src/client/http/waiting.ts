@@ -8,7 +8,7 @@ import type { Failure } from './retry-policy.ts';
 /** Reasons for which a call waits before it sends a request. */
 export type WaitingReason = WaitingEvent['reason'];
 
-/** The parts of a call or a transfer that say what it waits for. */
+/** The parts of a call or a transfer that describe its wait. */
 export interface WaitingCall {
   readonly settings: Pick<Settings, 'logger' | 'hooks'>;
   readonly event: RequestEvent;
@@ -68,7 +68,7 @@ function endOf({ timeLeft }: Waiting): Date | undefined {
   return ms > 0 && ms < Number.POSITIVE_INFINITY ? new Date(Date.now() + ms) : undefined;
 }
 
-/** Returns what a call waits for and, if it is known, until when: a clause for log lines and errors. */
+/** Returns the reason and, if known, the end of a wait: a clause for log lines and errors. */
 export function whyWaiting({ event, lastError }: WaitingCall, waiting: Waiting): string {
   const end = endOf(waiting);
   const until = end ? ` until ${timeText(end)}` : '';

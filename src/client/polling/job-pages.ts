@@ -6,11 +6,14 @@ import type { SharedPolls } from './shared-polls.ts';
 const MAX_PAGES_WITHOUT_MATCH = { min: 2, max: 25 } as const;
 /** Minimum time between the starts of two searches. */
 const MIN_SEARCH_GAP_MS = 1_000;
-/** How long a job that a search has not found is polled separately before the list is searched for it again. */
+/**
+ * Time before the list is searched again for a job that a search has not found. Meanwhile, the job is polled
+ * separately.
+ */
 const SEARCH_AGAIN_MS = 300_000;
-/** The same after a search that failed. */
+/** Time before the next search after a failed search. */
 const SEARCH_AGAIN_AFTER_FAILURE_MS = 30_000;
-/** How long a list that cannot be used is not read. */
+/** Time during which an unusable list is not read. */
 const DISABLED_MS = 600_000;
 
 /** A search of a list, from its first page on, for jobs whose pages are unknown. */
@@ -22,7 +25,7 @@ interface Search {
   budget: number;
 }
 
-/** What {@link JobPages} read, and where. */
+/** The list that {@link JobPages} reads. */
 interface JobPagesOptions<T extends JobResource> {
   readonly polls: SharedPolls;
   /** Minimum jobs on a page to read it instead of each job separately. */
@@ -31,7 +34,7 @@ interface JobPagesOptions<T extends JobResource> {
   read(page: number, target: PollTarget<Job<T>>, signal: AbortSignal, onPermit: () => void): Promise<boolean>;
 }
 
-/** Which page of a list shows each of its awaited jobs, as far as is known, and the search for the others. */
+/** The known page of each awaited job of a list, and the search for the other jobs. */
 export class JobPages<T extends JobResource> {
   readonly #options: JobPagesOptions<T>;
   readonly #pages = new Map<number, PollTarget<Job<T>>>();
@@ -45,7 +48,10 @@ export class JobPages<T extends JobResource> {
     this.#options = options;
   }
 
-  /** Plans the poll of the page that shows the job, or else of the search for it; `undefined` if the list is not read for it. */
+  /**
+   * Returns the poll of the page that shows the job, or of the search for it; `undefined` if the list is not used for
+   * the job.
+   */
   plan(job: Job<T>, period: number): PollTarget<Job<T>> | undefined {
     if (job.page) return job.page.plan('page', period);
     if (performance.now() < Math.max(job.searchFrom, this.#disabledUntil)) return undefined;
@@ -61,7 +67,7 @@ export class JobPages<T extends JobResource> {
   seek(job: Job<T>): void {
     if (this.#sought.has(job)) return;
     this.#sought.add(job);
-    // The jobs that were too few for a search until now sleep until their own polls.
+    // Jobs that were too few for a search until now would sleep until their separate polls.
     if (this.#sought.size === this.#options.minJobs) this.#searchTarget.wake();
   }
 

@@ -26,7 +26,10 @@ const MAX_DELAY_MS = 30_000;
 export interface JobTableOptions<T> {
   readonly polls: SharedPolls;
   readonly name: string;
-  /** Reads a page of the list, with as many rows as the service allows. Without it, each job is polled separately. */
+  /**
+   * Reads a page of the list, with as many rows as the service allows. Without this function, each job is polled
+   * separately.
+   */
   readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
   /** Request options of the polls. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
@@ -34,7 +37,7 @@ export interface JobTableOptions<T> {
   readonly warn?: (message: string) => void;
 }
 
-/** The awaited jobs that are in one list: what to poll for each of them, and what the polls have returned. */
+/** The awaited jobs of one list: the next poll of each job, and the results of the polls. */
 export class JobTable<T extends JobResource> {
   readonly #options: JobTableOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
@@ -76,13 +79,14 @@ export class JobTable<T extends JobResource> {
   }
 
   /**
-   * Polls what the job needs, as far as it is due and its turn has come; returns the milliseconds until there may be
-   * something to poll again. The polls end with the signal.
+   * Sends the polls of a job that are due and have their turn; returns the milliseconds until another poll may be due.
+   * The polls end with the signal.
    */
   look(job: Job<T>, signal: AbortSignal): number {
     const { polls } = this.#options;
     const targets = this.#targetsOf(job);
-    // If a poll is sent now, the wait sleeps until its end wakes it, which is at the deadline at the latest.
+    // If the wait sends a poll now, it sleeps until the end of the poll wakes it, at the latest at the deadline of the
+    // poll.
     let sleep = POLL_DEADLINE_MS;
     for (const target of targets) {
       const wait = polls.wait(target);
@@ -107,14 +111,15 @@ export class JobTable<T extends JobResource> {
     return resource !== undefined;
   }
 
-  /** Returns what to poll for a job: its page or a search of the list; otherwise, or in addition, its resource. */
+  /** Returns the polls for a job: its page or a search of the list; otherwise, or in addition, its resource. */
   #targetsOf(job: Job<T>): PollTarget[] {
     const { polls } = this.#options;
     const period = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, polls.period) : polls.period;
     const single = job.single.plan('single', period);
     const page = this.#pages?.plan(job, period);
     if (!page) return [single];
-    // A page or a search suffices, unless the resource was requested, or the search may not find a job that was known before.
+    // A page or a search suffices, unless the resource was requested, or the search might not find a job that was known
+    // before.
     const isSufficient = job.page ? !single.isRequested : !job.last;
     return isSufficient ? [page] : [page, single];
   }
@@ -162,7 +167,7 @@ export class JobTable<T extends JobResource> {
     const oldest = performance.now() - MAX_DELAY_MS;
     for (const { last, single, page } of jobs) {
       if (!page) continue;
-      // A 429 would refuse separate polls, too, so they are only worth it for a first state.
+      // After a 429, the service would also refuse separate polls: send them only to get a first state.
       if (!last || (last.startedAt < oldest && !RateLimitError.isInstance(error))) single.request('single');
     }
   }
@@ -227,16 +232,16 @@ export class JobTable<T extends JobResource> {
     this.#outage = undefined;
   }
 
-  /** Records a state. An end that a poll shows, of a job that was known to run, is one that no webhook has reported. */
+  /** Records a state. If a poll shows the end of a job that was known to run, no webhook has reported the end. */
   #update(job: Job<T>, resource: T, origin: UpdateOrigin): void {
     const wasKnown = job.last !== undefined;
     if (job.update(resource, origin) && wasKnown) this.#webhooks?.missedCompletion();
   }
 
   /**
-   * Handles a failed poll of `jobs`. Their waits continue after a transient error and, once the job's state is known,
-   * after a failure of the token source (up to ten minutes), the limiter or an override. So they do while a resource that
-   * this client has just created is not found. Other errors end the waits.
+   * Handles a failed poll of `jobs`. The waits continue after a transient error, and while a resource that this client
+   * has just created is not found. If the job's state is known, they also continue after a failure of the token source
+   * (up to ten minutes), the limiter or an override. Other errors end the waits.
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.polls;

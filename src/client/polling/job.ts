@@ -11,7 +11,7 @@ const MIN_GAP_MS = 2_000;
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
 
-/** How a state was learned, and when. */
+/** Source of a state, and its time. */
 export interface UpdateOrigin {
   readonly source: UpdateSource;
   /** When the poll began, or the event arrived. */
@@ -41,7 +41,7 @@ export interface JobSource<T extends JobResource> {
   read(id: number, options: CallOptions): PromiseLike<T>;
   /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
   decode(data: unknown): JobRow<T> | undefined;
-  /** Returns whether this client has created the resource so recently that a read may not find it yet. */
+  /** Returns whether this client has created the resource so recently that a read might not find it yet. */
   mayBeInvisible(id: number): boolean;
   /** Returns the state of the job by the status of its resource. */
   readonly stateOf: (resource: StatusFields) => JobState;
@@ -62,11 +62,14 @@ interface Sleeper {
   wake(): void;
 }
 
-/** What one request reads: a page of a list, or a single resource; and what its waits share about its polls. */
+/** The target of a poll: a page of a list or a single resource, with the poll times that its waits share. */
 export class PollTarget<J extends Sleeper = Sleeper> {
   /** The jobs that it shows. Their waits poll it. */
   readonly jobs: Set<J>;
-  /** Reads the target and passes what came to its jobs; never rejects. `onPermit` is called when the rate limit permits the request. */
+  /**
+   * Reads the target and passes the states to its jobs; never rejects. `onPermit` is called when the rate limit permits
+   * the request.
+   */
   readonly read: (signal: AbortSignal, onPermit: () => void) => Promise<void>;
   kind: PollKind = 'single';
   /** True if the poll may use saved credit, instead of being spaced evenly. */
@@ -77,11 +80,11 @@ export class PollTarget<J extends Sleeper = Sleeper> {
   startedAt = Number.NEGATIVE_INFINITY;
   /** When the last poll that showed it began. */
   shownAt = Number.NEGATIVE_INFINITY;
-  /** The service asked for no poll before. */
+  /** Earliest time of the next poll, because the service asked for a pause. */
   pausedUntil = Number.NEGATIVE_INFINITY;
   /** A poll counts as in flight until it ends, and no longer than shortly after its last sign of life. */
   inFlightUntil = Number.NEGATIVE_INFINITY;
-  /** Until when one of its waits looks at it again. Later, others pass it over. */
+  /** Latest time at which one of its waits checks it again. After that, other targets go first. */
   attendedUntil = Number.NEGATIVE_INFINITY;
   #requested: { readonly at: number; readonly kind: PollKind } | undefined;
   #jitter = 1;
@@ -134,7 +137,7 @@ export class PollTarget<J extends Sleeper = Sleeper> {
   }
 }
 
-/** What the waits for one job share: its states, where its list shows it, and who sleeps until something is new. */
+/** The data that all waits for one job share: its states, its page in the list, and the sleeping waits. */
 export class Job<T extends JobResource> {
   readonly createdAt = performance.now();
   readonly id: number;
@@ -143,7 +146,7 @@ export class Job<T extends JobResource> {
   readonly single: PollTarget<Job<T>>;
   /** The page of the list that shows it, if one shows enough jobs. */
   page: PollTarget<Job<T>> | undefined;
-  /** From when on the list is searched for it, if no page shows it. */
+  /** Time from which the list is searched for the job, if no page shows it. */
   searchFrom = Number.NEGATIVE_INFINITY;
   /** Number of waits and watches. */
   waits = 0;
@@ -195,7 +198,7 @@ export class Job<T extends JobResource> {
     }
   }
 
-  /** Wakes the waits that sleep. None depends on it: a wait that is not woken looks when its timer fires. */
+  /** Wakes the waits that sleep. No wait depends on this: a wait that is not woken checks when its timer fires. */
   wake(): void {
     for (const resolve of this.#sleepers) resolve();
     this.#sleepers.clear();

@@ -16,7 +16,7 @@ const MIN_SHARE = 1 / 4;
 const RECOVERY_SHARE = 1 / 40;
 /** Number of job ends in a row that polls found before a webhook did; webhooks then count as stopped. */
 const MAX_MISSED_COMPLETIONS = 2;
-/** How long webhooks count as healthy after the last one that ended a job. */
+/** Time for which webhooks count as healthy after a webhook has ended a job. */
 const HEALTHY_FOR_MS = 3_600_000;
 
 /**

@@ -67,7 +67,7 @@ export class Poller<T extends JobResource> {
 
   /**
    * Passes the states of a job to `onState`, in the async context of the caller, until the job ends; resolves with the
-   * final state. `left` aborts when the caller has left.
+   * final state. `left` aborts when the caller stops waiting.
    */
   async #follow(
     target: IdLike,

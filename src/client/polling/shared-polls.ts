@@ -8,11 +8,17 @@ export type WaitsVia = 'list' | 'get' | undefined;
 
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 export const POLL_DEADLINE_MS = 120_000;
-/** For how long a poll counts as in flight after a sign of life: a Worker drops the poll of a request that has ended. */
+/**
+ * Time for which a poll counts as in flight after its last heartbeat, because a Worker drops the polls of ended
+ * requests.
+ */
 const POLL_LEASE_MS = 3_000;
-/** How much later than it intended a wait may look again, before others pass its target over. */
+/** Delay of a wait's check after which other targets go first. */
 const ATTENTION_GRACE_MS = 1_000;
-/** A kind that has had none of this many polls goes first; otherwise the target that is overdue for the longest time does. */
+/**
+ * Number of polls after which a kind without a poll goes first. Otherwise, the target that is overdue for the longest
+ * time goes first.
+ */
 const MAX_POLLS_OF_OTHERS = 2;
 /** Maximum targets to count for an estimate of the time until a turn. */
 const MAX_COUNTED = 60;
@@ -23,8 +29,8 @@ interface EventReceiver {
 }
 
 /**
- * What all waits of a client share about their polls: the rate, and whose turn it is. It starts nothing: each wait asks
- * whether it may poll its target, polls it or sleeps by its own timer, and asks again.
+ * The data that all waits of a client share about their polls: the rate, and the order. It sends nothing: each wait
+ * asks whether it may poll its target, polls it or sleeps with its own timer, and asks again.
  */
 export class SharedPolls {
   readonly rate: PollRate;
@@ -161,7 +167,7 @@ export class SharedPolls {
     return a.dueAt < b.dueAt;
   }
 
-  /** Returns how many targets of the same kind are polled before this one, as far as it is worth counting. */
+  /** Returns the number of targets of the same kind that are polled before this one, up to a maximum. */
   #readyBefore(target: PollTarget, now: number): number {
     let count = 0;
     for (const other of this.#targets[target.kind]) {

@@ -60,7 +60,7 @@ export const MAX_SLEEP_MS = 60_000;
 /** Maximum outage of a token source, without the machine's sleep, before waits fail: its session has probably ended. */
 const MAX_TOKEN_OUTAGE_MS = 600_000;
 
-/** Measures how long a token source has been failing, from the first failed poll on; a success discards it. */
+/** Measures the duration of a token source's outage, from the first failed poll until a success. */
 export class TokenOutage {
   #failedAt: number | undefined;
   #lastedMs = 0;
@@ -106,7 +106,10 @@ export function timeoutError(
   });
 }
 
-/** End of the advice to try again: repeating a create with its key replays the response that names the failed resource. */
+/**
+ * End of the advice to try again: repeating a create request with its key replays the response that names the failed
+ * resource.
+ */
 const NEW_BUILD = 'under a new idempotency key, as a new build: for 24 hours, the old key returns this resource.';
 
 /** Creates the error for a job that did not complete. */

@@ -47,7 +47,7 @@ export type WaitStep =
 export interface WaitEnd {
   /** The last event of every wait. */
   readonly type: 'ended';
-  /** How the job has ended or, if it has not: `timeout`, `aborted` by the caller, or `failure` of the polls. */
+  /** How the job has ended. If the job has not ended: `timeout`, `aborted` by the caller, or `failure` of the polls. */
   readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
   /** The last known status id, if any. */
   readonly status?: number;

@@ -13,7 +13,7 @@ export class WaitReport {
   readonly #settings: WaitSettings;
   readonly #wait: WaitInfo;
   readonly #startedAt = performance.now();
-  /** Since when the job may have ended, as far as is known. */
+  /** Earliest known time at which the job may have ended. */
   #mayHaveEndedAt = this.#startedAt;
   #status: number | undefined;
   #hasEnded = false;
@@ -33,17 +33,17 @@ export class WaitReport {
     if (source !== 'webhook') this.#emit({ type: 'polled', source, status, ...(callId && { callId }) });
     if (status !== from) this.#emit({ type: 'changed', source, status, ...(from !== undefined && { from }) });
     if (state !== 'running') this.#end(state, { source, lateness: this.#latenessOf(resource) });
-    // A state of an event or of another process may be older than its arrival.
+    // A state from an event or another process may be older than its arrival.
     if (callId !== undefined) this.#mayHaveEndedAt = Math.max(this.#mayHaveEndedAt, startedAt);
   }
 
-  /** Reports that the wait has ended although the job has not; only if it is the first end. */
+  /** Reports that the wait has ended although the job has not. Only the first call has an effect. */
   fail(error: unknown, signal: AbortSignal | undefined): void {
     const outcome = isReason(error, [signal]) ? 'aborted' : 'failure';
     this.#end(WaitTimeoutError.isInstance(error) ? 'timeout' : outcome, { error });
   }
 
-  /** Reports that the caller has stopped waiting; only if it is the first end. */
+  /** Reports that the caller has stopped waiting. Only the first call has an effect. */
   stop(): void {
     this.#end('aborted', {});
   }

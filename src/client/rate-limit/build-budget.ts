@@ -6,7 +6,7 @@ import { isObject } from '../../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
 
-/** A 429 of a create because the build budget is used up. */
+/** A 429 of a create request because the build budget is used up. */
 interface BudgetRefusal {
   /** Milliseconds until the budget allows a create request again. */
   readonly wait: number;
@@ -16,12 +16,12 @@ interface BudgetRefusal {
   readonly budget?: BuildBudget;
 }
 
-/** Maximum time for which creates wait until the usage report is read. Milliseconds. */
+/** Maximum time for which create requests wait until the usage report is read. Milliseconds. */
 export const MAX_READ_MS = 10_000;
-/** Maximum time for which creates wait until the one before them has settled. Milliseconds. */
+/** Maximum time for which create requests wait until the previous one has settled. Milliseconds. */
 const MAX_SENDING_MS = 120_000;
 
-/** What a usage report says about the budget. */
+/** State of the budget in a usage report. */
 type BudgetReading =
   | { readonly isUsedUp: false }
   | { readonly isUsedUp: true; readonly wait?: number; readonly budget?: BuildBudget };
@@ -32,27 +32,28 @@ interface SharedReading {
   result?: BudgetReading | undefined;
 }
 
-/** Holds the creates of one token back after a refusal. */
+/** Holds back the create requests of one token after a refusal. */
 interface Hold {
   /** The time that the service named, of `performance.now()`. */
   until: number;
-  /** Number of creates that this hold keeps back. */
+  /** Number of create requests that this hold delays. */
   waiting: number;
-  /** The create that is being sent, and until when others wait for it. */
+  /** The create request in flight, and the end of the time for which others wait for it. */
   sending?: { readonly settled: Promise<void>; readonly until: number } | undefined;
 }
 
-/** A create that may be sent. */
+/** Permission to send a create request. */
 export interface BuildPermit {
   /** Ends the hold, because the service has accepted the create. */
   onSuccess(): void;
-  /** Lets the next create of the token be sent. To be called when the request has settled. */
+  /** Allows the next create request of the token. Call it when the request has settled. */
   release(): void;
 }
 
 /**
- * Holds job-starting creates back while the organization's build budget is used up. When the hold of a token ends, its
- * creates that have waited are sent one after the other, so that only the first of them is refused again.
+ * Holds back create requests that start a job while the organization's build budget is used up. When the hold of a
+ * token ends, sends its waiting create requests one after another, so that the service refuses only the first one
+ * again.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
@@ -65,12 +66,15 @@ export class BuildBudgetGate {
     this.#readUsage = readUsage;
   }
 
-  /** Number of refusals so far. If it has changed while a create waited for its permit, the create must ask again. */
+  /**
+   * Number of refusals so far. If it has changed while a create request waited for its permit, the request must ask
+   * again.
+   */
   get refusals(): number {
     return this.#refusals;
   }
 
-  /** Returns a permit if nothing holds the creates of a token back. */
+  /** Returns a permit if nothing holds back the create requests of a token. */
   tryAcquire(scope: string): BuildPermit | undefined {
     if (this.#reading || this.#holds.has(scope)) return undefined;
     return this.#permit(scope);
@@ -81,7 +85,7 @@ export class BuildBudgetGate {
     return Math.max(0, (this.#holds.get(scope)?.until ?? 0) - performance.now());
   }
 
-  /** Waits until a create may be sent; rejects if a hold exceeds `maxWait`. */
+  /** Waits until a create request may be sent; rejects if a hold exceeds `maxWait`. */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#reading) await this.#settle(this.#reading, signal);
     const hold = this.#holds.get(scope);
@@ -117,7 +121,7 @@ export class BuildBudgetGate {
     return retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL ? { wait: retryAfter } : undefined;
   }
 
-  /** Holds creates of a token back for `ms`. */
+  /** Holds back the create requests of a token for `ms`. */
   hold(scope: string, ms: number): void {
     this.#refusals++;
     const now = performance.now();
@@ -145,7 +149,10 @@ export class BuildBudgetGate {
     };
   }
 
-  /** Reads the usage report once for all refusals; creates that start meanwhile wait, and are not refused as well. */
+  /**
+   * Reads the usage report once for all refusals. Create requests that start meanwhile wait, so that the service does
+   * not refuse them, too.
+   */
   async #readOnce(signal: AbortSignal): Promise<BudgetReading | undefined> {
     this.#reading ??= { settled: this.#readBudget() };
     const reading = this.#reading;
@@ -174,7 +181,7 @@ export class BuildBudgetGate {
   }
 }
 
-/** Returns whether a hold can be forgotten: its time has passed, and no create waits for it or is being sent. */
+/** Returns whether a hold has ended: its time has passed, and no create request waits for it or is in flight. */
 const isOver = ({ until, waiting, sending }: Hold): boolean => waiting === 0 && !sending && performance.now() >= until;
 
 const isBuildBudget = (budget: JsonObject): budget is BuildBudget & JsonObject =>

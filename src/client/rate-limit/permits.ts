@@ -50,6 +50,6 @@ export interface PermitLog {
   takeFree?(): boolean;
   /** Returns whether no permit counts any more. */
   isEmpty(): boolean;
-  /** Learns that the service has paused the bucket; for logs of several processes. */
+  /** Records that the service has paused the bucket; for logs of several processes. */
   pause?(ms: number): void;
 }

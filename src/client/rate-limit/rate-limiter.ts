@@ -24,7 +24,10 @@ export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
   return limiterOf((bucket) => (limits === false ? undefined : new SlidingWindowLog(limits[bucket])));
 }
 
-/** Creates the log of a bucket's permits; without one, only pauses limit the bucket. `pause` pauses it, when others have been refused. */
+/**
+ * Creates the log of a bucket's permits; without one, only pauses limit the bucket. `pause` pauses the bucket after the
+ * service has refused other processes.
+ */
 type CreateLog = (bucket: Bucket, scope: string, pause: (ms: number) => void) => PermitLog | undefined;
 
 /** Creates a limiter whose buckets get their permits from logs. */
@@ -69,7 +72,7 @@ export class PauseTooLongError extends Error {
 interface QueuedRequest {
   readonly since: number;
   readonly maxWait: number;
-  /** Ends its sleep, so that it looks. */
+  /** Ends the sleep of the request, so that it checks for a permit. */
   wake(): void;
   /** Removes the request from its queue. */
   leave(): void;
@@ -85,15 +88,15 @@ function rejectWith(request: QueuedRequest, reason: unknown): void {
 /** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
 const MAX_BACKGROUND_DELAY_MS = 15_000;
 
-/** Minimum time between two looks of a request that waits. Milliseconds. */
+/** Minimum time between two checks of a waiting request. Milliseconds. */
 const MIN_SLEEP_MS = 10;
 
 /**
  * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
  * background request that waits.
  *
- * Each request that waits has its own timer. When it looks, it grants the permits that are free to the requests that
- * are first. None depends on another one's timer, which a Worker drops with the request that has started it.
+ * Each waiting request has its own timer. When the timer fires, it grants the free permits to the first requests. No
+ * request depends on the timer of another one, because a Worker drops a timer with the request that started it.
  */
 export class RateLimitBucket {
   readonly #log: PermitLog | undefined;
@@ -149,7 +152,7 @@ export class RateLimitBucket {
       onQueued?.(timeLeft);
       queue.add(request);
       this.#waiting++;
-      // The first of a queue may have a permit before the other queue has one.
+      // The first request of a queue may get a permit before the other queue does.
       if (queue.size === 1) void this.#grantAll();
       void this.#lookUntilGranted(request, queue, timeLeft);
     });
@@ -177,7 +180,9 @@ export class RateLimitBucket {
     return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead, priority) ?? 0);
   }
 
-  /** Looks whenever a permit should be free for the request, with its own timer, until it has left the queue. */
+  /**
+   * Checks whenever a permit should be free for the request, with its own timer, until the request has left the queue.
+   */
   async #lookUntilGranted(
     request: QueuedRequest,
     queue: ReadonlySet<QueuedRequest>,
@@ -241,7 +246,7 @@ function wakeFirst(queue: ReadonlySet<QueuedRequest>): void {
 const MARGIN_RATIO = 0.02;
 const MIN_MARGIN_MS = 100;
 
-/** A turn of the event loop that takes longer has lost its timer. Milliseconds. */
+/** Maximum duration of a turn of the event loop. After that, its timer counts as lost. Milliseconds. */
 const MAX_TURN_MS = 1_000;
 
 /** Returns the interval that the client keeps, in milliseconds. */

@@ -66,7 +66,7 @@ export function resultsOf(
   const state = jobState('activation', activation, statuses);
   const { id, status, datastreams } = activation;
   if (state === 'running') {
-    const message = `Activation ${id} is at ${redactor.text(statusText(status), 200)}: its results are available at 104.`;
+    const message = `Activation ${id} has the status ${redactor.text(statusText(status), 200)}. Its results are available at status 104.`;
     const advice = `Wait for it with \`activations.wait(${id})\`.`;
     throw new ResultsNotReadyError(message, {
       kind: 'activation',

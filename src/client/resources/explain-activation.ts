@@ -43,7 +43,7 @@ const AFFINITY = 'AffinityTransactions data needs more than twice as many unique
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((item): boolean => isObject(item)) : [];
 
-/** Returns those reasons or notices of the service that have a code. */
+/** Returns the reasons or notices of the service that have a code. */
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
   objectsIn(list).filter(({ code }) => typeof code === 'string');
 
@@ -59,7 +59,7 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
   if (notice) {
     const { blocks_identifiers } = notice;
     const blocked = Array.isArray(blocks_identifiers) ? blocks_identifiers : KEYED_IDENTIFIERS;
-    return { blocked, message: `The audience is expired: ${blocked.join(' and ')} cannot be delivered any more.` };
+    return { blocked, message: `The audience has expired: ${blocked.join(' and ')} cannot be delivered any more.` };
   }
   const deletedAt = keysDeletedAt(audience);
   if (deletedAt === undefined || now < deletedAt) return undefined;
@@ -94,7 +94,7 @@ export function explainActivation(audience: Audience, options: ExplainOptions = 
   const notices: ActivationRemark[] = [];
   const { status, eligibility, is_activation_allowed } = audience;
   if (status.id !== AUDIENCE_STATUS.completed) {
-    const message = `The audience is at ${statusText(status)}; assumed: only an audience at ${AUDIENCE_STATUS.completed} can be activated.`;
+    const message = `The audience has the status ${statusText(status)}. Only an audience with status ${AUDIENCE_STATUS.completed} can be activated (assumed).`;
     blockers.push({ code: 'not_completed', message });
   }
   const size = sizeBlocker(audience);

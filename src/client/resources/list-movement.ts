@@ -5,7 +5,7 @@ import type { DeleteCount } from '../http/delete-counts.ts';
 /** Places where services commonly state the number of rows of a list; none is documented. */
 const TOTAL_PATHS = [['total'], ['meta', 'total'], ['pagination', 'total'], ['meta', 'pagination', 'total']] as const;
 
-/** What is known of a list at the time of one of its pages. */
+/** State of a list at the time of one of its pages. */
 export interface PageMoment {
   /** Deletes of this client when the page was requested. */
   readonly requested: Readonly<DeleteCount>;
@@ -41,9 +41,9 @@ export interface MovingPage<T> {
 const MAX_GAPS = 5;
 
 /**
- * Iterates over the rows of all pages. Where rows have left the list, those behind them have moved up, and there may be a
- * gap between the rows that were read and the page read next. The walk then goes back to the page of the first row that it
- * may have missed, and on to the rows that it has read beyond the gap.
+ * Iterates over the rows of all pages. If rows have left the list, the rows behind them have moved up, and the walk may have
+ * missed some of them. The walk then goes back to the page of the first row that it may have missed, and continues with the
+ * rows that it has already read beyond the gap.
  */
 export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, void> {
   const seen = new Set<unknown>();
@@ -52,7 +52,7 @@ export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, voi
   let furthest = first;
   /** Number of rows, from the first, of which none is missed. */
   let complete = 0;
-  /** The page beyond the gap: its rows, and the least number of rows up to its end. */
+  /** The page beyond the gap: its rows, and the minimum number of rows before its end. */
   let beyond = { keys: new Set<unknown>(), end: 0 };
   let gaps = 0;
   for (;;) {

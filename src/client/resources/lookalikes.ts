@@ -28,7 +28,8 @@ export class Lookalikes extends JobNamespace<Audience, BodyOf<'lookalikes.create
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, audiences: JobTable<Audience>) {
     const { 'lookalikes.get': get, 'audiences.get': audienceGet } = transport.settings.operations;
-    // If an override reads lookalikes by another path or query, their ids may not be those in the list of audiences.
+    // If an override reads lookalikes by another path or query, their ids might differ from the ids in the list of
+    // audiences.
     const isReadAlike = get.path === audienceGet.path && get.override?.query === audienceGet.override?.query;
     const jobs = isReadAlike ? audiences : undefined;
     const plan = {

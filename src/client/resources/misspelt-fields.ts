@@ -12,13 +12,13 @@ interface FieldLogger {
   readonly state: { readonly loggedFields: Set<string> };
 }
 
-/** Creates whose fields the specification does not list: any name may be right. */
+/** Create requests whose fields the specification does not list, so that any name may be right. */
 const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.create'];
 
 /**
- * Logs, once each, fields of a body that are not documented, fields of a query that seem to be misspelt, values that seem
- * to be, options of the call that are in its body, and dates in the wrong order. They are sent as they are: the service
- * may know them.
+ * Logs, once each, fields of a body that are not documented, fields of a query that seem to be misspelt, values that
+ * seem to be, options of the call that are in its body, and dates in the wrong order. Sends them unchanged, because the
+ * service may know them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,
@@ -37,7 +37,7 @@ export function warnOfMisspeltFields(
   }
 }
 
-/** A field that is probably not what the caller means. */
+/** A field that the caller has probably misspelt. */
 interface Mistake {
   readonly field: string;
   readonly problem: string;
@@ -51,8 +51,8 @@ const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
 const OPTION_IN_BODY = 'is an option of the call, not a field of the body: pass it in the second argument.';
 
 /**
- * Yields the mistakes in a value. An open one may have fields that are like no documented one. `options` are the names of
- * options that may be in it by mistake.
+ * Yields the mistakes in a value. An open value may have undocumented fields. `options` are the names of options that
+ * the value may contain by mistake.
  */
 function* mistakesIn(
   value: unknown,
@@ -67,13 +67,13 @@ function* mistakesIn(
     for (const item of value) yield* mistakesIn(item, element, isOpen, [], `${path}*.`);
   if (!shape || !isObject(value)) return;
   if (Date.parse(String(value.start_date)) > Date.parse(String(value.end_date)))
-    yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. It is sent as it is.` };
+    yield { field: `${path}start_date`, problem: `is after \`${path}end_date\`. It is sent unchanged.` };
   for (const [name, content] of Object.entries(value)) {
     const field = path + name;
     const documented = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (documented) {
       const meant = similarValue(name, content);
-      if (meant) yield { field, problem: `is "${content}". Did you mean "${meant}"? It is sent as it is.` };
+      if (meant) yield { field, problem: `is "${content}". Did you mean "${meant}"? It is sent unchanged.` };
       yield* mistakesIn(content, documented, isOpen, [], `${field}.`);
     } else if (options.some((option) => lettersOf(option) === lettersOf(name))) {
       yield { field, problem: OPTION_IN_BODY };
@@ -81,7 +81,7 @@ function* mistakesIn(
       const meant = similarName(name, Object.keys(shape));
       if (meant === undefined && isOpen) continue;
       const question = meant === undefined ? '' : ` Did you mean \`${path}${meant}\`?`;
-      yield { field, problem: `is not a documented field.${question} It is sent as it is.` };
+      yield { field, problem: `is not a documented field.${question} It is sent unchanged.` };
     }
   }
 }

@@ -112,7 +112,7 @@ interface List<T> {
   readonly deletes: DeleteCount;
 }
 
-/** A page to fetch, and the pages before it, as its end is judged by them. */
+/** A page to fetch, with the facts about earlier pages that show whether the list ends. */
 interface PageTask {
   readonly query: PageQuery;
   readonly start: PageStart;
@@ -226,16 +226,16 @@ function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: Dec
     context.warn(list.plan.operation, paging.param, problem);
   }
   if (rows > 0) return repeats >= MAX_REPEATED_PAGES;
-  // A page without rows may have a cursor that leads on; a repeated one would never end.
+  // A page without rows may still have a cursor to the next page. A repeated cursor would never end.
   return paging.style !== 'cursor' || !isNew(`cursor ${start}`, seen);
 }
 
 /** Numbers of rows to which services commonly reduce a page. */
 const COMMON_PAGE_SIZES: readonly number[] = [10, 15, 20, 25, 30, 50, 100, 200, 250];
 
-/** Returns whether a page has fewer rows than a page can have: than an earlier one had, or than were requested. */
+/** Returns whether a page has fewer rows than an earlier page, or than requested. */
 function isShort(rows: number, { per_page }: PageQuery, longest: number, { style, size, maxSize }: Paging): boolean {
-  // The page before the last one of a cursor may be short, too.
+  // With cursors, the page before the last one may be short, too.
   if (style === 'cursor') return false;
   if (longest > 0) return rows < longest;
   // The response does not say how many rows a page has.

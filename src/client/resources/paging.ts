@@ -5,10 +5,10 @@ import { valueAt } from '../../util/json.ts';
 /** Where a page begins: its number, the rows before it, or a cursor. `undefined` is the first page of a cursor. */
 export type PageStart = string | number | undefined;
 
-/** The query of a page, as every style of paging begins with it. */
+/** The query of a page, before its conversion to a style of paging. */
 export type PageQuery = Query & { readonly page: number; readonly per_page: number };
 
-/** Returns the most rows that a page can have, of a list with pages of `cap` rows. */
+/** Returns the maximum number of rows of a page, for a list with pages of `cap` rows. */
 export const largestPage = (cap: number, { maxSize = cap }: Paging): number => Math.min(cap, maxSize);
 
 /** Returns where the page with a number begins, if each page has `rows` rows; a cursor has only a first page. */
@@ -33,11 +33,11 @@ export function nextStart(
     : undefined;
 }
 
-/** Returns where the page begins that is `pages` pages of `rows` rows before another one. */
+/** Returns the start of the page that is `pages` pages of `rows` rows before another page. */
 export const startBefore = (start: PageStart, pages: number, rows: number, { style }: Paging): number =>
   Math.max(0, Number(start) - (style === 'page' ? pages : pages * rows));
 
-/** Returns the query to send for a page. Without a cursor, the one of the caller is sent. */
+/** Returns the query to send for a page. Without a cursor, sends the caller's cursor. */
 export function queryOf({ page, per_page, ...rest }: PageQuery, start: PageStart, { param, size }: Paging): Query {
   return { ...rest, ...(start !== undefined && { [param]: start }), ...(size !== undefined && { [size]: per_page }) };
 }

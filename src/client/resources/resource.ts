@@ -21,7 +21,7 @@ import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
-/** How long a resource may be invisible after its create was confirmed (assumed), in milliseconds. */
+/** How long a resource may be invisible after its create request was confirmed (assumed), in milliseconds. */
 const INVISIBLE_MS = 10_000;
 
 /** Namespaces whose resources are listed and deleted. */
@@ -40,7 +40,7 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly check?: (body: unknown) => FieldErrors;
 }
 
-/** Description of a namespace whose creates start worker jobs. */
+/** Description of a namespace whose create requests start worker jobs. */
 export interface JobPlan<T extends JobResource, Name extends ResourceName = ResourceName>
   extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
@@ -48,7 +48,7 @@ export interface JobPlan<T extends JobResource, Name extends ResourceName = Reso
   readonly jobs?: JobTable<T> | undefined;
 }
 
-/** Options of `createAndWait`. `deadline` covers the create and the wait. */
+/** Options of `createAndWait`. `deadline` covers the create request and the wait. */
 export interface CreateAndWaitOptions<T> extends Omit<CreateOptions, 'timeout'> {
   /** Called once with the created resource, before the wait. An error that it throws is logged and ignored. */
   readonly onCreated?: ((resource: T) => void) | undefined;
@@ -152,7 +152,7 @@ export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> ex
   }
 }
 
-/** Resources whose create starts a worker job. */
+/** Resources whose create request starts a worker job. */
 export class JobNamespace<T extends JobResource, Fields, Name extends ResourceName = ResourceName> extends Namespace<
   T,
   Fields,
@@ -283,7 +283,7 @@ function withCreated(error: unknown, created: Created, idempotencyKey: string | 
   );
 }
 
-/** Resources whose create starts a worker job, and that are listed and deleted. */
+/** Resources whose create request starts a worker job, and that are listed and deleted. */
 export class ListedJobNamespace<
   T extends JobResource,
   Fields,

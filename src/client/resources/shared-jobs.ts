@@ -21,9 +21,9 @@ export function listedJobs<T extends JobResource>(
 ): JobTable<T> {
   const { paging, logger } = transport.settings;
   const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
-  /** Rows of a page, by which an offset grows: the service may reduce pages. */
+  /** Number of rows of a page, which is the step of an offset. The service may reduce pages. */
   let rowsPerPage = pageSize;
-  /** Where each page begins, if only the page before it shows that. */
+  /** Start of each page, if only the page before it shows the start. */
   const starts: PromiseLike<PageStart>[] = [];
   return new JobTable<T>({
     polls,

@@ -67,7 +67,7 @@ interface Slot {
 /** Error message for a slot that has expired. */
 const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
 
-/** Maximum number of slots kept; the oldest is dropped first. */
+/** Maximum number of slots to keep. The oldest is dropped first. */
 const MAX_SLOTS = 10_000;
 
 /** The slots that a client has reserved. Uploads and claims that are certainly too late fail without a request. */

@@ -68,7 +68,7 @@ export class UsageReports {
     return readUsage(this.#transport, params, options, (usage) => usage);
   }
 
-  /** Returns how many job-starting creates the organization has left in this hour and day. */
+  /** Returns the number of remaining create requests that start a job, in this hour and day. */
   buildBudget(options?: RequestOptions): ApiPromise<BuildBudget> {
     return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
       if (isObject(build_budget)) return build_budget;

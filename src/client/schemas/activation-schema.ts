@@ -27,7 +27,7 @@ export const activationSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link ActivationCreate}, with the fields required that the service requires (assumed). */
+/** Schema of {@link ActivationCreate}. Its required fields are those that the service requires (assumed). */
 export const activationCreateSchema = lazily(() =>
   z.looseObject({
     audience_id: z.int(),

@@ -39,7 +39,7 @@ export const audienceSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link AudienceCreate}, with the fields required that the service requires (assumed). */
+/** Schema of {@link AudienceCreate}. Its required fields are those that the service requires (assumed). */
 export const audienceCreateSchema = lazily(() =>
   z.looseObject({
     name: z.string(),

@@ -22,16 +22,16 @@ export interface DecodeContext {
 /** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
-/** The same of a row of a list: its status can be read by its id. */
+/** Fields that a row of a list must have. The client can read the status by the id. */
 const REQUIRED_ROW_FIELDS: ReadonlySet<string> = new Set(['', 'id']);
 
 interface Issue {
   readonly path: readonly PropertyKey[];
-  /** The documented type, if it is the type that differs. */
+  /** The documented type, if the type differs. */
   readonly expected?: string;
 }
 
-/** Names of types in messages, where zod's name after "a" would not do. */
+/** Names of types in messages that differ from zod's names. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   int: 'an integer',
   array: 'an array',
@@ -51,7 +51,7 @@ function issuesOf(value: unknown, { schema }: ResourceSchema<unknown>): readonly
   return schema.built.safeParse(truncateArrays(value)).error?.issues ?? [];
 }
 
-/** Maximum number of elements of an array in a resource that are checked: each may have issues. */
+/** Maximum number of elements to check in an array of a resource, because each may have issues. */
 const MAX_CHECKED_ELEMENTS = 1_000;
 
 /** Returns a value with its array fields cut to the number of elements that are checked. */
@@ -101,7 +101,7 @@ function decodeObject<T>(
   return normalized as T; // checked above; unknown fields pass
 }
 
-/** Maximum number of creates to remember; the rate limits allow far fewer within the seconds that matter. */
+/** Maximum number of create requests to remember. The rate limits allow far fewer within the relevant seconds. */
 const MAX_RECENT_CREATES = 10_000;
 
 /** When resources of a namespace were created, by `namespace id`. */

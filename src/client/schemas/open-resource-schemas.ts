@@ -22,7 +22,7 @@ export const projectCreateSchema = lazily(() => z.looseObject({ name: z.string()
 /** Schema of {@link ScheduleCreate}. */
 export const scheduleCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
 
-/** Schema of {@link LookalikeCreate}, with the fields required that the service requires (assumed). */
+/** Schema of {@link LookalikeCreate}. Its required fields are those that the service requires (assumed). */
 export const lookalikeCreateSchema = lazily(() =>
   z.looseObject({
     name: z.optional(z.string()),

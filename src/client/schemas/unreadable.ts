@@ -16,7 +16,7 @@ const SCHEMAS = {
   webhooks: webhookEndpointResource,
 } as const;
 
-/** What decoding cannot read. */
+/** Problem that prevents decoding. */
 class Unreadable extends Error {}
 
 /** Returns why the client cannot read the `data` of a response; `undefined` if it can. */

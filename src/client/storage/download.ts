@@ -63,7 +63,7 @@ class Download {
   #reader = NO_BODY;
   #loaded = 0;
   #total: number | undefined;
-  /** Fewest bytes of the complete file, where `#total` is unknown. */
+  /** Minimum size of the complete file in bytes, if `#total` is unknown. */
   #fewest = 0;
   /** Value of `#loaded` when the link was last renewed. */
   #renewedAt = -1;
@@ -173,7 +173,7 @@ class Download {
     transfer.rest();
   }
 
-  /** Records length and version of the file, by which a later response is known to continue it. */
+  /** Records the length and the version of the file, which show whether a later response continues it. */
   #beginFile(response: Response): void {
     const { status, headers } = response;
     if (status !== 200) throw this.#invalid(status, `failed: storage responded with ${status} instead of the file`);
@@ -231,7 +231,7 @@ class Download {
   }
 
   #finish(): void {
-    // Firefox does not report that an encoded response was cut off; a custom `fetch` may not report it of any.
+    // Firefox does not report a truncated response if it was encoded. A custom `fetch` might never report one.
     const isComplete = this.#total === undefined ? this.#loaded >= this.#fewest : this.#loaded === this.#total;
     if (!isComplete) throw new Error('the response ended too early');
     this.#report(this.#loaded);

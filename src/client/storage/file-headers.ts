@@ -16,7 +16,8 @@ export function versionOf(headers: Headers): string | null {
 }
 
 /**
- * Returns the fewest bytes that a complete file can have if `length` counts its bytes as sent, maybe encoded. Encoders enlarge
- * data that they cannot compress by a header and less than a fifth, as zlib does at worst (`deflateBound`).
+ * Returns the minimum size of a complete file in bytes, if `length` counts the sent bytes, which may be encoded.
+ * Encoders enlarge data that they cannot compress by a header and less than a fifth, as zlib does at worst
+ * (`deflateBound`).
  */
 export const fewestBytes = (length: number): number => (length - 1_024) * 0.8;

@@ -13,10 +13,13 @@ const MAX_REDIRECTS = 10;
 /** Statuses that redirect a GET request. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Returns whether a link is on the origin of the service, the only one that may get the token. */
+/** Returns whether a link is on the origin of the service, which is the only origin that may receive the token. */
 const isOwn = ({ origin }: URL, { baseUrl }: Pick<Settings, 'baseUrl'>): boolean => origin === new URL(baseUrl).origin;
 
-/** Returns where a response redirects to; `undefined` if that is no http(s) address, or http after https. */
+/**
+ * Returns where a response redirects to; `undefined` for a target that is not an http(s) address, or that is http after
+ * https.
+ */
 function redirectTarget({ status, headers }: Response, from: URL): URL | undefined {
   const location = REDIRECTS.has(status) ? headers.get('location') : null;
   if (location === null || !URL.canParse(location, from)) return undefined;
@@ -56,7 +59,7 @@ export async function requestLink(
     if (!target) return response;
     response.body?.cancel().catch(() => {});
     transfer.url = target;
-    // The token goes to no other origin, and not back from there.
+    // Never send the token to another origin, or after a redirect back from one.
     if (!isOwn(target, settings)) transfer.bearer = undefined;
   }
 }
@@ -80,7 +83,7 @@ export function isPage({ headers }: Response, { pathname }: URL): boolean {
   return isHtml && !isFile;
 }
 
-/** Returns what may help after a response to the request of a link, by its status. */
+/** Returns advice for the response to the request of a link, based on its status. */
 export function linkAdvice(
   status: number,
   link: URL,

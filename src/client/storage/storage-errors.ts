@@ -78,7 +78,7 @@ export async function readErrorText({ body }: Response, signal: AbortSignal): Pr
       text += decoder.decode(value, { stream: true });
     }
   } catch {
-    // Ignore it: the status alone decides how the transfer continues, the text only explains it.
+    // Ignore the failure: only the status decides how the transfer continues.
   }
   reader?.cancel().catch(() => {});
   return text.slice(0, MAX_ERROR_TEXT_LENGTH);

@@ -130,7 +130,7 @@ export class Transfer {
     return this.#observer?.fetch ?? this.settings.fetch;
   }
 
-  /** Runs what begins the transfer within the user's `around`, until {@link end}. */
+  /** Runs the start of the transfer within the user's `around`, until {@link end}. */
   begin<R>(work: () => Promise<R>): Promise<R> {
     return this.#observer
       ? this.#observer.around({ signal: this.scope.signal, work, ended: this.#ended.promise })
@@ -203,7 +203,10 @@ export class Transfer {
     this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
   }
 
-  /** Removes all timers and listeners. A transfer that has not ended was given up by the caller, or with the client. */
+  /**
+   * Removes all timers and listeners. If the transfer has not ended, the caller has given it up, or the client was
+   * closed.
+   */
   close(): void {
     const { signal } = this.scope;
     if (signal.aborted) this.fail(signal.reason);

@@ -34,7 +34,7 @@ export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
-/** Accepts arrays of another realm, too. The `length` of other views may not be in bytes. */
+/** Accepts arrays of another realm, too. Other views might count their `length` in other units than bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 
@@ -110,7 +110,7 @@ export class UploadSource {
   async blob(): Promise<Blob> {
     const data = this.#data;
     if (isBlob(data)) {
-      // Chromium shows a deleted file as an empty one, Firefox an empty one that has grown.
+      // Chromium reports size 0 for a deleted file, Firefox for an empty file that has grown.
       if (data.size === 0) await this.#readAll();
       for (const end of [data.slice(0, 1), data.slice(-1)]) {
         const { byteLength } = await end.arrayBuffer().catch((error) => {
@@ -129,7 +129,10 @@ export class UploadSource {
     });
   }
 
-  /** Reads a file after a failed attempt, and records if it has changed. Firefox shows only at its end that it has grown. */
+  /**
+   * Reads a file after a failed attempt, and records if it has changed. Firefox shows only at the end of a file that
+   * the file has grown.
+   */
   async verify(signal: AbortSignal): Promise<void> {
     try {
       await abortable(this.blob(), signal);
@@ -161,7 +164,7 @@ export class UploadSource {
 const PIECE_SIZE = { slow: 65_536, fast: 1_048_576 } as const;
 /** Buffers of the sender and its socket take the first bytes immediately, however slow the connection is. */
 const MIN_MEASURED_BYTES = 16 * 2 ** 20;
-/** A connection that is at least as fast gets large pieces. */
+/** Speed from which a connection gets large pieces. */
 const FAST_BYTES_PER_MS = (10 * 2 ** 20) / 1_000;
 
 /** Returns the size of the next piece after `bytes` were passed on in `ms` milliseconds. Pure. */

@@ -144,7 +144,7 @@ const ADVICE: Readonly<Record<SlotState, string>> = {
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429]);
 
-/** Returns the error for the caller. To an error of the SDK, it adds whether the slot can still be used. */
+/** Returns the error for the caller. Adds to errors of this package whether the slot can still be used. */
 function withSlot(thrown: unknown, isExpired: boolean): unknown {
   const failed = thrown instanceof AttemptFailure ? thrown : undefined;
   const error = failed ? failed.error : thrown;

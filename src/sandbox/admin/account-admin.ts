@@ -167,8 +167,8 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
 }
 
 /**
- * Returns an account with its actions in the console. The account is found by its email with every action, because another
- * state may replace the present one.
+ * Returns an account with its actions in the console. Each action finds the account by its email, because a loaded
+ * state may have replaced the account.
  */
 export function accountAdmin(service: Service, email: string): SandboxAccount {
   const { state, random } = service;

@@ -12,7 +12,7 @@ export const run = ([method, ...args]: Call): unknown => Reflect.apply(method, u
 /** Expressions of source code, by the objects and methods that they stand for. */
 const SOURCES = new WeakMap<object, string>();
 
-/** Makes an object or a method appear as an expression. */
+/** Registers the source code expression of an object or a method. */
 export function named<T extends object>(source: string, value: T): T {
   SOURCES.set(value, source);
   return value;
@@ -47,14 +47,14 @@ const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'").replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
 
-/** Returns a call in source code. It has no `undefined` in place of arguments that were left out. */
+/** Returns a call in source code. Leaves out trailing `undefined` arguments. */
 export function callSource(method: string, args: readonly unknown[]): string {
   const sent = args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
   const prefix = method === 'sandbox.advance' ? 'await ' : '';
   return `${prefix}${method}(${sent.map(literal).join(', ')})`;
 }
 
-/** Returns a function that has each successful call of a method reported, under its name below the expression of its object. */
+/** Returns a function that reports each successful call of a method, with the expression of its object and its name. */
 export const reportAs =
   ({ moment, called }: Pick<Service, 'moment' | 'called'>, source: string) =>
   <A extends unknown[], R>(name: string, method: (...args: A) => R): ((...args: A) => R) => {

@@ -21,7 +21,7 @@ import {
 import { reportAs } from './call-source.ts';
 import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
 
-/** The sandbox as its operator sees it: clock, jobs, faults, limits, accounts and what happened. */
+/** The operator's view of the sandbox: clock, jobs, faults, limits, accounts and logs. */
 export interface SandboxAdmin {
   /**
    * Moves the clock forward by milliseconds, whatever its mode. Everything due runs in order, and webhook deliveries are
@@ -30,7 +30,7 @@ export interface SandboxAdmin {
    * @throws if `ms` is not a number from 0, or leads to the year 9000 or later
    */
   advance(ms: number): Promise<void>;
-  /** Lets the clock run in another way from now on: `'manual'` pauses it, `'real'` continues at the time it shows. */
+  /** Changes the mode of the clock: `'manual'` pauses it, `'real'` continues at its current time. */
   setClock(mode: ClockMode): void;
   /** Returns the time of the sandbox's clock in milliseconds since 1970. */
   now(): number;
@@ -47,13 +47,13 @@ export interface SandboxAdmin {
     get(name: string): SandboxCompany;
   };
   /**
-   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. Fault rules and options are not part of
-   * it; requests in flight have not happened. It contains tokens, passwords and secrets of the sandbox.
+   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. It contains neither fault rules nor
+   * options, nor requests in flight. It contains tokens, passwords and secrets of the sandbox.
    */
   save(): SandboxState;
   /**
-   * Continues with a saved state instead of the present one. The clock moves forward to its time, never back; fault rules
-   * stay.
+   * Replaces the current state with a saved state. The clock moves forward to the time of the saved state, never back.
+   * Fault rules stay.
    *
    * @throws if it is not a state of this version and seed
    */

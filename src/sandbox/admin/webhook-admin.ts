@@ -32,7 +32,7 @@ export interface SandboxWebhooks {
     /** Signing secret, `whsec_…`. */
     readonly secret: string;
   };
-  /** Changes the name, the URL or the events of an endpoint. An event that waits for its next attempt is sent to the new URL. */
+  /** Changes the name, the URL or the events of an endpoint. The next attempts of waiting events go to the new URL. */
   update(id: number, changes: EndpointChanges): void;
   /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
   rotate(id: number): {
@@ -46,8 +46,8 @@ export interface SandboxWebhooks {
   /** Sends a `webhook.test` event, regardless of subscriptions. */
   test(id: number): void;
   /**
-   * Sends an event again, with its id and body, to every active endpoint it was sent to: up to six attempts, the first one
-   * immediately. They replace the attempts that still wait.
+   * Sends an event again, with its id and body, to every active endpoint it was sent to: up to six attempts, the first
+   * one immediately. These attempts replace the waiting ones.
    *
    * @param id Id of the event, `evt_…`, which must be in the log.
    */

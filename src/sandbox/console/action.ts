@@ -24,7 +24,7 @@ export interface Outcome {
   readonly service: Service;
   /** Result of `run`, otherwise of its call. */
   readonly result: unknown;
-  /** The changes that happened while it was done. */
+  /** The changes that happened during the action. */
   readonly happened: Advance;
 }
 

@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 // From source, the files are bundled when the console is opened. In the package, this module has their text: see `consoleAssets` in
 // scripts/build-plugins.ts.
 
-/** Returns the text of a bundle for browsers, without what only people read. */
+/** Returns the text of a bundle for browsers, minified. */
 async function bundle(file: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(file, import.meta.url))],

@@ -8,8 +8,8 @@ const MAX_INTERVAL_MS = 5_000;
 const encoder = new TextEncoder();
 
 /**
- * Returns a stream of server-sent events: one after each change, at most four a second, and one at least every five seconds,
- * because the times on a page have changed. It ends with an event `ended` when its reader may not follow the sandbox any more.
+ * Returns a stream of server-sent events: one after each change, at most four a second, and one at least every five
+ * seconds, because the times on a page have changed. It ends with an `ended` event when its reader's session has ended.
  */
 export function changeStream({ observers, closed }: Service, signal: AbortSignal, isAllowed: () => boolean): Response {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +49,7 @@ export function changeStream({ observers, closed }: Service, signal: AbortSignal
       sendIn(MAX_INTERVAL_MS);
     };
     observers.add(observer);
-    // A comment, with which servers send the head of the response: what happens from now on is reported.
+    // Send a comment, so that the server sends the response headers. From now on, the stream reports every change.
     write(':\n\n');
     AbortSignal.any([signal, closed.signal]).addEventListener('abort', () => end());
     sendIn(MAX_INTERVAL_MS);

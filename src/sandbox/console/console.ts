@@ -18,7 +18,7 @@ import { Recorder } from './recorder.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Longest body of a request to the console, in bytes, and longest state that an operator loads: the longest string of the engine. */
+/** Maximum size of a request body in bytes, and of a state that an operator loads: the longest string of the engine. */
 const MAX_BODY = 1_000_000;
 const MAX_STATE = 2 ** 29;
 
@@ -38,8 +38,8 @@ interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
 }
 
 /**
- * Creates the console: the pages and JSON endpoints of the operator. Over HTTP, the operator needs the token of the run; in process,
- * whoever can call it is the operator.
+ * Creates the console: the pages and JSON endpoints of the operator. Over HTTP, the operator needs the token of the
+ * run. In process, any code that can call it is the operator.
  */
 export function createConsole({ service, admin: sandbox, options, seed, addresses, send }: ConsoleParts): Hono<Env> {
   const recorder = new Recorder(service, seed);
@@ -80,7 +80,7 @@ const addHeaders: Middleware = async (context, next) => {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) context.res.headers.set(name, value);
 };
 
-/** Refuses writes and streams that pages of other origins ask for. */
+/** Refuses writes and streams for pages of other origins. */
 const checkOrigin: Middleware = async (context, next) => {
   const { req } = context;
   if (req.method === 'GET' && req.path !== '/events') return next();
@@ -88,7 +88,7 @@ const checkOrigin: Middleware = async (context, next) => {
   return context.json({ message: 'Pages of another origin cannot use the console.' }, 403);
 };
 
-/** Refuses long bodies before they are read; only an operator may load a state, which is long. */
+/** Refuses long bodies before reading them. Only an operator may send a state, which is long. */
 const limitBody =
   (operators: Operators): Middleware =>
   async (context, next) => {

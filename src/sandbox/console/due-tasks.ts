@@ -9,7 +9,7 @@ interface Description {
   /** Lane of the chart of the clock: the name of an endpoint, or of the kind of task. */
   readonly lane: string;
   readonly owner: Owner | undefined;
-  /** Page of what it is about, if it has one. */
+  /** Page about its resource or event, if there is one. */
   readonly href?: string;
 }
 

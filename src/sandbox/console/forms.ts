@@ -11,7 +11,7 @@ interface Sending {
   readonly style?: string;
 }
 
-/** A form that does an action. */
+/** A form that executes an action. */
 interface ActionForm extends Sending {
   /** A question that is asked first, and what happens then. */
   readonly confirm?: readonly [question: string, consequence: string] | undefined;
@@ -77,7 +77,10 @@ ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hidde
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
-/** How a button looks that opens a dialog, and what it sets there: hidden fields, and the name of what the dialog is about. */
+/**
+ * Appearance of a button that opens a dialog, and the values that it sets: hidden fields, and the name of the dialog's
+ * subject.
+ */
 interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
   readonly about?: string;
 }

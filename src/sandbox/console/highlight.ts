@@ -13,11 +13,11 @@ export const commandLine = (id: string, command: string): Html =>
   html`<div class="code one"><pre id="${id}">${command}</pre>
 <button type="button" class="quiet small" data-copy="${id}" aria-label="Copy the command">Copy</button></div>`;
 
-/** Returns a command for the sandbox at an address, whichever others run. */
+/** Returns a command for the sandbox at an address, even if others run. */
 export const commandAt = (api: string, id: string, command: string): Html =>
   commandLine(id, `AUDIENCE_BASE_URL=${api} npx aud ${command}`);
 
-/** Returns panels of which one is open. */
+/** Returns panels, one of which is open. */
 export const panels = (entries: readonly (readonly [name: string, content: Content])[]): Html[] =>
   entries.map(
     ([name, content], index) =>

@@ -12,7 +12,7 @@ export interface StatusChange extends JobChange {
   readonly requests: number;
 }
 
-/** One thing that happened, in the chart of the clock. */
+/** An event in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'disabled';
@@ -34,7 +34,7 @@ const MAX_JOBS = 10_000;
 /** Most events that are kept. */
 const MAX_EVENTS = 10_000;
 
-/** The statuses of jobs, and what an action does, while a console is open. */
+/** Records the statuses of jobs and the effects of actions while a console is open. */
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
@@ -52,7 +52,7 @@ export class History {
     });
   }
 
-  /** Forgets everything: another state has replaced the present one. */
+  /** Forgets everything, because a loaded state has replaced the current one. */
   clear(): void {
     this.#jobs.clear();
     this.#disabled.clear();
@@ -60,7 +60,7 @@ export class History {
     this.#from = this.#service.clock.now();
   }
 
-  /** What has happened since the console was opened; the latest part. */
+  /** The latest events since the console was opened. */
   get all(): Advance {
     return { from: this.#from, events: this.#events };
   }
@@ -126,7 +126,7 @@ export function totalsOf({ events }: Advance) {
   };
 }
 
-/** Returns what has happened, in words. */
+/** Returns the events as text. */
 export function happenedText(advance: Advance): string {
   const { jobs, deliveries, disabled } = totalsOf(advance);
   const { succeeded, failed } = deliveries;

@@ -7,11 +7,11 @@ export type Html = ReturnType<typeof html>;
 /** Anything that a template accepts; strings are escaped. */
 export type Content = Html | string | number | readonly Content[];
 
-/** Returns text from elsewhere, isolated from its surroundings; the complete text is the title of the element. */
+/** Returns text of users, with its direction isolated. The complete text is the title of the element. */
 export const foreign = (text: string, empty = 'no name'): Html =>
   text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
 
-/** Returns a time of day, UTC; of another day than `now`, with its date. */
+/** Returns a time of day, UTC; with the date if the day is not the day of `now`. */
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
   const clock = new Date(time).toISOString().slice(11, 11 + digits);
@@ -27,7 +27,7 @@ export function timeElement(time: number | string, now: number, digits = 8): Htm
 /** Meaning of a badge or a note, which has a colour and a shape. */
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
 
-/** Returns a word with a shape and a colour that support it. */
+/** Returns a badge: a word with a shape and a colour. */
 export const badge = (tone: Tone, text: Content): Html => html`<span class="${`badge ${tone}`.trim()}">${text}</span>`;
 
 /** Returns the status of a job: completed, waiting for information, failed, or running. */
@@ -52,13 +52,13 @@ export const live = (id: string, content: Content): Html => html`<section id="${
 /** Attributes of an element; one that is `undefined`, `false` or empty is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Returns attributes as they stand in an element. */
+/** Returns attributes as the text of an element. */
 export const attributesOf = (attributes: Attributes): Html[] =>
   Object.entries(attributes)
     .filter(([, value]) => value !== undefined && value !== false && value !== '')
     .map(([name, value]) => (value === true ? html` ${name}` : html` ${name}="${value}"`));
 
-/** Returns what has happened, in its colour, with details and what can be done; one with a role is read out. */
+/** Returns a note with its colour, its details and its actions. Screen readers announce a note with a role. */
 export const note = (
   tone: Tone,
   title: Content,
@@ -79,14 +79,14 @@ export const head = (title: Content, state: Content = '', actions: Content = '')
 export const linkButton = (href: string, text: string, style = ''): Html =>
   html`<a class="button ${style}" href="${href}">${text}</a>`;
 
-/** Something that happened: when, and what is said in place of the time since the one before. */
+/** An event: its time, and a text that replaces the time since the previous event. */
 export interface Happening {
   readonly at: number;
   readonly content: Content;
   readonly gap?: string;
 }
 
-/** Returns what happened, one after the other, with the time in between. */
+/** Returns a list of events with the time between them. */
 export const timeline = (happenings: readonly Happening[], now: number): Html =>
   html`<ol class="story">${happenings.map(({ at, content, gap }, index) => {
     const earlier = happenings[index - 1];

@@ -31,7 +31,7 @@ export function render(
     ? [topBar(console, pathname, searchParams), sideNavigation(console, pathname, searchParams)]
     : '';
   const shown = typeof content === 'string' ? [head(title), content] : content;
-  // Without spaces between the elements: every page has them.
+  // No spaces between the elements, because every page contains them.
   const start = html`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${title} – Sandbox</title><link rel="stylesheet" href="/console.css"><script src="/console.js" defer></script></head>`;
   return context.html(
@@ -44,11 +44,11 @@ export function render(
 /** Returns how many seconds of a clock pass in a second. */
 export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
-/** Returns how a clock runs, in words. */
+/** Returns the mode of a clock as text. */
 export const modeText = (mode: ClockMode): string =>
   mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;
 
-/** Returns the time of the sandbox, which the script lets run. */
+/** Returns the time of the sandbox, which the script advances. */
 export const clockElement = (now: number, mode: ClockMode): Html =>
   html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
 
@@ -79,7 +79,7 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
 }
 
-/** A link of the navigation, and what stands beside it: a number, or what is wrong. */
+/** A link of the navigation, with a number or a problem beside it. */
 type Link = readonly [path: string, text: string, beside?: Html | number | undefined];
 
 function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {

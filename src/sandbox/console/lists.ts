@@ -6,18 +6,21 @@ import { count } from './words.ts';
 const PAGE_SIZE = 50;
 
 /**
- * A column: its label, the class of its width, what its cells show, and their classes. Where a row is a block, on small screens, `main` and
- * `state` set the place of a cell, and `full` gives it a line.
+ * A column: its label, the class of its width, the content of its cells, and their classes. On small screens, a row is
+ * a block: `main` and `state` set the place of a cell, and `full` gives it its own line.
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
 /** Options of a table. */
 interface TableOptions<T> {
-  /** Returns what is shown below a row that is open. */
+  /** Returns the content below an open row. */
   readonly more?: (entry: T) => Content | undefined;
 }
 
-/** Returns a table, or what is shown if it has no entries. Its roles are explicit, because on small screens its rows are blocks. */
+/**
+ * Returns a table, or its replacement if it has no entries. Its roles are explicit, because on small screens its rows
+ * are blocks.
+ */
 export function table<T>(
   caption: string,
   entries: readonly T[],
@@ -43,7 +46,7 @@ const headCell = <T>([label]: Column<T>): Html =>
 const cell = <T>([, , content, style]: Column<T>, entry: T): Html =>
   html`<td role="cell"${attributesOf({ class: style })}>${content(entry)}</td>`;
 
-/** A list that is filtered, and shown a page at a time. */
+/** A list with a filter and pages. */
 interface List<T> extends TableOptions<T> {
   readonly caption: string;
   readonly columns: readonly Column<T>[];
@@ -62,7 +65,7 @@ interface List<T> extends TableOptions<T> {
   readonly total: number;
   /** Key of a row, with which the address of a page begins. */
   readonly keyOf: (entry: T) => string | number;
-  /** Returns whether a row is behind a key. @default its number is lower */
+  /** Returns whether a row follows a key. @default its number is lower */
   readonly isAfter?: (entry: T, key: string) => boolean;
   /** Texts of the links to the pages around. */
   readonly links?: readonly [newer: string, older: string, oldest: string];
@@ -119,7 +122,7 @@ export function addressOf(path: string, query: URLSearchParams, changes: Readonl
   return params.size > 0 ? `${path}?${params.toString()}` : path;
 }
 
-/** A choice of a filter: its value, its text, and how many rows it has. */
+/** An option of a filter: its value, its text, and its number of rows. */
 export type Segment = readonly [value: string, text: string, count: number];
 
 /** Returns links of which the current one is marked. */

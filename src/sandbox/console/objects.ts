@@ -4,10 +4,10 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Company } from '../state.ts';
 import type { Html } from './html.ts';
 
-/** Owner of what a page shows: an account, or, of webhook endpoints, an organization. */
+/** Owner of the data on a page: an account, or an organization for webhook endpoints. */
 export type Owner = AccountRecord | Company;
 
-/** Namespaces of resources, with the names of one and of several. */
+/** Namespaces of resources, with their singular and plural names. */
 export const NAMESPACES = [
   ['audiences', 'audience', 'Audiences'],
   ['activations', 'activation', 'Activations'],
@@ -92,14 +92,14 @@ export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kin
 /** Fields that name another resource: by its id, or as an object with its id. */
 const NAMES = /^(?:source_)?(?:audience|cohort|project|activation|estimate|schedule)(?:_id)?$/;
 
-/** What a resource was made of, and what was made of it. */
+/** The resources that a resource was made from, and the resources made from it. */
 export interface Relations {
   /** The oldest one first. */
   readonly ancestors: readonly ShownResource[];
   readonly childrenOf: (id: number) => readonly ShownResource[];
 }
 
-/** Returns the relations of a resource to the other ones of its account. */
+/** Returns the relations of a resource to other resources of its account. */
 export function relationsOf({ id, account }: ShownResource): Relations {
   const byId = new Map<number, ShownResource>();
   const children = new Map<number, ShownResource[]>();

@@ -30,7 +30,7 @@ const budgetOf = (fields: JsonObject) => ({
   buildsPerDay: optional(number, fields, 'buildsPerDay'),
 });
 
-/** The response of the actions that send a request, and their notice. */
+/** The response and the notice of actions that send a request. */
 const SENT: Pick<Action, 'respond' | 'notice'> = {
   respond: ({ result }) => Object(result),
   notice({ service, result }) {
@@ -40,7 +40,7 @@ const SENT: Pick<Action, 'respond' | 'notice'> = {
   },
 };
 
-/** The actions of the operator alone. */
+/** The actions that only the operator has. */
 export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /clock/advance', ['ms'], {
     call: ({ sandbox }, fields) => callOf(sandbox.advance, number(fields, 'ms')),
@@ -86,7 +86,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('DELETE /jobs/next', [], {
     call: ({ sandbox }) => callOf(sandbox.jobs.clearNext),
-    notice: () => 'The queued outcomes are removed: jobs complete.',
+    notice: () => 'The queued outcomes are removed. The next jobs complete.',
   }),
   action('POST /faults', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),

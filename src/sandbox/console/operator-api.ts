@@ -46,8 +46,8 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
 }
 
 /**
- * Returns the field that an error is about. Errors of the sandbox's methods begin with the name of the option; otherwise it is the first
- * field of the action, which names what the action is about.
+ * Returns the field that an error is about. Errors of the sandbox's methods begin with the name of the option. For
+ * other errors, returns the first field, which names the subject of the action.
  */
 function fieldOf(error: Error, names: Action['fields']): string | undefined {
   if ((error instanceof FieldError || error instanceof FaultRuleError) && error.field !== undefined) return error.field;
@@ -107,7 +107,7 @@ async function readFields(context: Context): Promise<JsonObject> {
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-/** Does an action; returns its outcome, and the TypeScript that does the same. */
+/** Executes an action; returns its outcome, and the equivalent TypeScript. */
 async function perform(
   console: ConsoleContext,
   action: Action,

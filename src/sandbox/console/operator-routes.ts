@@ -25,7 +25,7 @@ import { startPage } from './pages/start-page.ts';
 import { recordedTest } from './recorded-test.ts';
 import { findRequests } from './request-search.ts';
 
-/** Creates a page; `undefined` if there is none of this id. */
+/** Creates a page; `undefined` if nothing has this id. */
 type OperatorPage = (query: URLSearchParams, id: string) => Page | undefined | Promise<Page | undefined>;
 
 /** Adds the pages of the operator, and all that needs the token of the run. */
@@ -64,7 +64,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
     const source = recordedTest(recorder.recording, options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
-  // From the origin of the console: a browser downloads from no other one, and no page contains the signature of a file.
+  // Serve the file from the console's origin: a browser downloads only from the page's origin, and no page contains the
+  // signature of a file.
   app.get('/results/:id/:file', ({ req, notFound }) => {
     const results = service.state.results.get(Number(req.param('id')));
     if (!results?.streams.some((stream) => req.param('file') === `${stream}.csv`)) return notFound();
@@ -80,7 +81,10 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   });
 }
 
-/** Returns the page of what has an id: a request, an event, a resource, or the only request that contains it; otherwise a search. */
+/**
+ * Returns the page for an id: of a request, an event, a resource, or the only request that contains the id; otherwise a
+ * search.
+ */
 function find(console: ConsoleContext, id: string): string {
   const { state, webhooks, clock } = console.service;
   const query = new URLSearchParams();

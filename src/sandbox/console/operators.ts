@@ -2,7 +2,10 @@ import type { Context } from 'hono';
 import type { Env } from '../http/access.ts';
 import { Sessions } from '../sessions.ts';
 
-/** The operators of the sandbox. Over HTTP: whoever has the token of the run; in process, whoever can call the console. */
+/**
+ * The operators of the sandbox. Over HTTP, a client with the token of the run. In process, any code that can call the
+ * console.
+ */
 export class Operators {
   /** Sessions of browsers that have opened the printed address, by the token of its run. */
   readonly #sessions = new Map<string, Sessions>();

@@ -7,7 +7,7 @@ import { base64Of, decode, readRequest } from './request-source.ts';
 import { FORBIDDEN_METHODS } from './resend.ts';
 import { TestSecrets } from './test-secrets.ts';
 
-/** Options that a recording continues with; the others follow from it, or have no effect on responses. */
+/** Options to repeat in the test. The others are part of the state, or do not affect responses. */
 const KEPT_OPTIONS = [
   'contract',
   'jobs',
@@ -21,13 +21,13 @@ const STORAGE = 'https://storage.sandbox.invalid';
 /** Statuses that follow from the connection: a length that is missing, a `Host` that is not known. */
 const NOT_REPEATED: readonly number[] = [411, 421];
 
-/** Largest file that a test sends in place of the one that was uploaded, in bytes. */
+/** Maximum size of a file that a test sends in place of an uploaded file, in bytes. */
 const MAX_FILE = 2 ** 26;
 
 /**
- * Returns a test for vitest that repeats a recording in a sandbox and expects the same statuses. It continues with the state at
- * the start of the recording. Every step begins at its time, a request that overlapped with others ends after them, and receivers of
- * webhooks respond as they did.
+ * Returns a test for vitest that repeats a recording in a sandbox and expects the same statuses. It continues with the
+ * state at the start of the recording. Each step begins at its recorded time, overlapping requests end in the recorded
+ * order, and webhook receivers return the recorded statuses.
  */
 export function recordedTest(recording: Recording, options: SandboxOptions, storageUrl: string): string {
   const { state, startedAt, limits, faults, steps, receivers } = recording;
@@ -122,7 +122,7 @@ class StepWriter {
       return [...lines, `  // Not repeated, because its body was not kept: ${method} ${path} (${status})\n`];
     }
     lines.push(...this.#at(started.time));
-    // Whatever began in between has a number between the numbers of the request.
+    // A step that began during the request has a number between the two numbers of the request.
     if (ended.order === started.order + 1) return [...lines, `  expect(await ${call}).toBe(${status});\n`];
     const name = `request${index + 1}`;
     this.#pending.push({ ...ended, code: `  expect(await ${name}).toBe(${status});\n` });
@@ -158,7 +158,7 @@ class StepWriter {
     const isStored = new URL(url).origin === this.#storageUrl;
     const init = {
       ...(entry.method !== 'GET' && { method: entry.method }),
-      // The client was gone while a fault delayed the request.
+      // The client disconnected while a fault delayed the request.
       ...(isAbandoned(request) && { signal: expression(`AbortSignal.timeout(${Math.ceil(request.duration)})`) }),
       headers: {
         ...Object.fromEntries(headers),
@@ -170,11 +170,13 @@ class StepWriter {
   }
 }
 
-/** Returns whether the client was gone before the service has acted. */
+/** Returns whether the client disconnected before the service acted. */
 const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
   isDisconnected && entry.served === undefined && entry.fault !== undefined;
 
-/** Returns the status that the client of the test receives: it stays connected where the one before was gone. */
+/**
+ * Returns the status that the test's client receives, which stays connected even if the recorded client disconnected.
+ */
 const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 

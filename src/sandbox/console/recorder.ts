@@ -13,7 +13,7 @@ export interface KeptRequest extends HandledRequest {
   readonly isBodyDropped?: boolean;
 }
 
-/** A request, or a call of the sandbox's own methods: when it began and, for a request, when it ended. */
+/** A request, or a call of the sandbox's methods, with its start and, for a request, its end. */
 export type Step =
   | { readonly started: Moment; readonly ended: Moment; readonly request: KeptRequest }
   | { readonly started: Moment; readonly call: string };
@@ -29,11 +29,11 @@ export interface Recording {
   readonly steps: readonly Step[];
   /** Statuses of webhook receivers, by URL and id of the event, in the order of the attempts; 0 if there was no response. */
   readonly receivers: ReadonlyMap<string, readonly number[]>;
-  /** `true` if there was more than fits. */
+  /** `true` if the recording is full. */
   readonly isFull: boolean;
 }
 
-/** Bounds of a recording, and of the requests whose details are shown: their number, and about their bytes. */
+/** Maximum number and approximate bytes of recorded steps, and of requests with details. */
 const MAX_STEPS = 10_000;
 const MAX_BYTES = 2 ** 24;
 
@@ -44,7 +44,10 @@ export class Recorder {
   /** The latest requests, oldest first, within the bounds. */
   readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
-  /** Ids of the reads among them whose bodies are kept. They are dropped first: the next read has the same. */
+  /**
+   * Ids of the reads among them whose bodies are kept. Their bodies are dropped first, because another read returns
+   * them again.
+   */
   readonly #reads = new Set<string>();
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;
@@ -60,7 +63,7 @@ export class Recorder {
     });
   }
 
-  /** Starts again, with the present state. */
+  /** Restarts the recording with the current state. */
   restart(): void {
     this.#bytes = 0;
     this.#recording = this.#begin();
@@ -100,7 +103,7 @@ export class Recorder {
     return this.#recording.state;
   }
 
-  /** Returns the details of a request of the log, if they are kept. */
+  /** Returns the details of a logged request; `undefined` if the recorder has dropped them. */
   find(entry: HandledRequest['entry']): KeptRequest | undefined {
     const handled = this.#requests.get(entry.id);
     // After a restore, the service uses ids again.
@@ -170,7 +173,7 @@ export class Recorder {
 const withinBounds = (handled: HandledRequest): KeptRequest =>
   handled.body && handled.body.length > MAX_KEPT_BODY ? { ...handled, body: undefined, isBodyDropped: true } : handled;
 
-/** Bytes that a request takes besides its texts, about. */
+/** Approximate size of a request without its texts, in bytes. */
 const OVERHEAD = 1_000;
 
 function sizeOf({ url, headers, responseHeaders, body, response = '' }: HandledRequest): number {

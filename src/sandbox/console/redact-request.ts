@@ -4,7 +4,7 @@ const HIDDEN = '…';
 const SECRET =
   /pass(?:word|wd|phrase|code)|secret|token|credential|(?:api|access|private|account|master|shared|ssh)key|signature|auth|cookie|codeverifier|^(?:code|current|jwt|pat|pin|sas|sig|pwd)$/;
 
-/** Names that only sound so: of addresses and kinds, and headers of responses. */
+/** Exceptions: names of addresses and kinds, and headers of responses. */
 const HARMLESS = /(?:endpoint|types?|supported|methods?|servers?|algorithm)$|^(?:author(?!iz)|accesscontrol|wwwauth)/;
 
 /** Tokens and secrets of the sandbox, wherever they are. */
@@ -18,7 +18,7 @@ export function isSecret(name: string): boolean {
   return SECRET.test(plain) && !HARMLESS.test(plain);
 }
 
-/** Decodes what can stand for a letter: `%70` in an address, `\u0070` in JSON. */
+/** Decodes escaped letters: `%70` in an address, `\u0070` in JSON. */
 function decodeName(name: string): string {
   const plain = name.replaceAll(/\\u([\da-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   try {
@@ -46,7 +46,7 @@ export function redactHeader(name: string, value: string): string {
   return `${scheme}${HIDDEN}`;
 }
 
-/** Returns the text of a body without the credentials in it, whatever its type is said to be. */
+/** Returns the text of a body without its credentials, for any content type. */
 export function redactBody(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body.replace(/^\ufeff/, '')), hideField);
@@ -62,8 +62,8 @@ function hideField(name: string, value: unknown): unknown {
 }
 
 /**
- * A name with what separates it from its value: `"name": `, `name=`, or the head of a part of a multipart body. It begins where a word
- * begins and gives nothing back, so that a string takes time in proportion to its length.
+ * A name with what separates it from its value: `"name": `, `name=`, or the head of a part of a multipart body. It
+ * starts at the start of a word and never backtracks, so that its time is proportional to the length of the string.
  */
 const NAME =
   /^content-disposition:([^\r\n]*)\r?\n(?:[^\r\n]+\r?\n){0,5}\r?\n|(?<![\w.%$[\]-])(?=((?:[\w.%$[\]-]|\\u[\da-f]{4})+))\2(?:\\*["']|&quot;|&#34;)?\s*[:=]\s*/gim;

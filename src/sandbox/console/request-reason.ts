@@ -7,7 +7,7 @@ import { type Content, type Html, linkButton, note, timeElement } from './html.t
 import { operationOf } from './request-source.ts';
 import { capital, durationText, sentence } from './words.ts';
 
-/** Returns how a request ended: refused by the service, or failed, or not. */
+/** Returns the result of a request: refused by the service, failed, or successful. */
 export const outcomeOf = ({ status, fault = '' }: LogEntry): 'accepted' | 'refused' | 'failed' =>
   status === 0 || status >= 500 || isHalf(fault) ? 'failed' : status >= 400 ? 'refused' : 'accepted';
 
@@ -76,7 +76,7 @@ function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, 
   return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`], actions });
 }
 
-/** Returns what a create whose response was lost has done, and what the same request does. */
+/** Returns the effect of a create request whose response was lost, and the effect of repeating it. */
 function afterCreate(served: number | undefined, hasKey: boolean | undefined): string {
   if (served === undefined) return ' Nothing was created.';
   if (served >= 400) return ' The service had refused it: nothing was created.';
@@ -88,7 +88,7 @@ function afterCreate(served: number | undefined, hasKey: boolean | undefined): s
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
-/** Returns the outcome that the errors of create requests have, and no others. */
+/** Returns the outcome of a create request's error; `undefined` for other errors. */
 const outcome = (entry: LogEntry, value: string): Html | '' =>
   isCreate(entry) ? html` with <code>outcome: '${value}'</code>` : '';
 

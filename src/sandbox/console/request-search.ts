@@ -20,7 +20,7 @@ export function namedBy({ service, recorder }: ConsoleContext, entry: LogEntry):
   return [...path.matchAll(IN_PATH), ...(body ?? '').matchAll(IN_BODY)].map(([, id]) => Number(id));
 }
 
-/** Returns how many requests a search could not look into; an empty string if there is none. */
+/** Returns a text with the number of requests that a search could not read; an empty string if there is none. */
 export function unsearchedText({ service, recorder }: ConsoleContext): string {
   const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
   const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;
@@ -28,7 +28,7 @@ export function unsearchedText({ service, recorder }: ConsoleContext): string {
   return `The bodies of ${counted(unsearched, 'request')} are not kept: found by path, key, name, created id and reason only.`;
 }
 
-/** Returns how many requests are kept, if the log has dropped some; otherwise an empty string. */
+/** Returns a text with the number of kept requests if the log has dropped some; otherwise an empty string. */
 export const keptText = ({ log, requestCount }: State): string =>
   requestCount > log.length ? `the last ${count(log.length)} of ${count(requestCount)} requests` : '';
 
@@ -68,7 +68,7 @@ function matcherOf(console: ConsoleContext, word: string): (entry: LogEntry) => 
   return (entry) => searchText(console, entry).includes(word);
 }
 
-/** What requests whose bodies are kept can be found by: it does not change. */
+/** Searchable texts of requests with bodies, which do not change. */
 const searchTexts = new WeakMap<KeptRequest, string>();
 
 /** Returns the searchable text of a request in lower case. For JSON and forms, it contains the values without the field names. */

@@ -36,7 +36,7 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   return send(console, url, entry.method, headers, body);
 }
 
-/** Sends the first request of somebody who has just begun: the create of an audience, in the name of the first account. */
+/** Sends the first request of a new user: creates an audience for the first account. */
 export function sendFirst(console: ConsoleContext): Promise<SentRequest> {
   const authorization = `Bearer ${tokenOf(console)}`;
   const headers = { accept: 'application/json', 'content-type': 'application/json', authorization };

@@ -32,7 +32,7 @@ export interface Lane {
   readonly spans?: readonly Span[];
 }
 
-/** The part of the time that a chart shows, and the present. */
+/** The period that a chart shows, and the current time. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;
@@ -45,14 +45,14 @@ export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
     ...marks.map(({ at }) => at),
     ...spans.flatMap(({ from, to }) => [from, to]),
   ]);
-  // Not as arguments: there may be thousands.
+  // Do not spread them as arguments: there may be thousands.
   return { from: times.reduce((a, b) => Math.min(a, b), now), to: times.reduce((a, b) => Math.max(a, b), now), now };
 }
 
-/** A part of the time that a reader can choose: its value in the address, its name, and its times. */
+/** A period that the reader can choose: its value in the address, its name, and its limits. */
 export type RangeChoice = readonly [value: string, text: string, range: TimeRange];
 
-/** Returns a chart with its title, and the choice of the part of the time that it shows, which the address keeps. */
+/** Returns a chart with its title and the choice of its period, which is part of the address. */
 export function chartCard(
   title: string,
   lanes: readonly Lane[],
@@ -69,7 +69,7 @@ export function chartCard(
 <nav class="seg" aria-label="Span">${links}</nav></div>${chart(lanes, range)}</section>`;
 }
 
-/** Share of the width that is left free at both sides. */
+/** Share of the width that stays empty on each side. */
 const MARGIN = 0.04;
 
 /** Returns lanes below one another on one axis of time. Their positions are percentages, so that text keeps its size at any width. */
@@ -98,7 +98,10 @@ export function smallTrack({ label, spans = [] }: Omit<Lane, 'name'>, { from, to
   return html`<svg class="track" height="28" role="img" aria-label="${label}">${spans.map((span) => spanElement(span, x))}</svg>`;
 }
 
-/** Returns how a rolling window has filled, and how it empties if nothing more is counted: the present is in the middle. */
+/**
+ * Returns a chart of a rolling window: its past use, and its future use without further requests. The current time is
+ * in the middle.
+ */
 export function windowTrack(label: string, window: SlidingWindow, now: number): Html {
   const used = window.count(now);
   const { limit, interval, times } = window.saved;
@@ -125,13 +128,13 @@ function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (tim
   return html`<rect class="${style}" x="${percent(start)}" y="7" width="${width}" height="14" rx="2"><title>${title}</title></rect>`;
 }
 
-/** Marks that are too close to be seen apart. */
+/** Marks that are too close to distinguish. */
 interface Cluster {
   readonly x: number;
   readonly marks: readonly Mark[];
 }
 
-/** Least distance of two marks, in percent of the width: about ten pixels. */
+/** Minimum distance of two marks, in percent of the width: about ten pixels. */
 const MIN_DISTANCE = 1.5;
 
 function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
@@ -162,7 +165,7 @@ function clusterElement({ x, marks }: Cluster): Html {
   return html`<circle class="${style}" cx="${at}" cy="14" r="5">${title}</circle>${number}`;
 }
 
-/** Returns what a lane shows in words, on the side where there is space. */
+/** Returns the text of a lane, on the side with free space. */
 function textOf(label: string, positions: readonly number[]): Html | '' {
   const shown = positions.filter(isInside);
   const [first = 0, last = 0] = [

@@ -1,4 +1,4 @@
-/** Returns text without the characters that change the direction of what follows; for places that cannot isolate a part. */
+/** Returns text without characters that change the text direction, for places that cannot isolate a part. */
 export const withoutOverrides = (text: string): string => text.replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '');
 
 /** Returns code in which the characters that change the direction are written as JSON and TypeScript escape them. */
@@ -45,7 +45,7 @@ export function durationText(ms: number): string {
     .join(' ');
 }
 
-/** Returns how far a time is from now. */
+/** Returns the distance of a time from now. */
 export function relativeText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
@@ -54,7 +54,7 @@ export function relativeText(ms: number): string {
 /** Returns a sentence with a capital letter. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** Returns text that ends as a sentence does. */
+/** Returns text that ends with a punctuation mark. */
 export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Returns a number with separators of thousands. */

@@ -55,7 +55,7 @@ const logRequests =
       isCut = error instanceof ConnectionCut && !error.partial;
       throw error;
     } finally {
-      // A fault that cuts a body has read it.
+      // A fault that truncates a body has already read it.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const why =
         context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
@@ -72,7 +72,7 @@ const logRequests =
       response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
       const isOwnTime = Math.abs(clock.now() - Date.now()) > MAX_CLOCK_DRIFT_MS;
       if (isOwnTime) response?.headers.set('x-sandbox-time', new Date(clock.now()).toISOString());
-      // The requests of an MCP tool follow from the message that calls it.
+      // Do not log the requests of an MCP tool as separate requests: they follow from the message that calls the tool.
       const isRoot = env.token === undefined;
       service.logRequest(entry, {
         entry,

@@ -175,7 +175,7 @@ export async function measureFile(stream: ReadableStream<Uint8Array>): Promise<F
   let size = 0;
   let lines = 0;
   let last = NEWLINE;
-  // Read by a reader, because Safari cannot iterate over a stream.
+  // Use a reader, because Safari cannot iterate over a stream.
   const reader = stream.getReader();
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     const chunk = read.value;

@@ -30,7 +30,7 @@ function audienceError(
   if (!eligibilityOf(audience, now).allowed) return 'The audience is not eligible for activation.';
   const isKeyed = typeof identifier === 'string' && KEYED_IDENTIFIERS.includes(identifier);
   return isKeyed && isExpired(audience, now)
-    ? `The audience is expired: ${identifier} cannot be delivered.`
+    ? `The audience has expired: ${identifier} cannot be delivered.`
     : undefined;
 }
 

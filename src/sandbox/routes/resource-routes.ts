@@ -69,7 +69,7 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
     const body = await readBody(context);
     if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
-    // Another state has replaced the one that the request belongs to.
+    // A restored state has replaced the state that the request belongs to.
     if (service.state.accounts.get(account.email) !== account) throw new ConnectionCut();
     const { company } = account;
     const draft = type.draft(body, account);

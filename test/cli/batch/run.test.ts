@@ -130,8 +130,8 @@ describe('aud run', () => {
       'Line 3 has fewer cells than the header (2, not 5)',
     ],
     ['two files in one', 'key,name\njan,January\nkey,name\nfeb,February\n', 'Line 3 repeats the header'],
-    ['a total', 'key,name\njan,January\nTotal,\n', 'Line 3, "Total", has only a key'],
-    ['a row with only a key', '{"key":"x"}', 'Line 1, "x", has only a key'],
+    ['a total', 'key,name\njan,January\nTotal,\n', 'Line 3, "Total", has a key, but no field'],
+    ['a row with only a key', '{"key":"x"}', 'Line 1, "x", has a key, but no field'],
     [
       'a number that would be rounded',
       'key,name,project_id\na,A,9007199254740993\n',

@@ -118,7 +118,7 @@ describe('check', () => {
     const { code, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({
       code: 12,
-      err: expect.stringContaining('path:cohorts.list was confirmed earlier'),
+      err: expect.stringContaining('An earlier check confirmed path:cohorts.list'),
     });
   });
 

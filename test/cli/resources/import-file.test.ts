@@ -12,7 +12,7 @@ describe('cohorts import', () => {
     ['a spreadsheet', Buffer.from('PK\u0003\u0004 sheets'), 'is a spreadsheet (xlsx) or a zip file.'],
     ['a compressed file', gzipSync(LIST), 'is compressed with gzip'],
     ['UTF-16', Buffer.from(`\ufeff${LIST}`, 'utf16le'), 'is UTF-16, not UTF-8.'],
-    ['another binary file', Buffer.from('PAR1\0\0'), 'is no text'],
+    ['another binary file', Buffer.from('PAR1\0\0'), 'is not text'],
     ['a header alone', 'email\n\n', 'has only one line.'],
   ])('warns of %s, and uploads it', async (_, content, warning) => {
     const { run, folder } = await startScene();

@@ -308,7 +308,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['activations', 'download', 'ID'],
       sandbox: { jobs: { duration: ({ kind }) => (kind === 'activation' ? 3_600_000 : 0) } },
       prepare: createActivation,
-      text: 'its results are available at 104. Wait for it with `audience-activation wait activation:',
+      text: 'Its results are available at status 104. Wait for it with `audience-activation wait activation:',
     },
   },
   'file-unreadable': {

@@ -43,7 +43,7 @@ describe('in a terminal of 80 columns', () => {
     const { client, run } = await startScene({ jobs: { outcome: 107 } }, TERMINAL);
     const { id } = await client.audiences.create({ name: 'x' });
     const { out } = await run(['explain', String(id)]);
-    expect(plain(out)).toContain('assumed: only an audience at 104 can be activated');
+    expect(plain(out)).toContain('Only an audience with status 104 can be activated (assumed)');
     expect(out).not.toContain('…');
   });
 

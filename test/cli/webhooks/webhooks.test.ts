@@ -173,7 +173,7 @@ describe('webhooks verify', () => {
       'formatted JSON',
       JSON.stringify(event, null, 2),
       SECRET,
-      'something has parsed and reformatted the body',
+      'a framework or a proxy has parsed and reformatted the body',
     ],
     ['no-match', 'another secret', body, 'whsec_other', 'Check the secret, and that the body is unchanged.'],
   ])('%s: %s', async (reason, _, input, secret, cause) => {

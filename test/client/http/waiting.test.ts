@@ -196,7 +196,7 @@ describe('the error after a deadline', () => {
     const { client } = startScene({ fetch: () => new Promise(() => {}) });
     const error = await time.until(failureOf(client.audiences.get(1, { deadline: 50 })));
     expect(String(error)).toBe(
-      'TimeoutError: audiences.get exceeded its `deadline` of 50 ms after 1 request: the last one has no complete response.',
+      'TimeoutError: audiences.get exceeded its `deadline` of 50 ms after 1 request: the last request got no complete response.',
     );
   });
 });

@@ -320,7 +320,7 @@ describe('the console in Chromium', () => {
     await press('Rotate secret Mine');
     await page.getByText(/^whsec_\w{32}$/).waitFor();
     await page.getByRole('button', { name: 'I have copied it' }).click();
-    await page.getByText('two signatures until').waitFor();
+    await page.getByText('signed with both secrets until').waitFor();
     await chooseOf('Mine');
     await page.getByRole('button', { name: 'Edit Mine' }).click();
     expect(await dialog.getByLabel('audience.failed').isChecked()).toBe(true);

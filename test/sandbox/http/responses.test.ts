@@ -52,8 +52,8 @@ describe('the envelope', () => {
   it.each([
     ['/api/v2/nothing', 'Not found: the API has no operation POST /api/v2/nothing.'],
     ['/api/v2/audiences', 'Not found: the API has no operation POST /api/v2/audiences.'],
-    ['/api/v1/audiences/create', 'Not found: the API is below /api/v2/.'],
-    ['/', 'Not found: the API is below /api/v2/.'],
+    ['/api/v1/audiences/create', 'Not found: the API is under /api/v2/.'],
+    ['/', 'Not found: the API is under /api/v2/.'],
   ])('the 404 of the path %s names the mistake', async (path, message) => {
     const { call } = startSandbox();
     expect((await call('POST', path, { body: {} })).body).toEqual({ status: 'error', code: 404, message, data: [] });

@@ -40,7 +40,7 @@ export function showSecret(message: string, secret: string, code?: unknown, line
   });
 }
 
-/** Asks before something is done that cannot be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function ask(question: string, consequence: string, answer: string): Promise<boolean> {
   return new Promise((resolve) => {
     const close = (value: boolean) => () => {

@@ -1,7 +1,7 @@
 import { find } from './dom.ts';
 import { isEnded, showCurrent, showEnded, showLost } from './notices.ts';
 
-/** Returns whether somebody is typing, clicking or selecting in a part. */
+/** Returns whether the user is typing, clicking or selecting in a part. */
 function isBusy(part: Element): boolean {
   const { activeElement } = document;
   const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
@@ -32,7 +32,7 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   (same ?? part).focus({ preventScroll: !same });
 }
 
-/** Replaces the parts that have changed, except those that somebody uses, and a list in which a link has the focus. */
+/** Replaces the changed parts, except parts that the user is using, and a list in which a link has the focus. */
 function show(fresh: Document): void {
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const other = fresh.getElementById(part.id);
@@ -53,13 +53,13 @@ export async function refresh(): Promise<void> {
   if (response.ok) show(new DOMParser().parseFromString(text, 'text/html'));
 }
 
-/** Milliseconds after which a stream is opened again that the browser does not open again itself. */
+/** Milliseconds after which the script reopens a stream that the browser does not reopen. */
 const RETRY_MS = 3_000;
 
 let isStale = false;
 let isUpdating = false;
 
-/** Updates the page while it is visible; changes that come meanwhile are shown by one update more. */
+/** Updates the page while it is visible. Another update shows the changes that arrive meanwhile. */
 async function update(): Promise<void> {
   isStale = true;
   if (isUpdating || document.hidden || isEnded()) return;
@@ -81,7 +81,7 @@ function listen(report: () => void): Promise<void> {
         events.close();
         resolve();
       };
-      // What has changed between the page and its stream is shown when the stream opens.
+      // When the stream opens, show what has changed since the page was rendered.
       for (const name of ['open', 'change'])
         events.addEventListener(name, () => {
           report();
@@ -106,7 +106,8 @@ function listen(report: () => void): Promise<void> {
 }
 
 /**
- * Keeps the page up to date. A browser opens six connections to an origin: one of its pages has the stream, and reports to the other ones.
+ * Keeps the page up to date. A browser opens six connections to an origin, so only one page has the stream, and reports
+ * to the others.
  */
 export function follow(): void {
   if (!find('[data-live]')) return;
@@ -114,7 +115,7 @@ export function follow(): void {
   channel.addEventListener('message', () => void update());
   document.addEventListener('visibilitychange', () => void update());
   const report = (): void => channel.postMessage('');
-  // They are missing on a page that is not on loopback.
+  // Web Locks are missing on a page that is not on loopback.
   if (navigator.locks) void navigator.locks.request('stream', () => listen(report));
   else void listen(report);
 }

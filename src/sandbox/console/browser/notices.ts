@@ -3,7 +3,7 @@ import { copyButton, find, make, makeButton } from './dom.ts';
 /** Parts of a notice besides its sentence. */
 interface NoticeDetails {
   readonly isError?: boolean;
-  /** The TypeScript that does the same. */
+  /** The equivalent TypeScript. */
   readonly code?: unknown;
   /** Id of the request that was sent. */
   readonly request?: unknown;
@@ -25,7 +25,7 @@ export function addNotices(): void {
 /** Closes the latest notice. */
 export const closeNotice = (): void => notices.firstElementChild?.remove();
 
-/** Shows a notice. It goes after six seconds, unless it is an error or somebody uses it. */
+/** Shows a notice. The notice disappears after six seconds, unless it is an error or the user is using it. */
 export function notify(message: string, { isError = false, code, request }: NoticeDetails = {}): void {
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? document.body).append(notices);
@@ -50,7 +50,7 @@ export function notify(message: string, { isError = false, code, request }: Noti
   if (!isError) setTimeout(hide, SHOWN_MS);
 }
 
-/** When the page was last as the sandbox is. */
+/** Time at which the page last showed the state of the sandbox. */
 let seenAt = new Date();
 let hasEnded = false;
 

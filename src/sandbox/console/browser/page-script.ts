@@ -53,7 +53,7 @@ function addKeys(): void {
   });
 }
 
-/** Lets the clocks of a page run on between two updates, from when they came into the page. */
+/** Advances the clocks of a page between two updates, from the time at which they were added. */
 function runClocks(): void {
   const shownAt = new WeakMap<Element, number>();
   const tick = (): void => {

@@ -40,7 +40,7 @@ function clearErrors(form: HTMLFormElement): void {
   for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
 }
 
-/** Shows an error at the field that it is about, if the form has it, otherwise in a notice. */
+/** Shows an error at its field if the form has this field, otherwise in a notice. */
 function showError(form: HTMLFormElement, message: string, name: unknown): void {
   const field = typeof name === 'string' ? find(`[name="${CSS.escape(name)}"]:not([type=hidden])`, form) : null;
   if (!field || field.getClientRects().length === 0) {
@@ -105,7 +105,7 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
       result = await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');
-    // Before the notice: who has read it finds the page up to date.
+    // Update the page first, so that it is current when the user reads the notice.
     await refresh();
   }
   if (result) showResult(result);
@@ -118,7 +118,7 @@ function applyFilter(form: HTMLFormElement): void {
   void refresh();
 }
 
-/** Lets the script send the forms of a page, and filters apply while somebody types. */
+/** Lets the script send the forms of a page, and applies filters while the user types. */
 export function addForms(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target;

@@ -11,7 +11,7 @@ import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
 import { count, dateText, durationText, relativeText } from '../words.ts';
 
-/** The clock, and what is due. */
+/** Page with the clock and the due tasks. */
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, history } = console;
   const { clock } = service;
@@ -102,7 +102,7 @@ const RESULTS = {
 
 const HOUR_MS = 3_600_000;
 
-/** Returns what has happened and what is due, to scale: the jobs, and the deliveries to each endpoint. */
+/** Returns past and due events on a timeline: the jobs, and the deliveries to each endpoint. */
 function timeChart(happened: Advance, due: readonly DueTask[], now: number, query: URLSearchParams): Html | '' {
   const names = new Set([...happened.events.map(laneOf), ...due.map(({ lane }) => lane)]);
   if (names.size === 0) return '';
@@ -147,7 +147,7 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
 
 const timeText = (time: number): string => new Date(time).toISOString().slice(11, 19);
 
-/** Pages of the lanes that are no endpoints. */
+/** Pages of the lanes for jobs and schedules. */
 const LANE_PAGES = new Map([
   ['Jobs', '/jobs'],
   ['Schedules', '/resources?kind=schedules'],

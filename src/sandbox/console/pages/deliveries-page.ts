@@ -132,7 +132,7 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
 
 const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
-/** Returns one delivery: what follows, its attempts, and what was sent. */
+/** Returns one delivery: the next attempt, the past attempts, and the sent request. */
 function detail(group: DeliveryGroup, now: number): Html {
   const { event, attempts, latest, retryAt } = group;
   const { id, type, endpoint, body } = event;

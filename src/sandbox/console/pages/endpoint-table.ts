@@ -7,7 +7,7 @@ import { badge, type Content, emptyState, foreign, type Html, menu, note, timeEl
 import { table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
-/** Returns the webhook endpoints, what is wrong with them, and their actions. */
+/** Returns the webhook endpoints, with their problems and actions. */
 export function endpointTable(endpoints: readonly Endpoint[], now: number): Html {
   const create = opener('create', 'Create an endpoint…');
   const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
@@ -23,7 +23,7 @@ export function endpointTable(endpoints: readonly Endpoint[], now: number): Html
 const nameCell = ({ id, name, url }: Endpoint): Html =>
   html`<a class="name" href="/deliveries?q=endpoint:${id}">${foreign(name)}</a> <code class="soft">${foreign(redactUrl(url))}</code>`;
 
-/** Returns the subscribed events in few words. */
+/** Returns a short text for the subscribed events. */
 function eventsText(events: readonly string[]): Content {
   if (events.length === EVENT_TYPES.length) return 'all';
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
@@ -31,7 +31,7 @@ function eventsText(events: readonly string[]): Content {
 
 function detailsOf({ id, previous, consecutiveFailures }: Endpoint, now: number): Content {
   const signatures =
-    previous && previous.until > now ? html`, two signatures until ${timeElement(previous.until, now)}` : '';
+    previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
   const failures = consecutiveFailures > 0 ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
   return html`endpoint ${id}${failures}${signatures}`;
 }

@@ -44,7 +44,7 @@ function faultOf({ rule }: ActiveFault): Html {
 const remove = (id: number): Html =>
   actionForm('POST /api/faults/remove', 'Remove', { values: { id }, label: `Remove rule ${id}`, style: 'small' });
 
-/** Faults that are wanted most, each with the fields that its button fills in. */
+/** Common faults, each with the fields that its button fills in. */
 const PRESETS: readonly (readonly [text: string, rule: Readonly<Record<string, string | number>>])[] = [
   ['Rate limited', { on: 'audiences.create', status: 429, retryAfter: 30, times: 1 }],
   ['Response lost', { on: 'audiences.create', cut: 'after', times: 1 }],

@@ -15,7 +15,7 @@ import { SEND } from './requests-page.ts';
 
 const OUTCOMES = [104, 107, 400, 404, 422, 499].map((id) => [id, `${id} ${statusOf(id).name}`] as const);
 
-/** A running job, and when it began and ends. */
+/** A running job, with its start and end. */
 interface TimedJob extends RunningJob {
   readonly id: number;
   readonly end: number;
@@ -63,7 +63,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     ],
     empty: emptyState(
       'No job is running',
-      'A create starts one: audience, lookalike, estimate, activation, cohort.',
+      'Creating an audience, lookalike, estimate, activation or cohort starts one.',
       SEND,
     ),
   });
@@ -79,7 +79,7 @@ function timedJobs({ jobs, clock }: Service): TimedJob[] {
   return running.sort((a, b) => b.id - a.id);
 }
 
-/** Returns how much of a job's time has passed, if it shows when it was created. */
+/** Returns the elapsed share of a job's duration, if its creation time is known. */
 function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
   const created = serviceTime(resource.created_at);
   if (created === undefined || end <= created) return '';

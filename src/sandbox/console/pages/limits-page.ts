@@ -12,7 +12,7 @@ import { count, durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 
-/** A rolling window: what it limits, and of whom. */
+/** A rolling window: its subject and its owner. */
 interface Limit {
   readonly name: string;
   readonly owner: string;
@@ -22,7 +22,7 @@ interface Limit {
   readonly company?: Company;
 }
 
-/** The limits of the service, and how much of them is used. */
+/** Page with the limits of the service and their use. */
 export function limitsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { limits } = console.service;
   return {

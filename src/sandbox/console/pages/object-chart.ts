@@ -8,17 +8,17 @@ import { chartCard, type Lane, type Mark, rangeOf, type Span } from '../tracks.t
 import { counted, durationText, serviceTime } from '../words.ts';
 import { isPollOf } from './object-story.ts';
 
-/** What happened because of a resource. */
+/** Events caused by a resource. */
 interface Circumstances {
   readonly requests: readonly LogEntry[];
   readonly groups: readonly DeliveryGroup[];
   readonly children: readonly ShownResource[];
 }
 
-/** Most other resources that have a lane. */
+/** Maximum number of other resources with a lane. */
 const MAX_LANES = 8;
 
-/** Returns the time of a resource to scale: its job, polls, deliveries, and the jobs that were made of it. */
+/** Returns a timeline of a resource: its job, polls, deliveries, and the jobs of resources made from it. */
 export function timeChart(
   console: ConsoleContext,
   resource: ShownResource,

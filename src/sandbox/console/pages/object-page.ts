@@ -26,7 +26,7 @@ import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';
 import { detailsOf } from './resource-pages.ts';
 
-/** One resource: its state, its time to scale, what it was made of and what was made of it, what happened, and its JSON. */
+/** Page of one resource: its state, timeline, related resources, events and JSON. */
 export function objectPage(console: ConsoleContext, id: number, query: URLSearchParams): Page | undefined {
   const { service } = console;
   const resource = findResource(service, id);
@@ -79,10 +79,10 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   });
 }
 
-/** Most objects of one parent that the tree shows. */
+/** Maximum number of children of one parent in the tree. */
 const MAX_CHILDREN = 30;
 
-/** Returns what a resource was made of, and what was made of it, as a tree of links. */
+/** Returns a tree of links to the resources that a resource was made from, and to the resources made from it. */
 function tree(
   service: Service,
   current: ShownResource,
@@ -91,7 +91,7 @@ function tree(
 ): Html {
   const seen = new Set<number>();
   const branch = (one: ShownResource): Html | '' => {
-    // A lookalike of a lookalike is below both, once.
+    // List a lookalike of a lookalike only once, although it is below both.
     if (seen.has(one.id)) return '';
     seen.add(one.id);
     const children = childrenOf(one.id);

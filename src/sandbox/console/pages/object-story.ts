@@ -21,7 +21,7 @@ import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
-/** Something that happened to a resource, or because of it. */
+/** An event of a resource, or caused by it. */
 interface Chapter extends Omit<Happening, 'content'> {
   readonly parts: readonly Content[];
   /** Rank among the chapters of the same time. */
@@ -32,10 +32,10 @@ interface Chapter extends Omit<Happening, 'content'> {
 export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-/** Most chapters that are shown at first. */
+/** Maximum number of chapters that the page shows at first. */
 const MAX_CHAPTERS = 60;
 
-/** Returns what happened to a resource; at first, only the latest part. */
+/** Returns the events of a resource; at first, only the latest ones. */
 export function storySection(
   console: ConsoleContext,
   resource: ShownResource,
@@ -55,7 +55,10 @@ export function storySection(
   return html`<h2>What happened</h2>${lead}${more}${timeline(happenings, now)}`;
 }
 
-/** Returns what happened but polls, in the order of the sandbox's clock; at one time, the request is before what follows from it. */
+/**
+ * Returns the events except polls, in the order of the sandbox's clock. A request precedes its effects at the same
+ * time.
+ */
 function storyOf(
   console: ConsoleContext,
   { id }: ShownResource,
@@ -82,7 +85,7 @@ const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part 
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
   const kept = console.recorder.find(entry);
-  // Sorted by its beginning, because its effects come before its end.
+  // Sort a request by its start, because its effects come before its end.
   const at = kept?.started.time ?? Date.parse(entry.at);
   const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;

@@ -16,7 +16,7 @@ import { decode, operationOf } from '../request-source.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
-/** One request: why it ended as it did and until when, what was sent and received, and how to repeat it. */
+/** Page of one request: the reason for its result, the sent and received data, and ways to repeat it. */
 export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
   const { service, recorder } = console;
   const { log } = service.state;
@@ -106,7 +106,7 @@ ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)
 <p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>`;
 }
 
-/** Headers of the connection and of browsers, which explain no response. */
+/** Headers of the connection and of browsers, which do not help to explain a response. */
 const INCIDENTAL = /^(?:host|connection|content-length|accept-.*|access-control-.*|sec-.*)$/;
 
 const headerList = (headers: Headers): Html =>

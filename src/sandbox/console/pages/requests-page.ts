@@ -134,7 +134,7 @@ function explainGroup(console: ConsoleContext, { entry, times, first }: RequestG
   return html`${explain(console, entry)} <span class="soft">${since}.</span> <a href="${all}">Show all ${count(times)}</a>`;
 }
 
-/** Returns why a request was refused, with the name that it had sent, and what it has created. */
+/** Returns the reason why a request was refused, the name that it sent, and the resource that it created. */
 function explain(console: ConsoleContext, entry: LogEntry): Content {
   const line = reasonLine(entry);
   const created = createdText(console, entry);
@@ -145,7 +145,7 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
   return created === '' ? reason : [reason, '; ', created];
 }
 
-/** Returns what a request has created, and what has become of it. */
+/** Returns the resource that a request created, and its current state. */
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   const id = entry.createdId;
   if (id === undefined) return '';

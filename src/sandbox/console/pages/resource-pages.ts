@@ -37,7 +37,7 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     keyOf: ({ id }) => id,
     caption: `${text}, the newest first`,
     columns: columnsOf(service, accounts.length > 1),
-    empty: emptyState(`No ${things}`, 'A create of the API adds one.', SEND),
+    empty: emptyState(`No ${things}`, 'A create request to the API adds one.', SEND),
   });
   const choices = live('kinds', segments('Kind', PATH, query, 'kind', kinds));
   return { title: 'Resources', content: [head('Resources', choices), list] };

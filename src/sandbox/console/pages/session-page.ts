@@ -6,7 +6,7 @@ import { badge, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { count, counted } from '../words.ts';
 
-/** What has been recorded: to keep it as a test, to save and to load the state, to reset. */
+/** Page of the session: export the recording as a test, save and load the state, reset. */
 export function sessionPage({ recorder, service }: ConsoleContext): Page {
   const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());

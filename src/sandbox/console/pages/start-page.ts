@@ -82,7 +82,9 @@ ${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } }
 
 const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
-/** Returns the two variables. A shell that has the token of the command keeps it; one that has none says where it is. */
+/**
+ * Returns the two variables. A shell that already has a token keeps it. Otherwise, the shell prints where to find one.
+ */
 const variables = (api: string): Html =>
   html`<figure class="code"><figcaption><span>Shell: the command has printed a token, or issue one below</span>
 <button type="button" class="quiet small" data-copy="variables" aria-label="Copy the variables">Copy</button></figcaption>
