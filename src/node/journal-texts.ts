@@ -19,7 +19,7 @@ export class JournalTexts {
       const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
       const advice =
         kind === 'cohorts' && !file
-          ? 'If only the upload of its file is new, use that id, and call `journal.import` from now on. For another list, use another key.'
+          ? 'If only the upload of its file is new, use that id. For another list, use another key. `journal.import` compares files instead of uploads.'
           : 'Use another key.';
       return this.#error('body-changed', key, message, advice);
     }

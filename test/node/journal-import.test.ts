@@ -104,7 +104,7 @@ describe('an import with a journal', () => {
     expect(await cohortsOf(bench)).toBe(1);
   });
 
-  it('is the advice for a cohort whose `create` refuses another upload of its file', async () => {
+  it('takes a file again under its key, as the refusal of `create` for another upload of a file advises', async () => {
     const bench = await startImportBench();
     const { cohorts, uploads } = bench.client;
     const journal = await bench.open();
@@ -115,8 +115,11 @@ describe('an import with a journal', () => {
     const id = await create();
     const error = await failureOf(create());
     expect(String(error)).toContain(`with the id ${id}`);
-    expect(String(error)).toContain('use that id, and call `journal.import` from now on');
-    expect(await cohortsOf(bench)).toBe(1);
+    expect(String(error)).toContain('use that id. For another list, use another key. `journal.import` compares files');
+    expect((await cohorts.get(id)).name).toBe('Customers');
+    const other = await journal.import(cohorts, 'customers 2', bench.file, FIELDS);
+    expect(await journal.import(cohorts, 'customers 2', await openFile(bench.file), FIELDS)).toBe(other);
+    expect(await cohortsOf(bench)).toBe(2);
   });
 
   it('takes a file that was opened, and refuses one that is empty or missing', async () => {

@@ -134,7 +134,7 @@ export interface CallHooks {
    */
   readonly shouldRetry?: ((event: RetryEvent) => boolean | Promise<boolean>) | undefined;
   /**
-   * Called once at the end of each call: a call succeeds when its response has been read, even if the data are not as
+   * Called once at the end of each call: a call succeeds when its response is read, even if the data are not as
    * documented.
    */
   readonly onEnd?: ((event: EndEvent) => void) | undefined;

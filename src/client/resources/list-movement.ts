@@ -43,7 +43,7 @@ const MAX_GAPS = 5;
 /**
  * Iterates over the rows of all pages. If rows have left the list, the rows behind them have moved up, and the walk may have
  * missed some of them. The walk then goes back to the page of the first row that it may have missed, and continues with the
- * rows that it has already read beyond the gap.
+ * rows that it read beyond the gap.
  */
 export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, void> {
   const seen = new Set<unknown>();

@@ -55,7 +55,7 @@ const logRequests =
       isCut = error instanceof ConnectionCut && !error.partial;
       throw error;
     } finally {
-      // A fault that truncates a body has already read it.
+      // A fault that truncates a body reads it first.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const why =
         context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
