@@ -99,7 +99,11 @@ export class Poller<T extends JobResource> {
       job = table.join(this.#source, id);
       const joined = job;
       const lead = Math.min(LAST_POLL_MS, timeout / 2);
-      stopTimer = startTimer(timeout - lead, () => (joined.page ?? joined.own).request('refresh'), MAX_MACHINE_SLEEP_MS);
+      stopTimer = startTimer(
+        timeout - lead,
+        () => (joined.page ?? joined.own).request('refresh'),
+        MAX_MACHINE_SLEEP_MS,
+      );
       return await untilEnd(table, job, scope.signal, (update) => {
         report?.update(update);
         // A hook may have aborted the wait.
