@@ -84,16 +84,16 @@ export class FileJournal implements Journal {
         const body = { ...JSON.parse(text), upload_reference: reference };
         return this.#send(namespace, { key, text, body, file: { ...content, reference } }, scoped);
       };
-      if (earlier) {
-        try {
-          return await claim(earlier.reference);
-        } catch (error) {
-          // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
-          if (!ValidationError.isInstance(error) || !error.errors.upload_reference) throw error;
-        }
+      const upload = async (): Promise<string> =>
+        (await this.#open.client.uploads.upload({ kind: 'cohort', data: await open() }, scoped)).reference;
+      const reference = earlier?.reference ?? (await upload());
+      try {
+        return await claim(reference);
+      } catch (error) {
+        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+        if (!ValidationError.isInstance(error) || !error.errors.upload_reference) throw error;
+        return claim(await upload());
       }
-      const { reference } = await this.#open.client.uploads.upload({ kind: 'cohort', data: await open() }, scoped);
-      return claim(reference);
     });
   }
 
