@@ -162,13 +162,11 @@ async function writeReport(path: string, views: readonly RowView[], output: Outp
 /**
  * Writes to a path.
  *
- * @param exitCode Exit code of the error.
  * @throws {CommandError} if it cannot be written.
  */
-export async function writable(path: string, write: () => Promise<void>, exitCode?: ExitCode): Promise<void> {
+export async function writable(path: string, write: () => Promise<void>): Promise<void> {
   await write().catch((cause: unknown) => {
-    const details = { code: 'output-unwritable', cause, ...(exitCode !== undefined && { exitCode }) } as const;
-    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, details);
+    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
   });
 }
 

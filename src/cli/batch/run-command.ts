@@ -67,8 +67,8 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
       return await printPlan(rows, refused, existing, goal, output).finally(() => existing?.close());
     }
     const { download, report } = flags;
-    if (download !== undefined) await writable(download, () => tryFolder(download), EXIT.usage);
-    if (report !== undefined) await writable(report, () => appendFile(report, ''), EXIT.usage);
+    if (download !== undefined) await writable(download, () => tryFolder(download)).catch(nothingSent);
+    if (report !== undefined) await writable(report, () => appendFile(report, '')).catch(nothingSent);
     return await runRows(rows, path, { file: isStream ? '-' : file, goal, flags, context });
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true });
@@ -118,10 +118,13 @@ async function runRows(
   return conclude(views, context, flags, file);
 }
 
-/** Rejects with exit code 2 if the rows cannot be read, or the journal cannot be written: a script must not repeat the run. */
+/**
+ * Rejects with exit code 2 if a path of the user cannot be read or written before anything was sent, because a script
+ * must not repeat that.
+ */
 function nothingSent(error: unknown): never {
   const { code } = Object(error);
-  if (code === 'input-unreadable') throw usageError(messageOf(error));
+  if (code === 'input-unreadable' || code === 'output-unwritable') throw usageError(messageOf(error));
   if (code !== 'file-unwritable') throw error;
   throw usageError(`${messageOf(error)} To keep the journal in another folder, pass --journal <file>.`);
 }
