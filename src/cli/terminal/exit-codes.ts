@@ -61,7 +61,7 @@ const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
   'download-incomplete': EXIT.unexpected,
   'account-changed': EXIT.authentication,
   'body-changed': EXIT.refused,
-  'outcome-expired': EXIT.outcomeUnknown,
+  'outcome-expired': EXIT.refused,
   'journal-invalid': EXIT.refused,
   'journal-locked': EXIT.journalTaken,
   'webhook-invalid': EXIT.refused,
@@ -200,7 +200,9 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (isDryRun(error)) return EXIT.done;
   const { code, outcome, local }: Readonly<Record<string, unknown>> = Object(error);
-  if (outcome === 'unknown') return EXIT.outcomeUnknown;
+  // With these errors, the journal sends nothing, however often the command runs.
+  const needsPerson = code === 'outcome-expired' || code === 'body-changed' || code === 'account-changed';
+  if (outcome === 'unknown' && !needsPerson) return EXIT.outcomeUnknown;
   // A body or a parameter that the client has refused: nothing was sent.
   if (local === true) return EXIT.usage;
   const entry = Object.entries(BY_ERROR).find(([name]) => name === code);
