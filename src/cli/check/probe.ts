@@ -2,17 +2,17 @@ import { readResponse } from '../../client/index.ts';
 import { RATE_LIMITS } from '../../spec/limits.ts';
 import type { Method } from '../../spec/operations.ts';
 import { sleep } from '../../util/abort.ts';
-import { parseJson } from '../../util/json.ts';
+import { isObject, parseJson } from '../../util/json.ts';
 import { parseRetryAfter } from '../../util/retry-after.ts';
 import { EXIT, type ExitCode } from '../terminal/exit-codes.ts';
-import { envelopeOf, fingerprint, type Id, type Reply } from './evidence.ts';
+import { fingerprint, type Reply } from './evidence.ts';
 
 /** A request of the check. */
 export interface ProbeRequest {
   readonly method: Method;
   /** Path below the base URL, with `{id}` for {@link ProbeRequest.id}. */
   readonly path: string;
-  readonly id?: Id;
+  readonly id?: string;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -37,9 +37,7 @@ export interface ProbeOptions {
   /** Milliseconds to wait for a response. @default 30_000 */
   readonly requestTimeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Shows the progress: a step, a request without ids and values, a pause, or the name of a project that may remain.
-   */
+  /** Shows a step, a request without ids and values, a pause, or the name of a project that may remain. */
   onProgress?(kind: 'step' | 'request' | 'pause' | 'left', text: string): void;
 }
 
@@ -96,6 +94,8 @@ export class Probe {
     return this.#clock.now() + this.#ahead;
   }
 
+  readonly report: NonNullable<ProbeOptions['onProgress']> = (kind, text) => this.#options.onProgress?.(kind, text);
+
   pause(ms: number): Promise<void> {
     return this.#clock.sleep(ms, this.#signal);
   }
@@ -116,10 +116,14 @@ export class Probe {
    * @throws {Stop} if it is refused now.
    */
   async assertResponsive(): Promise<void> {
-    const reply = this.trial && (await this.send({ method: 'GET', path: this.trial }));
-    if (!reply || reply.status === 0 || reply.status >= 500 || envelopeOf(reply)) return;
+    const reply = this.trial && (await this.get(this.trial));
+    if (!reply || reply.status === 0 || reply.status >= 500 || reply.envelope) return;
     const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
     throw new Stop(reason, EXIT.cutShort);
+  }
+
+  get(path: string, more: Pick<ProbeRequest, 'id' | 'query'> = {}): Promise<Reply> {
+    return this.send({ method: 'GET', path, ...more });
   }
 
   /**
@@ -128,21 +132,21 @@ export class Probe {
    *
    * @throws {Stop} if a limit is reached, or the service asks for a long pause.
    */
-  async send(request: ProbeRequest): Promise<Reply> {
-    for (let isRepeat = false; ; ) {
-      await this.#permit(request);
-      const reply = await this.#fetch(request);
-      const { status } = reply;
-      const isFailure = request.method === 'GET' && (status === 0 || status >= 500);
-      if (status !== 429 && (isRepeat || !isFailure)) return reply;
-      isRepeat ||= isFailure;
-      const asked = parseRetryAfter(reply.headers, this.#clock.now()) ?? DEFAULT_PAUSE_MS;
-      if (status === 429 && asked > MAX_PAUSE_MS)
+  async send(request: ProbeRequest, isRepeat = false): Promise<Reply> {
+    await this.#permit(request);
+    const reply = await this.#fetch(request);
+    const { status } = reply;
+    if (status === 429) {
+      const ms = parseRetryAfter(reply.headers, this.#clock.now()) ?? DEFAULT_PAUSE_MS;
+      if (ms > MAX_PAUSE_MS)
         throw new Stop('The service limits the rate for longer than two minutes (429).', EXIT.limited);
-      const ms = isFailure ? REPEAT_PAUSE_MS : asked;
-      if (!isFailure) this.#options.onProgress?.('pause', `The service limits the rate: pausing for ${ms / 1_000} s.`);
+      this.report('pause', `The service limits the rate: pausing for ${ms / 1_000} s.`);
       await this.pause(ms);
+      return this.send(request, isRepeat);
     }
+    if (isRepeat || request.method !== 'GET' || (status !== 0 && status < 500)) return reply;
+    await this.pause(REPEAT_PAUSE_MS);
+    return this.send(request, true);
   }
 
   /** Waits until the pace permits the request, and counts it. */
@@ -155,12 +159,12 @@ export class Probe {
     const wait = (times.at(-HALF_LIMITS[bucket]) ?? Number.NEGATIVE_INFINITY) + INTERVAL_MS - this.#clock.now();
     if (wait > 0) await this.pause(wait);
     times.push(this.#clock.now());
-    this.#options.onProgress?.('request', `  ${method} ${path}`);
+    this.report('request', `  ${method} ${path}`);
   }
 
-  async #fetch({ method, path, id, query = {}, body, headers: more }: ProbeRequest): Promise<Reply> {
+  async #fetch({ method, path, id = '', query = {}, body, headers: more }: ProbeRequest): Promise<Reply> {
     const { fetch = globalThis.fetch, requestTimeout = 30_000, baseUrl, token } = this.#options;
-    const url = new URL(`${baseUrl}${path.replace('{id}', encodeURIComponent(String(id)))}`);
+    const url = new URL(`${baseUrl}${path.replace('{id}', encodeURIComponent(id))}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     try {
@@ -177,21 +181,12 @@ export class Probe {
       this.#firstAhead ??= this.#ahead;
       this.isClockForeign ||= this.#ahead - this.#firstAhead > MAX_CLOCK_GAIN_MS || headers.has('x-sandbox-time');
       const json = isTruncated ? undefined : parseJson(text);
-      const reply = { status, headers, body: json, redirect: redirectOf(headers, url, baseUrl, id), at: this.now };
-      if (envelopeOf(reply)) this.successes.push(headers);
-      return reply;
+      const isSuccess = status >= 200 && status < 300 && isObject(json) && json.status === 'success';
+      if (isSuccess) this.successes.push(headers);
+      return { status, headers, body: json, envelope: isSuccess ? json : undefined, at: this.now };
     } catch {
       this.#signal?.throwIfAborted();
-      return { status: 0, headers: new Headers(), body: undefined, at: this.now };
+      return { status: 0, headers: new Headers(), body: undefined, envelope: undefined, at: this.now };
     }
   }
-}
-
-/** Returns the path of a redirect below the base URL, with `{id}` for the id of the request. */
-function redirectOf(headers: Headers, from: URL, baseUrl: string, id: Id = ''): string | undefined {
-  const location = headers.get('location');
-  const to = location && URL.canParse(location, from) ? new URL(location, from) : undefined;
-  const target = `${to?.origin}${to?.pathname}`;
-  // Without an id, use a space in its place, because no path contains one.
-  return target.startsWith(`${baseUrl}/`) ? target.slice(baseUrl.length).replace(`/${id || ' '}`, '/{id}') : undefined;
 }
