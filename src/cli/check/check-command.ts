@@ -1,6 +1,7 @@
 import { access, constants, realpath, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ServiceContract } from '../../spec/contract.ts';
+import { optionsOf } from '../account/connection.ts';
 import { readContract } from '../input/contract-file.ts';
 import { readIfExists, replaceFile } from '../input/local-file.ts';
 import type { Account, Context } from '../terminal/context.ts';
@@ -59,23 +60,20 @@ async function runCheck(
   expected?: ServiceContract,
 ): Promise<CheckReport> {
   const { output, signal } = context;
-  const { requestTimeout, verbose = false } = context.flags;
   const { baseUrl, token, fetch, allowInsecure = context.flags.allowInsecure } = account;
   return checkService({
+    ...optionsOf(context.flags, output),
     baseUrl,
+    token,
     fetch,
     allowInsecure,
-    requestTimeout,
     expected,
     signal,
-    token: typeof token === 'string' ? token : await (typeof token === 'function' ? token() : token.get({ signal })),
     level: flags.write ? 'write' : 'read',
     onProgress(kind, text) {
       if (kind === 'left')
         output.log('warning', `The project \`${text}\` may be left. The next --write offers to delete it.`);
-      else if (kind === 'pause') output.log('info', text);
-      else if (verbose) output.log('debug', text);
-      else if (kind === 'step' && output.stderr.isTTY) output.note(text);
+      else if (output.stderr.isTTY) output.note(text);
     },
     confirmDelete: async (names) =>
       flags.yes || askConfirmation(context, `Delete the projects that earlier checks left: ${names.join(', ')}?`),

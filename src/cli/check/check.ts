@@ -1,5 +1,4 @@
 import type { ServiceContract } from '../../spec/contract.ts';
-import { checkBaseUrl } from '../../util/base-url.ts';
 import type { ExitCode } from '../terminal/exit-codes.ts';
 import { checkPaging } from './check-paging.ts';
 import { noteRequestId, noteStatuses } from './contents.ts';
@@ -12,8 +11,6 @@ import { type ConfirmDelete, checkWrites } from './writes.ts';
 
 /** Options of {@link checkService}. */
 export interface CheckOptions extends ProbeOptions {
-  /** Allows `http:` beyond this machine. @default false */
-  readonly allowInsecure?: boolean | undefined;
   readonly level: CheckLevel;
   /** The contract in effect: its settings are tried first. */
   readonly expected?: ServiceContract | undefined;
@@ -38,9 +35,9 @@ export interface CheckReport {
  * @throws the reason of the signal, if it aborts.
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
-  const { level, expected = {}, confirmDelete = async () => false } = options;
+  const { level, expected = {}, confirmDelete = async () => false, ...probeOptions } = options;
   const findings = new Findings(level);
-  const probe = new Probe({ ...options, baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false) });
+  const probe = new Probe(probeOptions);
   const session = { probe, findings, expected, paths: new Paths(expected), rows: new Map() };
   let stopped: CheckReport['stopped'];
   try {
@@ -53,6 +50,8 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     stopped = { reason: error.message, exitCode: error.exitCode };
     for (const { id, evidence } of findings.all)
       if (evidence === UNSEEN) findings.unclear(id, `The check ended early: ${error.message}`);
+  } finally {
+    await probe.close();
   }
   noteRequestId(session);
   const { contract } = mergeFindings(expected, findings.all, level, new Date(probe.now).toISOString().slice(0, 10));

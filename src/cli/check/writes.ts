@@ -100,16 +100,14 @@ class ProjectFlow {
   }
 
   #create(name = this.#name): Promise<Reply> {
-    return this.#send('projects.create', { body: { name }, headers: { 'idempotency-key': this.#key } });
+    return this.#send('projects.create', { body: { name }, idempotencyKey: this.#key, onConflict: 'throw' });
   }
 
   async #check(): Promise<void> {
     const { findings } = this.#session;
     const name = 'projects.create';
     this.#mayBeLeft = true;
-    let reply = await this.#create();
-    // The outcome is unknown: repeat the request with the same key.
-    if (reply.status === 0 || reply.status >= 500) reply = await this.#create();
+    const reply = await this.#create();
     const { status, body } = reply;
     if (status >= 300 && status < 500 && status !== 409) this.#mayBeLeft = false;
     const fields = Object.keys(Object(Object(body).errors)).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));

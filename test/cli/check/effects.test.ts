@@ -2,15 +2,18 @@ import { describe, expect, it, vi } from 'vitest';
 import { type CheckOptions, checkService } from '../../../src/cli/check/check.ts';
 import { compare } from '../../../src/cli/check/settings.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
+import { inVirtualTime } from '../../support/in-virtual-time.ts';
 import { following } from './support/contracts.ts';
 import { failure, Service, type ServiceDefinition } from './support/service.ts';
 import { answers } from './support/traits.ts';
 
-const optionsFor = ({ baseUrl, token, fetch, clock }: Service) => ({ baseUrl, token, fetch, clock });
+const time = inVirtualTime();
+
+const optionsFor = ({ baseUrl, token, fetch }: Service) => ({ baseUrl, token, fetch });
 
 async function check(definition: ServiceDefinition, options: Partial<CheckOptions> = {}) {
   const service = new Service(definition);
-  const report = await checkService({ ...optionsFor(service), level: 'read', ...options });
+  const report = await time.until(checkService({ ...optionsFor(service), level: 'read', ...options }));
   const findings = Object.fromEntries(report.findings.map((finding) => [finding.id, finding]));
   return { service, report, findings };
 }
@@ -122,7 +125,7 @@ describe('a check that writes', () => {
       ],
     });
     const checking = checkService({ ...optionsFor(service), level: 'write', signal: interruption.signal });
-    await expect(checking).rejects.toThrow('Interrupted.');
+    await expect(time.until(checking)).rejects.toThrow('Interrupted.');
     expect(service.lists.projects).toHaveLength(4);
   });
 
