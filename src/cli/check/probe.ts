@@ -1,4 +1,4 @@
-import { readResponse } from '../../client/index.ts';
+import { DEFAULTS, readResponse } from '../../client/index.ts';
 import { AudienceClient, type ClientOptions, RateLimitError } from '../../index.ts';
 import { RATE_LIMITS } from '../../spec/limits.ts';
 import type { Method } from '../../spec/operations.ts';
@@ -45,8 +45,6 @@ const HALF_LIMITS = {
   read: { limit: RATE_LIMITS.read.limit / 2, interval: INTERVAL_MS },
   write: { limit: RATE_LIMITS.write.limit / 2, interval: INTERVAL_MS },
 } as const;
-/** Maximum number of bytes to read of a body, as in the client. The check ignores larger bodies. */
-const MAX_BODY_BYTES = 16 * 2 ** 20;
 /** Time to delete what was created after the check was interrupted. */
 const CLEANUP_MS = 5_000;
 /** Milliseconds by which the clock of a service may run ahead during a check. */
@@ -156,7 +154,7 @@ export class Probe {
   }
 
   async #read(response: Response): Promise<typeof NO_REPLY> {
-    const { status, headers, text, isTruncated } = await readResponse(response, MAX_BODY_BYTES);
+    const { status, headers, text, isTruncated } = await readResponse(response, DEFAULTS.maxResponseBytes);
     const date = Date.parse(headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.#ahead = date - Date.now();
     this.#firstAhead ??= this.#ahead;
