@@ -113,7 +113,7 @@ export function fingerprint({ status, headers, body }: Reply): string {
 }
 
 /** Returns a value whose fields are named in snake_case, as the package reads them. */
-export function snakeCased(value: unknown): unknown {
+function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (!isObject(value)) return value;
   const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

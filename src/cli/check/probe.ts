@@ -38,6 +38,7 @@ export interface ProbeOptions extends ClientOptions {
 
 /** Maximum number of requests of a check. */
 const MAX_REQUESTS = { read: 110, write: 20 } as const;
+const MAX_RETRIES = 2;
 /** Interval of the limits, with a margin for requests that arrive closer together than they were sent. */
 const INTERVAL_MS = 61_500;
 /** Half of the limits of the service, so that other users of the token keep the rest. */
@@ -80,7 +81,7 @@ export class Probe {
     this.#client = new AudienceClient({
       ...clientOptions,
       rateLimits: HALF_LIMITS,
-      maxRetries: 2,
+      maxRetries: MAX_RETRIES,
       fetch: async (input, init) => {
         this.sent[init?.method === 'GET' ? 'read' : 'write']++;
         const response = await fetch(input, init);
@@ -141,7 +142,7 @@ export class Probe {
   async send({ method, path, id, ...more }: ProbeRequest): Promise<Reply> {
     const bucket = method === 'GET' ? 'read' : 'write';
     const limit = MAX_REQUESTS[bucket];
-    if (this.sent[bucket] >= limit)
+    if (this.sent[bucket] + MAX_RETRIES >= limit)
       throw new Stop(`The check has used its ${limit} ${bucket} requests.`, EXIT.cutShort);
     this.#reply = NO_REPLY;
     const options = { ...more, ...(id !== undefined && { params: { id } }), signal: this.#signal };
