@@ -148,8 +148,7 @@ export class Probe {
     const options = { ...more, ...(id !== undefined && { params: { id } }), signal: this.#signal };
     await this.#client.request(method, path, options).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
-      if (RateLimitError.isInstance(error))
-        throw new Stop('The service limits the rate for longer than two minutes (429).', EXIT.limited);
+      if (RateLimitError.isInstance(error)) throw new Stop('The service keeps limiting the rate (429).', EXIT.limited);
     });
     return { ...this.#reply, at: this.now };
   }
