@@ -122,7 +122,7 @@ export function totalsOf({ events }: Advance) {
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
     deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },
-    disabled: events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject),
+    disabled: [...new Set(events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject))],
   };
 }
 
@@ -141,7 +141,7 @@ export function happenedText(advance: Advance): string {
     jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
-    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'is' : 'are'} switched off` : '',
+    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'was' : 'were'} switched off` : '',
   ].filter(Boolean);
   return parts.join(', ') || 'nothing was due';
 }

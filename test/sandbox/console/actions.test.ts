@@ -212,7 +212,7 @@ describe('an action by its endpoint', () => {
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
-    expect(later.data.notice).toContain('Down is switched off; nothing is due.');
+    expect(later.data.notice).toContain('Down was switched off; nothing is due.');
     expect(await page('/clock')).toMatch(/aria-label="\d+ failed, 20 gave up, 1 switched off"/);
   });
 
@@ -224,6 +224,8 @@ describe('an action by its endpoint', () => {
     expect((await act('POST /api/state', state)).data.notice).toMatch(/^The state is replaced: 1 accounts?\./);
     expect(sandbox.accounts.list()).toHaveLength(1);
     expect(await page('/session')).toContain('0 requests and calls');
+    // An open page shows the new beginning.
+    expect(await page('/session')).toMatch(/data-live>As a test.*data-live>Back to/s);
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
     const damaged = JSON.parse(JSON.stringify(state), (key, value) => (key === 'log' ? undefined : value));
     const refused = await act('POST /api/state', damaged);
@@ -269,6 +271,8 @@ describe('an action by its endpoint', () => {
     await sandbox.advance(9 * 3_600_000);
     const text = await page('/deliveries');
     expect(text).toContain('Switched off');
+    const opened = await page(`/deliveries?event=${eventId}&to=${id}`);
+    expect(opened).toContain('is not active: a redelivery reaches only the other endpoints.');
     expect(text).not.toContain('>Paused</span>');
   });
 

@@ -57,6 +57,9 @@ describe('the pages', () => {
       expect([path, /Theirs|bo@example/.test(shown), shown.includes('Mine')]).toEqual([path, true, false]);
       expect([path, shown.includes(account.email)]).toEqual([path, false]);
     }
+    expect(await page(`/deliveries?account=${bo.email}`)).toMatch(
+      /href="\/deliveries\?account=bo%40example.com&amp;q=endpoint/,
+    );
     const text = await page(`/jobs?account=${bo.email}`);
     expect(text).toContain('href="/requests?account=bo%40example.com"');
     expect(textOf(text)).toContain('Requests1');
@@ -314,11 +317,12 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0.*not attempted again/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0.*not retried/s);
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
+    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Gave up 0/s);
   });
 
   it.each([

@@ -114,6 +114,27 @@ function runAxe(page: Page, ...rules: string[]): Promise<string[]> {
   }, rules);
 }
 
+/** Runs in a page. Returns texts that are cut, or that cover something else. */
+function coveredTexts(): string[] {
+  const box = (element: Element | null) => element?.getBoundingClientRect() ?? new DOMRect();
+  const isCut = (element: Element): boolean => box(element).right > box(element.closest('td')).right + 1;
+  const cut = [...document.querySelectorAll('td time, td .badge, td.soft.wrap')].filter(isCut);
+  const late = [...document.querySelectorAll('.story > li')].filter(
+    ({ children: [time, text] }) =>
+      box(time?.firstElementChild ?? null).right > box(text ?? null).left &&
+      box(time ?? null).top === box(text ?? null).top,
+  );
+  const covering = [...document.querySelectorAll('.track text')].filter((text) =>
+    [...(text.parentElement?.querySelectorAll('.mark, .open') ?? [])].some(
+      (mark) =>
+        box(text).left < box(mark).right - 1 &&
+        box(mark).left < box(text).right - 1 &&
+        box(text).bottom > box(mark).top + 4,
+    ),
+  );
+  return [...cut, ...late, ...covering].map(({ textContent, className }) => `${String(className)}: ${textContent}`);
+}
+
 describe('the console in Chromium', () => {
   it('the operator does everything on its pages, while a client works', async () => {
     const { received, origin: receiver } = await startReceiver();
@@ -175,8 +196,8 @@ describe('the console in Chromium', () => {
     const paused = sandbox.now();
     await act('+10 min', 'await sandbox.advance(600000)');
     expect(sandbox.now()).toBe(paused + 600_000);
-    await page.getByLabel('Seconds').fill('1.5');
-    await act('Advance', 'await sandbox.advance(1500)');
+    await page.getByLabel('Duration').fill('1 h 2min');
+    await act('Advance', 'await sandbox.advance(3720000)');
     await work();
     await page
       .locator('table')
@@ -588,6 +609,29 @@ describe('the console in Chromium', () => {
     expect(said).toBe('"Actions need JavaScript."');
     await plain.getByRole('link', { name: '/api/v2/audiences/create' }).first().click();
     await plain.getByRole('heading', { name: 'Repeat the request' }).waitFor();
+  });
+
+  it.each([1280, 390])('after days, %i pixels show times, statuses and marks in full', async (width) => {
+    const { origin: receiver } = await startReceiver();
+    const viewport = { width, height: 900 };
+    const { sandbox, client, open, page } = await openConsole({ clock: 'manual' }, { viewport });
+    sandbox.accounts.create({ email: 'bo@example.com', password: 'x' });
+    const endpoints = ['up', 'down'].map((name) =>
+      sandbox.webhooks.create({ url: `${receiver}/${name}`, name: `CRM import ${name}` }),
+    );
+    const { id } = await client.audiences.create({ name: 'Without devices' });
+    sandbox.jobs.finish('audience', id, 107, 'No device visits these domains.');
+    for (let count = 0; count < 20; count++) sandbox.webhooks.test(endpoints[1]?.id ?? 0);
+    for (let day = 0; day < 3; day++) {
+      await client.audiences.create({ name: `Day ${day}` });
+      await sandbox.advance(23 * 3_600_000);
+    }
+    const { eventId } = sandbox.webhooks.deliveries[1] ?? {};
+    const delivery = `/deliveries?event=${eventId}&to=${endpoints[1]?.id}`;
+    for (const path of [...PAGES, `/resources/${id}`, delivery]) {
+      await open(path);
+      expect([path, await page.evaluate(coveredTexts)]).toEqual([path, []]);
+    }
   });
 
   it('a page of another origin can neither read nor change anything, though the operator has the console open', async () => {

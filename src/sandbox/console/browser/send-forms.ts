@@ -1,3 +1,4 @@
+import { parseDuration } from '../../../util/duration.ts';
 import { ask, showSecret } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
 import { refresh } from './live.ts';
@@ -13,6 +14,7 @@ function readFields(form: HTMLFormElement, button: HTMLElement | null): Record<s
     const isOff = (type === 'checkbox' || type === 'radio') && !checked;
     if (!name || value === '' || isOther || isOff) continue;
     if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
+    else if (dataset.type === 'duration') fields[name] = parseDuration(value.replaceAll(/\s|(?<=m)in/g, ''));
     else if (type === 'number' || dataset.type === 'number')
       fields[name] = dataset.factor ? Math.round(Number(value) * Number(dataset.factor)) : Number(value);
     else fields[name] = value;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
-import { actionForm, advanceBy, advances, secondsInput } from '../forms.ts';
+import { actionForm, advanceBy, advances, input } from '../forms.ts';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
 import { emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
@@ -48,10 +48,20 @@ function toNext(next: DueTask | undefined, now: number): Html {
   return actionForm('POST /api/clock/next', text, { style: 'primary', label: `${text}: ${next.description}` });
 }
 
+/** A number of seconds, or numbers with units. */
+const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min|[dhms])\s*)+)\s*`;
+
 const advanceForm = (): Html =>
   actionForm('POST /api/clock/advance', 'Advance', {
     layout: 'row',
-    fields: secondsInput('Seconds', 'ms', { required: true }),
+    fields: input('Duration', 'ms', {
+      required: true,
+      placeholder: '2 h 30 min',
+      size: 9,
+      'data-type': 'duration',
+      pattern: DURATION,
+      title: 'A duration such as 90s, 10 min or 1h30m',
+    }),
   });
 
 function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams): readonly Html[] {

@@ -111,7 +111,7 @@ function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Co
     ({ entry }) => html`<small>${foreign(entry.account ?? '', ' ')}</small>`,
   ];
   return [
-    ['Time', 'w3', ({ entry: { at } }) => timeElement(at, clock.now())],
+    ['Time', 'w4', ({ entry: { at } }) => timeElement(at, clock.now())],
     ['Status', 'w3', ({ entry }) => httpBadge(entry.status), 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
     ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
