@@ -581,6 +581,9 @@ describe('the pages', () => {
     const text = await chart();
     expect(text).toContain('aria-label="90 completed, 1 due"');
     expect(text).toContain('aria-label="1 failed, 1 due"');
+    const past = await page('/clock?list=past');
+    expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
+    expect(past).toContain('href="/resources/93"');
     expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
@@ -632,9 +635,9 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(textOf(await page('/requests/req_2'))).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(textOf(await page(`/resources/${id}`))).toContain('Only the last 1,000 of 1,002 requests are kept.');
-    expect(text).toContain('href="/requests?before=req_953"');
-    expect(textOf(await page('/requests?before=req_953'))).toContain('51–100 of 1,000');
-    expect(await page('/requests?before=req_953')).toContain('href="/requests"');
+    expect(text).toContain('href="/requests?from=req_952"');
+    expect(textOf(await page('/requests?from=req_952'))).toContain('51–100 of 1,000');
+    expect(await page('/requests?from=req_952')).toContain('href="/requests"');
     for (const query of [
       'q=AUDIENCES/77',
       'q=req_1002',
@@ -644,7 +647,7 @@ describe('the pages', () => {
       'status=refused',
     ])
       expect([query, await rows(`/requests?${query}`)]).toEqual([query, 1]);
-    expect(await rows('/requests?before=req_53')).toBe(50);
+    expect(await rows('/requests?from=req_52')).toBe(50);
     expect(await page('/requests?q=status:5')).toContain('Clear the filter');
     expect(textOf(await page('/requests/req_1003'))).toContain('The console has no such page.');
   });

@@ -27,7 +27,7 @@ export function endpointTable(endpoints: readonly Endpoint[], now: number, query
 
 /** Returns the address of the deliveries to an endpoint. */
 const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): string =>
-  addressOf('/deliveries', query, { q: `endpoint:${id}`, state, before: '', event: '', to: '' });
+  addressOf('/deliveries', query, { q: `endpoint:${id}`, state, from: '', event: '', to: '' });
 
 const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
   html`<a class="name" href="${deliveriesTo(one, query)}">${foreign(one.name)}</a> <code class="soft">${foreign(redactUrl(one.url))}</code>`;
