@@ -65,12 +65,6 @@ describe('an action by its endpoint', () => {
       { email: 'bo@example.com' },
     ],
     [
-      'POST /api/companies',
-      { name: 'Other', buildsPerHour: 2 },
-      "sandbox.companies.create({ name: 'Other', buildsPerHour: 2 });",
-      { name: 'Other' },
-    ],
-    [
       'POST /api/budget',
       { company: 'Example Company', buildsPerHour: 3 },
       "sandbox.companies.get('Example Company').setBuildBudget({ buildsPerHour: 3 });",
@@ -84,12 +78,6 @@ describe('an action by its endpoint', () => {
       { token: expect.stringMatching(/^\d+\|/) },
     ],
     ['POST /api/tokens/revoke', { id: 3 }, `sandbox.accounts.get('${credentials.email}').revokeToken(3);`, {}],
-    [
-      'POST /api/tokens/revoke-all',
-      { kind: 'api' },
-      `sandbox.accounts.get('${credentials.email}').revokeTokens('api');`,
-      { revoked: 1 },
-    ],
     [
       'POST /api/password',
       { password: 'new' },
@@ -389,10 +377,6 @@ describe('an action by its endpoint', () => {
     await createAudience();
     sandbox.faults.add({ on: 'usage.get', status: 503, times: 1 });
     expect((await act('GET /api/state')).data).toMatchObject({ clock: 'manual', requests: 1, jobs: [{ id: 4 }] });
-    expect((await act('GET /api/tasks')).data).toEqual([
-      { at: '1970-01-01T00:01:00.000Z', description: 'The job of audience 4 reaches 102 Building' },
-      { at: '1970-01-01T00:10:00.000Z', description: 'The job of audience 4 ends at 104 Completed' },
-    ]);
     expect((await act('GET /api/requests')).data).toMatchObject([{ id: 'req_1', status: 200 }]);
     expect((await act('GET /api/faults')).data).toMatchObject([{ id: 1, remaining: 1 }]);
     expect((await act('GET /api/accounts')).data).toEqual([{ email: credentials.email, company: 'Example Company' }]);
@@ -445,7 +429,6 @@ describe('an action by its endpoint', () => {
     ['POST /api/clock/mode', { mode: 'fast' }, 'mode'],
     ['POST /api/limits', { claimWindow: 1e300 }, 'claimWindow'],
     ['POST /api/accounts', { email: credentials.email, password: 'y' }, 'email'],
-    ['POST /api/companies', { name: 'Example Company' }, 'name'],
     ['POST /api/budget', { company: 'Other', buildsPerHour: 1 }, 'company'],
     ['POST /api/budget', { company: 'Example Company', buildsPerDay: -1 }, 'buildsPerDay'],
     ['POST /api/password', { password: '' }, 'password'],

@@ -40,22 +40,6 @@ export function showSecret(message: string, secret: string, code?: unknown, line
   });
 }
 
-/** Asks for confirmation of an action that cannot be undone. */
-export function ask(question: string, consequence: string, answer: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const close = (value: boolean) => () => {
-      resolve(value);
-      dialog.close();
-    };
-    const dialog = open(
-      question,
-      make('p', consequence),
-      buttons(makeButton('Cancel', '', close(false)), makeButton(answer, 'danger primary', close(true))),
-    );
-    dialog.addEventListener('close', () => resolve(false));
-  });
-}
-
 /** Opens a dialog of the page for a row: it has the hidden fields and the title of the button. */
 function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLElement): void {
   const dialog = find<HTMLDialogElement>(`#${CSS.escape(id)}`);

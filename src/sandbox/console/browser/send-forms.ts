@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../util/duration.ts';
-import { ask, showSecret } from './dialogs.ts';
+import { showSecret } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
 import { refresh } from './live.ts';
 import { notify } from './notices.ts';
@@ -100,10 +100,9 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
   const { confirm: question, consequence = '' } = form.dataset;
   if (form.classList.contains('sending')) return;
   form.classList.add('sending');
-  const answer = submitter?.textContent?.replace('…', '') ?? 'Continue';
   let result: Readonly<Record<string, unknown>> | undefined;
   try {
-    if (question === undefined || (await ask(question, consequence, answer)))
+    if (question === undefined || confirm(`${question}\n\n${consequence}`))
       result = await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');
