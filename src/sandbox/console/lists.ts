@@ -115,8 +115,8 @@ export function addressOf(path: string, query: URLSearchParams, changes: Readonl
   return params.size > 0 ? `${path}?${params.toString()}` : path;
 }
 
-/** An option of a filter: its value, its text, and its number of rows. */
-export type Segment = readonly [value: string, text: string, count: number];
+/** An option of a filter: its value, its text, and its number of rows or its length. */
+export type Segment = readonly [value: string, text: string, size: number | string];
 
 /** Returns links of which the current one is marked. */
 export function segments(
@@ -127,10 +127,10 @@ export function segments(
   choices: readonly Segment[],
 ): Html {
   const current = query.get(name) ?? '';
-  const links = choices.map(([value, text, number]) => {
+  const links = choices.map(([value, text, size]) => {
     const href = addressOf(path, query, { [name]: value, from: '' });
     const link = attributesOf({ href, 'aria-current': value === current && 'true' });
-    return html`<a${link}>${text} <span class="num">${count(number)}</span></a>`;
+    return html`<a${link}>${text} <span class="num">${typeof size === 'number' ? count(size) : size}</span></a>`;
   });
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }

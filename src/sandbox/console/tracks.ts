@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SlidingWindow } from '../sliding-window.ts';
 import { attributesOf, type Content, type Html } from './html.ts';
-import { addressOf } from './lists.ts';
+import { segments } from './lists.ts';
 import { count, dateText, durationText } from './words.ts';
 
 /** Colour of a mark or a span. A due event is a ring. */
@@ -60,13 +60,10 @@ export function chartCard(
   path: string,
   query: URLSearchParams,
 ): Html {
-  const [current, , range] = ranges.find(([value]) => value === (query.get('span') ?? '')) ?? ranges[0];
-  const links = ranges.map(([value, text, { from, to }]) => {
-    const link = { href: addressOf(path, query, { span: value }), 'aria-current': value === current && 'true' };
-    return html`<a${attributesOf(link)}>${text} <span class="num">${durationText(to - from)}</span></a>`;
-  });
+  const [, , range] = ranges.find(([value]) => value === (query.get('span') ?? '')) ?? ranges[0];
+  const choices = ranges.map(([value, text, { from, to }]) => [value, text, durationText(to - from)] as const);
   return html`<section class="card" aria-labelledby="chart-title"><div class="head"><h2 id="chart-title">${title}</h2>
-<nav class="seg" aria-label="Span">${links}</nav></div>${chart(lanes, range)}</section>`;
+${segments('Span', path, query, 'span', choices)}</div>${chart(lanes, range)}</section>`;
 }
 
 /** Share of the width that stays empty on each side. */
