@@ -584,6 +584,7 @@ describe('the pages', () => {
     const past = await page('/clock?list=past');
     expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
     expect(past).toContain('href="/resources/93"');
+    expect(textOf(past)).toContain('Delivery to Down');
     expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>

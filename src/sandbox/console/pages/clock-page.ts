@@ -83,7 +83,8 @@ function eventList(
   const isPast = query.get('list') === 'past';
   const due = tasks.map((task): TimedEvent => ({ ...task, key: `${task.time}_${task.order}` }));
   const past = happened.map(({ at, subject, ...event }, index): TimedEvent => {
-    return { ...event, time: at, key: `${at}_${index}`, description: subject };
+    const description = event.what === 'deliveries' ? `Delivery to ${subject}` : subject;
+    return { ...event, time: at, key: `${at}_${index}`, description };
   });
   const rows = isPast ? past.toReversed() : due;
   const choices = segments('Events', '/clock', query, 'list', [
@@ -106,7 +107,7 @@ function eventList(
       ['At', 'w4', ({ time }) => timeElement(time, now)],
       ['From now', 'w4', ({ time }) => html`<span class="soft">${relativeText(time - now)}</span>`],
       ['Event', '', eventCell, 'main wrap'],
-      [isPast ? 'Result' : 'Actions', 'w4', (event) => resultOf(event, now), 'right'],
+      [isPast ? 'Result' : 'Actions', 'w4', (event) => resultOf(event, now), isPast ? 'state' : 'right'],
     ],
     empty: emptyState(
       isPast ? 'Nothing has happened' : 'Nothing is due',
