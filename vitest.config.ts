@@ -57,7 +57,7 @@ const processes = {
     exclude: [
       ...(browserMissing
         ? [
-            'test/examples/browser{,-session,-layout,-progress}.*',
+            'test/examples/browser{,-session,-progress}.*',
             'test/node/sign-in-chromium.*',
             'test/sandbox/console/pages.*',
           ]

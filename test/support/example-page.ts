@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import {
   type Browser,
   type BrowserContext,
-  type BrowserContextOptions,
   chromium,
   type Locator,
   type Page,
@@ -22,7 +21,7 @@ interface Ended {
 }
 
 /** The browser example's server process. */
-export interface ExampleApp {
+interface ExampleApp {
   readonly url: string;
   readonly email: string;
   readonly password: string;
@@ -31,7 +30,7 @@ export interface ExampleApp {
 }
 
 /** Starts the server of the browser example. */
-export async function startExampleApp(): Promise<ExampleApp> {
+async function startExampleApp(): Promise<ExampleApp> {
   const child = spawn(process.execPath, ['examples/browser/server.ts', '--speed', '60']);
   const exited = once(child, 'exit');
   let stdout = '';
@@ -85,7 +84,7 @@ interface Visit {
 /** The browser example and a Chromium that opens it. */
 export interface Example extends Omit<ExampleApp, 'interrupt'> {
   /** Opens the example in a context that ends with the test. */
-  visit(onTestFinished: TestContext['onTestFinished'], options?: BrowserContextOptions): Promise<Visit>;
+  visit(onTestFinished: TestContext['onTestFinished']): Promise<Visit>;
   /** Interrupts the example while a page is open, because the page's connections must not keep the process alive. */
   close(): Promise<Ended>;
 }
@@ -95,8 +94,8 @@ export async function startExample(): Promise<Example> {
   const [app, browser] = await Promise.all([startExampleApp(), launchChromium()]);
   return {
     ...app,
-    async visit(onTestFinished, options) {
-      const context = await browser.newContext({ locale: 'en-GB', ...options });
+    async visit(onTestFinished) {
+      const context = await browser.newContext({ locale: 'en-GB' });
       onTestFinished(() => context.close());
       return open(await openPage(context), app);
     },
