@@ -3,14 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Browser,
-  type BrowserContext,
-  chromium,
-  type Locator,
-  type Page,
-  type Route,
-} from 'playwright';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Route } from 'playwright';
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 
