@@ -195,22 +195,6 @@ describe('a 429', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it('a 429 of a create with a long wait is the build budget: other writes continue, later creates are refused immediately', async () => {
-    const server = await startServer({
-      'POST /api/v2/audiences/create': [{ status: 429, headers: { 'retry-after': '3000' } }],
-      '*': [{ data: [] }],
-    });
-    const client = clientOf(server);
-    const error = await failureOf(client.audiences.create({ name: 'A' }));
-    expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'refused', retryAfter: 3000, bucket: 'write' });
-    await client.audiences.delete(1);
-    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({
-      name: 'BuildBudgetError',
-      outcome: 'not-sent',
-    });
-    expect((await server.seen()).map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
-  });
-
   it('a 429 of a create with a short wait is distinguished from the budget by one usage read for all', () =>
     quickly(async () => {
       const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
@@ -223,15 +207,4 @@ describe('a 429', () => {
       for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 2400, budget });
       expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
     }));
-
-  it('a 429 of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
-    const left = {
-      build_budget: { hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null },
-    };
-    for (const usage of [{ data: left }, { status: 500 }, { data: [] }]) {
-      const server = await startServer({ 'GET /api/v2/usage': [usage], '*': [{ status: 429 }] });
-      const error = await failureOf(clientOf(server, { maxRetries: 0 }).audiences.create({ name: 'A' }));
-      expect(error).toMatchObject({ name: 'RateLimitError', code: 'rate-limited' });
-    }
-  });
 });

@@ -5,9 +5,12 @@ import { bundleScript } from '../../../support/bundled-script.ts';
 import type { Tab } from '../../../support/engines.ts';
 import { serve } from '../../../support/file-server.ts';
 
+let bundle: Promise<string> | undefined;
+
 /** Opens a page that has a file input and runs `transfer-page.ts`. */
 export async function openTransferPage(tab: Tab): Promise<void> {
-  const script = await bundleScript('test/client/storage/support/transfer-page.ts');
+  bundle ??= bundleScript('test/client/storage/support/transfer-page.ts');
+  const script = await bundle;
   const server = createServer(({ url }, response) => {
     const isScript = url === '/page.js';
     response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
