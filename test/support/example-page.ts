@@ -138,9 +138,9 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
 export const SOON = { timeout: 180_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
+const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
 export const rows = (page: Page): Locator => page.locator('tbody tr');
-export const jobCard = (page: Page, name: string): Locator => page.getByRole('article').filter({ hasText: name });
+const jobCard = (page: Page, name: string): Locator => page.getByRole('article').filter({ hasText: name });
 
 /** Fills in the form of a new audience and submits it. */
 export async function build(page: Page, name: string, from = day(20)): Promise<Locator> {

@@ -8,12 +8,7 @@ import { OidcStorage } from './oidc-storage.ts';
 import { walkRedirects } from './walk-redirects.ts';
 
 /** Options of the authorization server and the MCP endpoint. */
-export interface OidcOptions {
-  /**
-   * Revokes all tokens of a grant when a refresh token is reused; otherwise, only that refresh token is refused.
-   * @default true
-   */
-  readonly revokeFamily?: boolean;
+interface OidcOptions {
   /** Serves the MCP endpoint on its own origin. @default false */
   readonly separateResource?: boolean;
 }
@@ -52,7 +47,7 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
   const url = await listenForTest(front);
   const resource = `${back === front ? url : await listenForTest(back)}${MCP_PATH}`;
   const accessTokens = new OidcStorage();
-  const provider = new Provider(url, configurationOf(resource, options, accessTokens));
+  const provider = new Provider(url, configurationOf(resource, accessTokens));
   const loseResponse = loseResponses(provider);
   const requests = recordTokenRequests(provider);
   const isLive = async (value: string): Promise<boolean> => {
@@ -124,19 +119,10 @@ function recordTokenRequests(provider: Provider): TokenRequest[] {
   return requests;
 }
 
-function configurationOf(
-  resource: string,
-  { revokeFamily = true }: OidcOptions,
-  accessTokens: OidcStorage,
-): Configuration {
+function configurationOf(resource: string, accessTokens: OidcStorage): Configuration {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    adapter: (kind) => {
-      if (kind === 'AccessToken') return accessTokens;
-      // Without family revocation, delete consumed refresh tokens: the server does not recognize one that is reused, so
-      // it revokes nothing.
-      return new OidcStorage({ deletesConsumed: kind === 'RefreshToken' && !revokeFamily });
-    },
+    adapter: (kind) => (kind === 'AccessToken' ? accessTokens : new OidcStorage()),
     jwks: { keys: [privateKey.export({ format: 'jwk' })] },
     cookies: { keys: ['of-tests'] },
     scopes: ['openid', SCOPE],
