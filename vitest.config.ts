@@ -57,7 +57,7 @@ const processes = {
     exclude: [
       ...(browserMissing
         ? [
-            'test/examples/browser{,-session,-layout,-progress}.*',
+            'test/examples/browser{,-session,-progress}.*',
             'test/node/sign-in-chromium.*',
             'test/sandbox/console/pages.*',
           ]
@@ -83,7 +83,7 @@ const engines = {
   },
 };
 
-/** Code that differs in a browser: `fetch`, transfers, and what is made for pages. */
+/** Code that differs by engine: `fetch`, transfers, and what is made for pages. */
 const browser = (name: string, provider: BrowserProviderOption) => ({
   // Serves the worker file of msw.
   plugins: [msw({ mode: 'worker-only' })],
@@ -98,9 +98,9 @@ const browser = (name: string, provider: BrowserProviderOption) => ({
     setupFiles: ['test/support/minimum-browser.ts'],
     include: [
       'test/**/*.browser.test.ts',
-      'test/client/http/{request,response-errors,retries,send,timing}.test.ts',
+      'test/client/http/{request,send,timing}.test.ts',
       'test/oauth/authorized-requests.test.ts',
-      'test/client/storage/{download,upload,upload-checks,upload-streams}.test.ts',
+      'test/client/storage/{download,upload,upload-streams}.test.ts',
     ],
     browser: {
       enabled: true,

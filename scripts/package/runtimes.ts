@@ -222,5 +222,5 @@ const EXAMPLES = ['await-audience.ts', 'lookalike-to-activation.ts', 'testing/au
 async function runExamples({ project }: Projects): Promise<void> {
   const cwd = await project('bare');
   await cp(join(cwd, 'node_modules/audience-activation/examples'), join(cwd, 'examples'), { recursive: true });
-  for (const file of EXAMPLES) await run(cwd, process.execPath, [join('examples', file)]);
+  await Promise.all(EXAMPLES.map((file) => run(cwd, process.execPath, [join('examples', file)])));
 }

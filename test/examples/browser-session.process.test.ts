@@ -3,7 +3,6 @@ import {
   build,
   type Example,
   IMPORTING,
-  jobCard,
   keepStatus,
   QUEUED,
   rows,
@@ -21,48 +20,7 @@ afterAll(async () => {
   expect(await example.close()).toEqual({ code: 0, stderr: '' });
 });
 
-const UNREACHABLE = 'The service cannot be reached. Please check your connection, and try again.';
-
 describe.concurrent('a session of examples/browser', () => {
-  it('stays usable when signing out fails without a connection', async ({ onTestFinished, expect }) => {
-    const { page, errors, signIn } = await example.visit(onTestFinished);
-    await signIn();
-    await page.context().setOffline(true);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('alert').getByText(UNREACHABLE).waitFor();
-    expect(errors.splice(0)).toEqual([expect.stringContaining('ERR_INTERNET_DISCONNECTED')]);
-    await page.context().setOffline(false);
-    await page.getByRole('button', { name: 'Show more' }).click();
-    await expect.poll(() => rows(page).count()).toBeGreaterThan(8);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(errors).toEqual([]);
-  });
-
-  it('reports that signing in needs a connection', async ({ onTestFinished }) => {
-    const { page } = await example.visit(onTestFinished);
-    await page.context().setOffline(true);
-    await page.getByLabel('Email').fill(example.email);
-    await page.getByLabel('Password').fill(example.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').getByText(UNREACHABLE).waitFor();
-  });
-
-  it('keeps its list when a refresh fails', async ({ onTestFinished, expect }) => {
-    const { page, signIn } = await example.visit(onTestFinished);
-    await signIn();
-    const names = await rows(page).getByRole('rowheader').allInnerTexts();
-    await page.route('**/audiences/index*', (route) => route.fulfill({ status: 403 }));
-    await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('Your account may not do this.').waitFor();
-    expect(await rows(page).getByRole('rowheader').allInnerTexts()).toEqual(names);
-    await page.getByText('The latest 8 are shown.').waitFor();
-    await page.unroute('**/audiences/index*');
-    await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('Your account may not do this.').waitFor({ state: 'hidden' });
-    expect(await rows(page).count()).toBe(8);
-  });
-
   it('shows the sign-in form when it has ended, and resumes its jobs after the next sign-in', async ({
     onTestFinished,
     expect,
@@ -111,17 +69,6 @@ describe.concurrent('a session of examples/browser', () => {
     await rows(page).first().waitFor();
     expect(await page.getByRole('article').count()).toBe(0);
     expect(errors).toEqual([]);
-  });
-
-  it('removes its jobs when the user signs out', async ({ onTestFinished, expect }) => {
-    const { page, signIn } = await example.visit(onTestFinished);
-    await signIn();
-    await (await build(page, 'Left under way')).getByText('Queued').first().waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
-    await signIn();
-    expect(await jobCard(page, 'Left under way').count()).toBe(0);
   });
 
   it('lets the browser ask before a reload ends an upload', async ({ onTestFinished, expect }) => {

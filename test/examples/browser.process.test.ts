@@ -4,7 +4,6 @@ import {
   build,
   day,
   type Example,
-  jobCard,
   keepStatus,
   QUEUED,
   rows,
@@ -152,20 +151,6 @@ describe.concurrent('examples/browser', () => {
     await card.getByText('Cancelled. Nothing was imported.').waitFor();
     expect(calls.filter((call) => call.includes('cohorts'))).toEqual([]);
     expect(errors).toEqual([]);
-  });
-
-  it('accepts a dropped file', async ({ onTestFinished }) => {
-    const { page, signIn } = await example.visit(onTestFinished);
-    await signIn();
-    const dataTransfer = await page.evaluateHandle(() => {
-      const data = new DataTransfer();
-      data.items.add(new File(['email\na@example.com\n'], 'dropped.csv'));
-      return data;
-    });
-    await page.locator('.drop').dispatchEvent('drop', { dataTransfer });
-    await page.locator('.drop').getByText('dropped.csv').waitFor();
-    await page.getByRole('button', { name: 'Upload' }).click();
-    await jobCard(page, 'dropped').getByText('1 people were recognized.').waitFor(SOON);
   });
 
   it('shows problems next to their fields, whether the service, the client or the page finds them', async ({

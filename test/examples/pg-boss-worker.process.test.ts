@@ -4,7 +4,6 @@ import { type PgBossTask, QUEUE_OPTIONS } from '../../examples/support/pg-boss-q
 import { type Postgres, startPostgres } from '../../examples/support/postgres.ts';
 import { runProgram } from '../support/run-program.ts';
 import { seeded } from '../support/seeded.ts';
-import { failureOf } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
 import { checkKilledWorkers, checkStoppedWorker, limits, type QueueUnderTest } from './support/killed-workers.ts';
 
@@ -50,12 +49,6 @@ describe('examples/pg-boss-worker.ts', () => {
       'The other workers ended with 0, 0, 0.',
     ]);
     expect(stderr).toBe('');
-  });
-
-  it('reports a missing PostgreSQL', async () => {
-    const failure = await failureOf(start({ DATABASE_URL: '', POSTGRES_BIN_PATH: '/no-postgres-here' }));
-    const stderr = 'PostgreSQL was not found in /no-postgres-here. Install it, or set POSTGRES_BIN_PATH';
-    expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });
   });
 });
 

@@ -4,7 +4,6 @@ import type { BuildData, BullmqTask } from '../../examples/support/bullmq-worker
 import { suiteRedis } from '../support/redis-server.ts';
 import { runProgram } from '../support/run-program.ts';
 import { seeded } from '../support/seeded.ts';
-import { failureOf } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
 import {
   checkKilledWorkers,
@@ -47,12 +46,6 @@ describe('examples/queue-worker.ts', () => {
       expect.stringMatching(/^9 jobs completed: 9 audiences, [1-9]\d* responses were repeated\.$/),
       'The other workers ended with 0, 0, 0.',
     ]);
-  });
-
-  it('reports a missing Redis server', async () => {
-    const failure = await failureOf(start({ REDIS_URL: '', REDIS_SERVER_PATH: 'no-redis-server-here' }));
-    const stderr = 'no-redis-server-here was not found. Install Redis, or set REDIS_SERVER_PATH';
-    expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) });
   });
 });
 

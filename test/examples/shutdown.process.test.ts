@@ -1,8 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { NestFactory } from '@nestjs/core';
-import fastify from 'fastify';
-import 'reflect-metadata';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startBench } from '../support/sandbox.ts';
 
@@ -67,62 +64,6 @@ describe.each([
     expect(await response.json()).toMatchObject({ name: 'Visitors', status: { id: 104 } });
     child.kill('SIGTERM');
     expect(await ended).toEqual(end);
-  });
-});
-
-/** A server that calls hooks when it is closed, with one request that responds when the test says so. */
-interface HookedServer {
-  readonly url: string;
-  close(): Promise<unknown>;
-}
-
-type StartServer = (
-  hooks: readonly [early: () => void, late: () => void],
-  respond: () => Promise<string>,
-) => Promise<HookedServer>;
-
-const startFastify: StartServer = async ([early, late], respond) => {
-  const server = fastify();
-  server.get('/', respond);
-  server.addHook('preClose', async () => void early());
-  server.addHook('onClose', async () => void late());
-  return { url: await server.listen({ port: 0, host: '127.0.0.1' }), close: () => server.close() };
-};
-
-const startNest: StartServer = async ([early, late], respond) => {
-  const hooks = { beforeApplicationShutdown: early, onApplicationShutdown: late };
-  class HooksModule {}
-  const module = { module: HooksModule, providers: [{ provide: 'hooks', useValue: hooks }] };
-  const app = await NestFactory.create(module, { logger: false });
-  app
-    .getHttpAdapter()
-    .get('/', async (_request: unknown, response: { end(body: string): void }) => response.end(await respond()));
-  await app.listen(0, '127.0.0.1');
-  return { url: await app.getUrl(), close: () => app.close() };
-};
-
-describe('hooks of the frameworks', () => {
-  it.each([
-    { early: 'preClose', late: 'onClose', start: startFastify },
-    { early: 'beforeApplicationShutdown', late: 'onApplicationShutdown', start: startNest },
-  ])('$early is called while a request waits, and $late only after the request has ended', async ({ start }) => {
-    const calls: string[] = [];
-    const waiting = Promise.withResolvers<string>();
-    const received = Promise.withResolvers<void>();
-    const { url, close } = await start([() => calls.push('early'), () => calls.push('late')], () => {
-      received.resolve();
-      return waiting.promise;
-    });
-    // The connection must not outlive the response, or it keeps the server open.
-    const responding = fetch(url, { headers: { connection: 'close' } });
-    await received.promise;
-    const closing = close();
-    await expect.poll(() => calls).toEqual(['early']);
-    calls.push('end of the request');
-    waiting.resolve('done');
-    await (await responding).text();
-    await closing;
-    expect(calls).toEqual(['early', 'end of the request', 'late']);
   });
 });
 

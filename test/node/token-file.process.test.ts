@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { makeOlder, temporaryDirectory } from '../support/directory.ts';
-import { credentials, startBench } from '../support/sandbox.ts';
 import { seeded } from '../support/seeded.ts';
 import { end, go, startProcess } from '../support/started-process.ts';
 import { runs } from '../support/volume.ts';
@@ -76,17 +75,6 @@ describe('a process that is killed while it saves a token', () => {
 });
 
 describe('the lock of a token file', () => {
-  it('lets 6 processes issue one token', async () => {
-    const { sandbox, url: baseUrl } = await startBench();
-    const path = await newPath();
-    const argument = JSON.stringify({ credentials, baseUrl });
-    const children = await Promise.all(Array.from({ length: 6 }, () => start('issueToken', path, argument)));
-    const tokens = await Promise.all(children.map(go));
-    expect(sandbox.log.map(({ status }) => status)).toEqual([200]);
-    expect(tokens).toEqual(Array.from({ length: 6 }, () => tokens[0]));
-    expect(await fileTokenStore(path).load()).toMatchObject({ token: tokens[0] });
-  });
-
   it('lets a process finish what it does on SIGTERM', async () => {
     const path = await newPath();
     const child = await start('shut-down', path);

@@ -1,5 +1,4 @@
 // The built package starts four times as fast as its sources.
-import { apiToken } from 'audience-activation';
 import { fileTokenStore } from 'audience-activation/node';
 import { atSaveSteps } from '../support/save-steps.ts';
 
@@ -39,10 +38,6 @@ async function shutDown(): Promise<void> {
 }
 
 const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
-  issueToken: () => {
-    const { baseUrl, credentials } = JSON.parse(argument);
-    return apiToken(credentials, { store, baseUrl }).get({});
-  },
   'shut-down': async () => {
     await shutDown();
     return 'held';

@@ -14,23 +14,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Loads the package a second time in a frame of the same origin, which shares only the browser with this page. */
-function openFrame(): Promise<typeof oauth> {
-  const frame = document.createElement('iframe');
-  const address = new URL('../../src/oauth/index.ts', import.meta.url).href;
-  frame.srcdoc = `<script type="module">
-    const detail = await import(${JSON.stringify(address)});
-    frameElement.dispatchEvent(new parent.CustomEvent('ready', { detail }));
-  </script>`;
-  onTestFinished(() => frame.remove());
-  return new Promise((resolve) => {
-    frame.addEventListener('ready', (event) => {
-      if (event instanceof CustomEvent) resolve(event.detail);
-    });
-    document.body.append(frame);
-  });
-}
-
 /** Starts a sandbox in this page, with a user who has signed in and a token in the browser's store. */
 async function startPage() {
   const sandbox = createSandbox({ clock: 'manual' });
@@ -71,28 +54,6 @@ describe('two clients of a page', () => {
     const after = new Set(await Promise.all(tabs.map((tab) => tab.get())));
     expect(after.size).toBe(1);
     expect(after).not.toContain(before[0]);
-    expect(exchanges()).toEqual([200, 200]);
-  });
-
-  it('refresh once when their token has expired', async () => {
-    const { sandbox, open, exchanges } = await startPage();
-    const tabs = [open(), open()];
-    await Promise.all(tabs.map((tab) => tab.get()));
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * HOUR });
-    await sandbox.advance(2 * HOUR);
-    expect(await Promise.all(tabs.map((tab) => ping(tab, baseUrl)))).toEqual([200, 200]);
-    expect(exchanges()).toEqual([200, 200]);
-  });
-
-  it('refresh once together with a frame that has its own copy of the package', async () => {
-    const { sandbox, open, exchanges } = await startPage();
-    const inFrame = await openFrame();
-    expect(inFrame.createOAuthClient).not.toBe(oauth.createOAuthClient);
-    const tabs = [open(), open(inFrame)];
-    await Promise.all(tabs.map((tab) => tab.get()));
-    await sandbox.advance(2 * HOUR);
-    expect(await Promise.all(tabs.map((tab) => ping(tab, baseUrl)))).toEqual([200, 200]);
-    expect(new Set(await Promise.all(tabs.map((tab) => tab.get()))).size).toBe(1);
     expect(exchanges()).toEqual([200, 200]);
   });
 

@@ -4,11 +4,9 @@ import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { ping, signIn } from '../support/oauth.ts';
+import { signIn } from '../support/oauth.ts';
 import { ENDED, end, HOUR, isLocked, makeLockOlder, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
-import { seeded } from '../support/seeded.ts';
 import { ask } from '../support/started-process.ts';
-import { runs } from '../support/volume.ts';
 
 const PAIR = {
   token: expect.stringMatching(/./),
@@ -110,34 +108,5 @@ describe('a process that is killed during a refresh', () => {
     const steps = Object.keys(STEPS);
     const seen = await Promise.all(steps.map(async (step) => [step, await killedAt(step)]));
     expect(Object.fromEntries(seen)).toEqual(STEPS);
-  });
-
-  it('leaves one complete pair at any time; if that is revoked, a sign-in replaces it', async () => {
-    const random = seeded('killed renewals');
-    const { path, url, store, oauth, clientWith, sandbox } = await startExpired();
-    for (let round = 0; round < runs(4, 15, 200); round++) {
-      const child = await start(path, url);
-      expect(await ask(child, 'refresh repeatedly')).toMatch(/./);
-      const killed = new Promise((resolve) => setTimeout(resolve, random() * 60)).then(async () => {
-        child.kill('SIGKILL');
-        await end(child);
-      });
-      for (let gone = false; !gone; ) {
-        expect(await store.load()).toMatchObject(PAIR);
-        gone = await Promise.race([killed.then(() => true), store.load().then(() => false)]);
-      }
-      if (isLocked(path)) await makeLockOlder(path);
-      const fresh = clientWith(store);
-      await sandbox.advance(HOUR);
-      const call = await ping(fresh, url).catch((error: unknown) => String(error));
-      if (call !== 200) {
-        expect(call).toMatch(/^ReauthorizationRequiredError: The grant has ended.*invalid_grant/);
-        await signIn(fresh);
-        expect(await ping(fresh, url)).toBe(200);
-      }
-    }
-    await signIn(oauth);
-    expect(await ping(oauth, url)).toBe(200);
-    expect(isLocked(path)).toBe(false);
   });
 });

@@ -1,62 +1,12 @@
 import '../support/nothing-left.ts';
-import { readdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { consent, ping, signIn } from '../support/oauth.ts';
-import { makeLockOlder, NO_GRANT, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
+import { makeLockOlder, start, startExpired, TOKEN } from '../support/oauth-processes.ts';
 import { failureOf } from '../support/server.ts';
 import { ask, isStopped } from '../support/started-process.ts';
 
 type Bench = Awaited<ReturnType<typeof startExpired>>;
-
-/** Starts a process whose refresh the service delays, so that it holds the lock while others wait. */
-async function startRefreshing() {
-  const bench = await startExpired();
-  const child = await start(bench.path, bench.url);
-  const arrived = vi.fn();
-  const on = ({ path }: { readonly path: string }): boolean => {
-    if (path === TOKEN) arrived();
-    return path === TOKEN;
-  };
-  bench.sandbox.faults.add({ on, delay: 300, times: 1 });
-  const refreshed = ask(child, 'refresh');
-  await eventually(() => expect(arrived).toHaveBeenCalled());
-  return { ...bench, child, refreshed };
-}
-
-describe('while another process refreshes', () => {
-  it('a revocation revokes the new pair', async () => {
-    const { oauth, store, account, child, refreshed, exchanges } = await startRefreshing();
-    await oauth.revoke();
-    expect(await refreshed).toMatch(/./);
-    expect(account.connections()).toHaveLength(0);
-    expect(await store.load()).toMatchObject({ token: '' });
-    expect(await ask(child, 'call')).toBe(NO_GRANT);
-    expect(exchanges()).toEqual([200, 200]);
-  });
-
-  it('`forget` deletes the new pair', async () => {
-    const { oauth, path, child, refreshed } = await startRefreshing();
-    await oauth.forget();
-    const token = await refreshed;
-    expect(await readdir(dirname(path))).toEqual([]);
-    // That process has a live access token in memory, but no refresh token.
-    expect(await ask(child, 'get')).toBe(token);
-    expect(await ask(child, 'refresh')).toBe(NO_GRANT);
-    expect(await readdir(dirname(path))).toEqual([]);
-  });
-
-  it('a sign-in replaces the new pair', async () => {
-    const { oauth, store, child, refreshed, exchanges } = await startRefreshing();
-    await signIn(oauth);
-    const signedIn = await store.load();
-    expect(await refreshed).not.toBe(signedIn?.token);
-    expect(await ask(child, 'refresh')).toBe(signedIn?.token);
-    expect(await store.load()).toEqual(signedIn);
-    expect(exchanges()).toEqual([200, 200, 200]);
-  });
-});
 
 /** Suspends a process at a step, as a sleeping machine does; others take over its lock. */
 async function startStopped(bench: Bench, command: string, step: string) {

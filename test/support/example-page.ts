@@ -3,15 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-  type Route,
-} from 'playwright';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Route } from 'playwright';
 import type { TestContext } from 'vitest';
 import { CHROMIUM } from '../../scripts/chromium.ts';
 
@@ -22,7 +14,7 @@ interface Ended {
 }
 
 /** The browser example's server process. */
-export interface ExampleApp {
+interface ExampleApp {
   readonly url: string;
   readonly email: string;
   readonly password: string;
@@ -31,7 +23,7 @@ export interface ExampleApp {
 }
 
 /** Starts the server of the browser example. */
-export async function startExampleApp(): Promise<ExampleApp> {
+async function startExampleApp(): Promise<ExampleApp> {
   const child = spawn(process.execPath, ['examples/browser/server.ts', '--speed', '60']);
   const exited = once(child, 'exit');
   let stdout = '';
@@ -85,7 +77,7 @@ interface Visit {
 /** The browser example and a Chromium that opens it. */
 export interface Example extends Omit<ExampleApp, 'interrupt'> {
   /** Opens the example in a context that ends with the test. */
-  visit(onTestFinished: TestContext['onTestFinished'], options?: BrowserContextOptions): Promise<Visit>;
+  visit(onTestFinished: TestContext['onTestFinished']): Promise<Visit>;
   /** Interrupts the example while a page is open, because the page's connections must not keep the process alive. */
   close(): Promise<Ended>;
 }
@@ -95,8 +87,8 @@ export async function startExample(): Promise<Example> {
   const [app, browser] = await Promise.all([startExampleApp(), launchChromium()]);
   return {
     ...app,
-    async visit(onTestFinished, options) {
-      const context = await browser.newContext({ locale: 'en-GB', ...options });
+    async visit(onTestFinished) {
+      const context = await browser.newContext({ locale: 'en-GB' });
       onTestFinished(() => context.close());
       return open(await openPage(context), app);
     },
@@ -146,9 +138,9 @@ async function open(page: Page, app: ExampleApp): Promise<Visit> {
 export const SOON = { timeout: 180_000 };
 
 export const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-export const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
+const section = (page: Page, name: string): Locator => page.getByRole('region', { name });
 export const rows = (page: Page): Locator => page.locator('tbody tr');
-export const jobCard = (page: Page, name: string): Locator => page.getByRole('article').filter({ hasText: name });
+const jobCard = (page: Page, name: string): Locator => page.getByRole('article').filter({ hasText: name });
 
 /** Fills in the form of a new audience and submits it. */
 export async function build(page: Page, name: string, from = day(20)): Promise<Locator> {

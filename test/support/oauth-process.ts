@@ -73,9 +73,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'ten calls': () => Promise.all(Array.from({ length: 10 }, () => outcome(ping(oauth, baseUrl)))),
   authorize: () => outcome(oauth.authorize({ redirectUri: `${REDIRECT}/another` }).then(({ url }) => url)),
   revoke: () => outcome(oauth.revoke().then(() => 'revoked')),
-  async 'refresh repeatedly'() {
-    for (;;) process.send?.(await refresh());
-  },
 };
 
 process.on('message', async (command) => process.send?.(await COMMANDS[String(command)]?.()));

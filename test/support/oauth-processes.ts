@@ -10,7 +10,6 @@ import { within } from './within.ts';
 
 export const HOUR = 3_600_000;
 export const TOKEN = '/oauth/token';
-export const NO_GRANT = 'ReauthorizationRequiredError: no_grant';
 export const ENDED = 'ReauthorizationRequiredError: invalid_grant';
 
 /** Limits high enough not to affect these tests. */

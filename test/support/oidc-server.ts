@@ -2,20 +2,13 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Configuration, errors, Provider } from 'oidc-provider';
-import { listenForTest, stop } from './loopback.ts';
+import { listenForTest } from './loopback.ts';
 import { MCP_PATH, RESOURCE_METADATA, serveMcpResource } from './oidc-resource.ts';
 import { OidcStorage } from './oidc-storage.ts';
 import { walkRedirects } from './walk-redirects.ts';
 
 /** Options of the authorization server and the MCP endpoint. */
-export interface OidcOptions {
-  /**
-   * Revokes all tokens of a grant when a refresh token is reused; otherwise, only that refresh token is refused.
-   * @default true
-   */
-  readonly revokeFamily?: boolean;
-  /** Lifetime of access tokens in seconds. @default 3600 */
-  readonly accessTokenTtl?: number;
+interface OidcOptions {
   /** Serves the MCP endpoint on its own origin. @default false */
   readonly separateResource?: boolean;
 }
@@ -40,8 +33,6 @@ export interface OidcServer {
   endAccessTokens(): void;
   /** Processes the next request to a path of the authorization server, and never responds; resolves when processed. */
   loseResponse(path: string): Promise<void>;
-  /** Stops both servers; also runs when the test ends. */
-  close(): Promise<void>;
 }
 
 const ACCOUNT = 'ada@example.com';
@@ -53,11 +44,10 @@ const DAY = 86_400;
 export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> {
   const front = createServer();
   const back = options.separateResource ? createServer() : front;
-  const close = async (): Promise<void> => void (await Promise.all([front, back].map(stop)));
   const url = await listenForTest(front);
   const resource = `${back === front ? url : await listenForTest(back)}${MCP_PATH}`;
   const accessTokens = new OidcStorage();
-  const provider = new Provider(url, configurationOf(resource, options, accessTokens));
+  const provider = new Provider(url, configurationOf(resource, accessTokens));
   const loseResponse = loseResponses(provider);
   const requests = recordTokenRequests(provider);
   const isLive = async (value: string): Promise<boolean> => {
@@ -85,7 +75,6 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
     consent: (address) => walkRedirects(address, redirectUriOf(address)),
     endAccessTokens: () => accessTokens.clear(),
     loseResponse,
-    close,
   };
 }
 
@@ -130,21 +119,14 @@ function recordTokenRequests(provider: Provider): TokenRequest[] {
   return requests;
 }
 
-function configurationOf(resource: string, options: OidcOptions, accessTokens: OidcStorage): Configuration {
-  const { revokeFamily = true, accessTokenTtl = 3_600 } = options;
+function configurationOf(resource: string, accessTokens: OidcStorage): Configuration {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    adapter: (kind) => {
-      if (kind === 'AccessToken') return accessTokens;
-      // Without family revocation, delete consumed refresh tokens: the server does not recognize one that is reused, so
-      // it revokes nothing.
-      return new OidcStorage({ deletesConsumed: kind === 'RefreshToken' && !revokeFamily });
-    },
+    adapter: (kind) => (kind === 'AccessToken' ? accessTokens : new OidcStorage()),
     jwks: { keys: [privateKey.export({ format: 'jwk' })] },
     cookies: { keys: ['of-tests'] },
     scopes: ['openid', SCOPE],
     responseTypes: ['code'],
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
     clientBasedCORS: () => true,
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
@@ -158,7 +140,7 @@ function configurationOf(resource: string, options: OidcOptions, accessTokens: O
     },
     interactions: { url: (_, { uid }) => `${INTERACTION}${uid}` },
     ttl: {
-      AccessToken: accessTokenTtl,
+      AccessToken: 3_600,
       AuthorizationCode: 600,
       Grant: 60 * DAY,
       Interaction: 600,

@@ -3,11 +3,6 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 /** In-memory storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
 export class OidcStorage implements Adapter {
   readonly #items = new Map<string, AdapterPayload>();
-  readonly #deletesConsumed: boolean;
-
-  constructor({ deletesConsumed = false } = {}) {
-    this.#deletesConsumed = deletesConsumed;
-  }
 
   async upsert(id: string, payload: AdapterPayload): Promise<void> {
     this.#items.set(id, payload);
@@ -27,8 +22,7 @@ export class OidcStorage implements Adapter {
 
   async consume(id: string): Promise<void> {
     const payload = this.#items.get(id);
-    if (this.#deletesConsumed) this.#items.delete(id);
-    else if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+    if (payload) payload.consumed = Math.floor(Date.now() / 1000);
   }
 
   async destroy(id: string): Promise<void> {

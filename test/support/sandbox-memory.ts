@@ -58,9 +58,11 @@ async function round({ sandbox, call }: ReturnType<typeof openSandbox>, index: n
   await call(`audiences/${audience}/delete`, {});
 }
 
-/** Uses a thousand sandboxes. Every fiftieth also listens, sends a webhook event, and is closed. */
-async function thousandSandboxes(): Promise<void> {
-  for (let index = 0; index < 1_000; index++) {
+const sandboxes = Number(process.argv[3] ?? 1_000);
+
+/** Uses many sandboxes. Every twentieth also listens, sends a webhook event, and is closed. */
+async function useSandboxes(): Promise<void> {
+  for (let index = 0; index < sandboxes; index++) {
     const sandbox = createSandbox({ deliver: async () => new Response() });
     const account = sandbox.accounts.create({ email: 'ada@example.com', password: 'x' });
     const headers = {
@@ -70,7 +72,7 @@ async function thousandSandboxes(): Promise<void> {
     };
     const init = { method: 'POST', headers, body: '{"name":"x"}' };
     await sandbox.fetch('http://sandbox/api/v2/audiences/create', init);
-    if (index % 50 > 0) continue;
+    if (index % 20 > 0) continue;
     const events = ['audience.completed'];
     const { id } = sandbox.webhooks.create({ account, name: 'x', url: 'https://receiver.example/', events });
     const { url } = await sandbox.listen();
@@ -92,8 +94,8 @@ for (let index = 0; index < requests / 10; index++) {
 }
 heaps.push(await heap());
 
-await thousandSandboxes();
+await useSandboxes();
 const before = await heap();
-await thousandSandboxes();
+await useSandboxes();
 const after = await heap();
 console.log(JSON.stringify({ heaps, before, after, resources: resources() }));

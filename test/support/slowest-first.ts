@@ -6,15 +6,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * `--reporter=json --outputFile=<file>`, and name what takes longer than most of the larger files.
  */
 const SHORT_AND_SLOW: readonly string[] = [
+  'cli/batch/run-killed.process',
+  'cli/batch/run.process',
   'cli/guide.process',
-  'cli/run-killed.process',
   'examples/fleet.process',
+  'examples/nightly-activation.process',
   'examples/pg-boss-worker.process',
   'examples/queue-worker.process',
   'oauth/conformance.process',
-  'reliability/calls-memory.process',
-  'reliability/waits-memory.process',
-  'sandbox/leftovers.process',
+  'redis/token-processes.process',
 ];
 
 const isShortAndSlow = ({ moduleId }: TestSpecification): boolean =>

@@ -18,9 +18,3 @@ export const fill = (tab: Tab, selector: string, value: string): Promise<void> =
 /** Waits until a page shows a string, or what a pattern matches. */
 export const sees = (tab: Tab, text: string | RegExp): Promise<void> =>
   eventually(async () => expect(await tab.run(() => document.body.innerText)).toMatch(text));
-
-/** Waits until a page has a number of elements. */
-export const hasElements = (tab: Tab, selector: string, count: number): Promise<void> =>
-  eventually(async () =>
-    expect(await tab.run((at) => document.querySelectorAll(at).length, selector), selector).toBe(count),
-  );

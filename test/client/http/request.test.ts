@@ -56,6 +56,36 @@ describe('a request', () => {
     expect(seen).toMatchObject({ method: 'POST', url: '/api/v2/audiences/42/delete', body: '' });
     expect(seen?.headers['content-type']).toBeUndefined();
   });
+
+  it('a redirect is never followed', async () => {
+    const other = await startServer([{ data: [] }]);
+    const server = await startServer([{ status: 302, headers: { location: `${other.url}/stolen` } }]);
+    const error = await failureOf(clientOf(server).webhooks.list());
+    expect(error).toMatchObject({ name: 'ResponseError', code: 'redirect-refused' });
+    expect(await other.seen()).toEqual([]);
+    expect(await server.seen()).toHaveLength(1);
+  });
+});
+
+describe('a request whose response does not arrive', () => {
+  it.each(['cut', 'cut-body'] as const)('a read is retried after a lost connection: %s', async (fault) => {
+    const server = await startServer([{ fault }, { data: [] }]);
+    expect(await clientOf(server).webhooks.list()).toEqual([]);
+  });
+
+  it('a create whose response was lost is retried under its key with the same bytes', async () => {
+    const server = await startServer([
+      { fault: 'cut' },
+      { status: 502 },
+      { fault: 'cut-body' },
+      { data: [wireAudience()] },
+    ]);
+    await clientOf(server).audiences.create({ name: 'x', ...{ b: 1, a: 2 } });
+    const seen = await server.seen();
+    expect(seen).toHaveLength(4);
+    expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
 });
 
 describe('client.request', () => {

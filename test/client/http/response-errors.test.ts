@@ -119,15 +119,6 @@ describe('an error status', () => {
     expect(await failureOf(client.auth.login(credentials))).toMatchObject({ reason: 'credentials' });
     expect(await server.seen()).toHaveLength(2);
   });
-
-  it('a redirect is never followed', async () => {
-    const other = await startServer([{ data: [] }]);
-    const server = await startServer([{ status: 302, headers: { location: `${other.url}/stolen` } }]);
-    const error = await failureOf(clientOf(server).webhooks.list());
-    expect(error).toMatchObject({ name: 'ResponseError', code: 'redirect-refused' });
-    expect(await other.seen()).toEqual([]);
-    expect(await server.seen()).toHaveLength(1);
-  });
 });
 
 describe('isInstance', () => {

@@ -18,11 +18,6 @@ describe('a call that is safe to retry', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it.each(['cut', 'cut-body'] as const)('is retried after a lost connection: %s', async (fault) => {
-    const server = await startServer([{ fault }, { data: [] }]);
-    expect(await clientOf(server).webhooks.list()).toEqual([]);
-  });
-
   it('gives up after `maxRetries`, which may be 0', async () => {
     const server = await startServer([{ status: 503 }]);
     const client = clientOf(server, { maxRetries: 2 });
@@ -33,20 +28,6 @@ describe('a call that is safe to retry', () => {
 });
 
 describe('a create', () => {
-  it('a create whose response was lost is retried under its key with the same bytes', async () => {
-    const server = await startServer([
-      { fault: 'cut' },
-      { status: 502 },
-      { fault: 'cut-body' },
-      { data: [wireAudience()] },
-    ]);
-    await clientOf(server).audiences.create({ name: 'x', ...{ b: 1, a: 2 } });
-    const seen = await server.seen();
-    expect(seen).toHaveLength(4);
-    expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
-    expect(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
-  });
-
   it('is retried after each 409 when an earlier attempt may have arrived, beyond `maxRetries`', async () => {
     const conflicts = Array.from({ length: 6 }, () => ({ status: 409 }));
     const server = await startServer([{ fault: 'cut' }, ...conflicts, { data: [wireAudience()] }]);
@@ -214,22 +195,6 @@ describe('a 429', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it('a 429 of a create with a long wait is the build budget: other writes continue, later creates are refused immediately', async () => {
-    const server = await startServer({
-      'POST /api/v2/audiences/create': [{ status: 429, headers: { 'retry-after': '3000' } }],
-      '*': [{ data: [] }],
-    });
-    const client = clientOf(server);
-    const error = await failureOf(client.audiences.create({ name: 'A' }));
-    expect(error).toMatchObject({ name: 'BuildBudgetError', outcome: 'refused', retryAfter: 3000, bucket: 'write' });
-    await client.audiences.delete(1);
-    expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({
-      name: 'BuildBudgetError',
-      outcome: 'not-sent',
-    });
-    expect((await server.seen()).map(({ method }) => method)).toEqual(['POST', 'GET', 'POST']);
-  });
-
   it('a 429 of a create with a short wait is distinguished from the budget by one usage read for all', () =>
     quickly(async () => {
       const budget = { hour: { limit: 60, used: 60 }, day: { limit: 300, used: 60 }, retry_after_seconds: 2400 };
@@ -242,15 +207,4 @@ describe('a 429', () => {
       for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError', retryAfter: 2400, budget });
       expect((await server.seen()).filter(({ url }) => url.startsWith('/api/v2/usage'))).toHaveLength(1);
     }));
-
-  it('a 429 of a create is a rate limit when the usage report shows budget left, or cannot be read', async () => {
-    const left = {
-      build_budget: { hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null },
-    };
-    for (const usage of [{ data: left }, { status: 500 }, { data: [] }]) {
-      const server = await startServer({ 'GET /api/v2/usage': [usage], '*': [{ status: 429 }] });
-      const error = await failureOf(clientOf(server, { maxRetries: 0 }).audiences.create({ name: 'A' }));
-      expect(error).toMatchObject({ name: 'RateLimitError', code: 'rate-limited' });
-    }
-  });
 });

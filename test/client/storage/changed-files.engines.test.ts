@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/directory.ts';
 import { ENGINES, type EngineBrowser, type Tab } from '../../support/engines.ts';
-import { openTransferPage } from './support/transfer-tabs.ts';
+import { openTransferPage, serveStorage } from './support/transfer-tabs.ts';
 
 const CONTENT = 'id\n'.repeat(100_000);
 
@@ -32,7 +32,8 @@ describe.each(ENGINES)('an upload in $name of a file that', ({ name, launch }) =
     await writeFile(path, CONTENT);
     // Engines compare times, WebKit in seconds.
     await utimes(path, 1_000_000_000, 1_000_000_000);
-    const storageUrl = await openTransferPage(tab, storage);
+    await openTransferPage(tab);
+    const storageUrl = await serveStorage(storage);
     await tab.setFile('input', path);
     // Until the page has read them, an engine may take size and time from the changed file.
     const size = await tab.run(() => {

@@ -3,9 +3,9 @@ import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENGINES, type EngineBrowser, type Tab } from '../../support/engines.ts';
-import { openTransferPage } from './support/transfer-tabs.ts';
+import { openTransferPage, serveStorage } from './support/transfer-tabs.ts';
 
-const SIZE = 10 * 2 ** 20;
+const SIZE = 2 * 2 ** 20;
 const NOISE = randomBytes(SIZE);
 const TEXT = Buffer.alloc(SIZE, 'id,email\n0123456789,someone@example.com\n');
 const gzipped = { 'content-encoding': 'gzip' };
@@ -79,18 +79,19 @@ describe.each(ENGINES)('a download in $name', ({ name, launch }) => {
   beforeAll(async () => {
     browser = await launch();
     tab = await browser.newTab();
+    await openTransferPage(tab);
   });
   afterAll(() => browser.close());
 
   it.each(CUTS)('a download of %s, cut, is complete only where the engine hides it', async (_, file, cut, complete) => {
-    const storageUrl = await openTransferPage(tab, storing(file, cut));
+    const storageUrl = await serveStorage(storing(file, cut));
     const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect(error).toBe((complete as readonly string[]).includes(name) ? undefined : 'ConnectionError');
     expect(progress.at(-1)?.loaded ?? 0).toBeLessThan(SIZE);
   });
 
   it.each(COMPLETE)('a download of a complete file %s is complete', async (_, file) => {
-    const storageUrl = await openTransferPage(tab, storing(file));
+    const storageUrl = await serveStorage(storing(file));
     const { error, progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect(error).toBeUndefined();
     const { loaded, total } = progress.at(-1) ?? {};
@@ -106,7 +107,7 @@ describe.each(ENGINES)('a download in $name', ({ name, launch }) => {
       ['unknown', SIZE],
     ],
   ])('the total of %s', async (_, file, totals) => {
-    const storageUrl = await openTransferPage(tab, storing(file));
+    const storageUrl = await serveStorage(storing(file));
     const { progress } = await tab.run((url) => transfers.download(url), storageUrl);
     expect([...new Set(progress.map(({ total }) => total ?? 'unknown'))]).toEqual(totals);
   });

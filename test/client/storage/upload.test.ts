@@ -341,7 +341,7 @@ describe('an error response of storage', () => {
 
   it('is read up to a limit and within the idle timeout; its status counts even if the rest does not arrive', async () => {
     const { client, reservation } = await startStorage([{ status: 403, bytes: 3_000_000, fault: 'stall-body' }]);
-    const error = await failureOf(client.uploads.send(reservation, data, { idleTimeout: 20_000 }));
+    const error = await failureOf(client.uploads.send(reservation, data, { idleTimeout: 5_000 }));
     expect(error).toMatchObject({ name: 'PermissionError', attempts: 1, slot: 'unusable' });
   });
 });

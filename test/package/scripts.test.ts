@@ -1,56 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findImportProblems } from '../../scripts/imports.ts';
 import { publicationProblems, releaseProblems } from '../../scripts/release-checks.ts';
-import { temporaryDirectory } from '../support/directory.ts';
-import { runs } from '../support/volume.ts';
-
-it('`npm run test:volume` runs the random tests of the project `node` with a larger volume', async () => {
-  const folder = await temporaryDirectory();
-  const write = async (path: string, text: string): Promise<void> => {
-    await mkdir(join(folder, dirname(path)), { recursive: true });
-    await writeFile(join(folder, path), text, { mode: 0o755 });
-  };
-  await write('bin/vitest', '#!/bin/sh\necho "$* VOLUME=$VOLUME" >> calls\n');
-  await write('test/random.test.ts', "import { runs } from './support/volume.ts';");
-  await write('test/usual.test.ts', '');
-  await write('test/random.process.test.ts', "import { runs } from './support/volume.ts';");
-  execFileSync(process.execPath, [resolve('scripts/test.ts'), 'volume'], {
-    cwd: folder,
-    env: { PATH: `${folder}/bin:${process.env.PATH}` },
-  });
-  expect(await readFile(join(folder, 'calls'), 'utf8')).toBe('run --project=node test/random.test.ts VOLUME=many\n');
-});
-
-describe('runs', () => {
-  afterEach(() => vi.unstubAllEnvs());
-
-  it.each([
-    [undefined, 1],
-    ['many', 10],
-    ['soak', 100],
-  ])('a random test has its volume under VOLUME=%s: %i', (volume, count) => {
-    vi.stubEnv('VOLUME', volume);
-    expect(runs(1, 10, 100)).toBe(count);
-  });
-
-  it('an unknown VOLUME is refused', () => {
-    vi.stubEnv('VOLUME', 'all');
-    expect(() => runs(1, 10)).toThrow('VOLUME is one of few, many, soak.');
-  });
-});
 
 describe('findImportProblems', () => {
   const file = (path: string, text: string) => ({ path, text });
-
-  it('finds no problem in the sources', () => {
-    const files = globSync('**/*.ts', { cwd: 'src' }).map((path) => file(path, readFileSync(`src/${path}`, 'utf8')));
-    expect(files.length).toBeGreaterThan(40);
-    expect(findImportProblems(files)).toEqual([]);
-  });
 
   it('finds imports upward and sideways, also of types', () => {
     const problems = findImportProblems([
