@@ -193,7 +193,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   credentials: anyOption,
   mcpToken: anyOption,
   rateLimits: anyOption,
-  limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
+  limiter: optionOf(isLimiter, 'must have acquire and pause, like `memoryLimiter()`'),
   waits: nestedOptions<WaitsOptions>({ via: viaOption }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };

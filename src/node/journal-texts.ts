@@ -40,13 +40,13 @@ export class JournalTexts {
 
   otherToken(key: string, at: Date): JournalError {
     const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
-    const advice = `Create it again with that token, within 23 hours of then, or ${byHand(key)}`;
+    const advice = `Create it again with that token, within 23 hours of that time, or ${byHand(key)}`;
     return this.#error('account-changed', key, message, advice, 'unknown');
   }
 
   /** Returns the advice for a refused repeated request. */
   repeated(key: string, at: Date): string {
-    return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${byHand(key)}`;
+    return `"${key}" was also sent at ${at.toISOString()}, and that response was lost. Create it again with this journal, within 23 hours of that time. If the service always refuses it: ${byHand(key)}`;
   }
 
   #error(

@@ -91,7 +91,7 @@ export interface DatasetCreate {
   readonly analysis_type: AnalysisType;
   /** `YYYY-MM-DD`. For `WebDomain`, a date before the 45-day window is refused with 422. */
   readonly start_date: string;
-  /** `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date. */
+  /** `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end date. */
   readonly end_date: string;
 }
 

@@ -270,7 +270,7 @@ export const operations = {
   'reference.list': request('GET', 'reference/{dataset}/{name}', read),
   /**
    * Sends a message of JSON-RPC 2.0 to the endpoint of the Model Context Protocol, without the envelope. It proxies
-   * requests to the API, which count in the buckets `read` and `write`, too. The token needs the scope `mcp`.
+   * requests to the API, which count in the buckets `read` and `write`, too. The token needs the `mcp` scope.
    *
    * @body JsonRpcMessage
    * @example client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' })

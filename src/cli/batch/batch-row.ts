@@ -118,7 +118,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   const { change } = turns;
   const parts = partsOf(key);
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
-  // For what the journal has, these compare the row with it, and send nothing.
+  // If the journal already contains the request, these compare the row with it, and send nothing.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
     const fields = { name, ...(project_id !== undefined && { project_id }) };

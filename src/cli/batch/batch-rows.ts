@@ -11,7 +11,7 @@ export interface BatchRow {
   readonly key: string;
   /** Body of the create. */
   readonly body: AudienceCreate;
-  /** File that is imported first, as the cohort of the audience. */
+  /** File to import first, as the cohort of the audience. */
   readonly file?: string;
 }
 

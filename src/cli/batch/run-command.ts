@@ -127,7 +127,7 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   });
   if (others.length === 0) return;
   const files = `The files of ${countOf(others.length)} are not in ${download}, such as ${others[0]}`;
-  output.log('warning', `${files}: an earlier run has saved them, and they are not saved again.`);
+  output.log('warning', `${files}: an earlier run saved them, and this run does not save them again.`);
 }
 
 /** Returns the options that the flags set. */

@@ -23,7 +23,7 @@ export interface Finding {
 export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'] as const;
 export type Kind = (typeof KINDS)[number];
 
-const UNSEEN = 'No resource of the account shows it.';
+const UNSEEN = 'The account has no resource that shows whether this is true.';
 const NEVER_SENT =
   'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
 

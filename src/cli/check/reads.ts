@@ -28,7 +28,7 @@ async function findPath<T>(
   const { paths, findings, probe } = session;
   const id = `path:${name}`;
   const assumed = operations[name].path;
-  let reason = 'No resource of the account shows it.';
+  let reason = 'The account has no resource that shows whether this is true.';
   let difference: string | undefined;
   if (!paths.isCallable(name)) return void findings.unclear(id, HELD_BACK);
   for (const path of paths.of(name)) {

@@ -289,7 +289,7 @@ describe('wait', () => {
 
   it.each([
     [['wait', 'cohorts:7'], 'Kinds: audience, lookalike, estimate, activation, cohort.'],
-    [['wait', '12', '--any', '--fail-fast'], '--any and --fail-fast exclude each other.'],
+    [['wait', '12', '--any', '--fail-fast'], 'Pass either --any or --fail-fast.'],
     [['wait', '12', '--timeout', 'soon'], 'It must be a duration such as 90s, 10m or 1h30m.'],
   ])('%j is wrong usage', async (args, message) => {
     const { run } = await startScene();
