@@ -20,7 +20,11 @@ import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startB
 export interface ListParams {
   /** First page to fetch. @default 1 */
   readonly page?: number | undefined;
-  /** Rows per page. @default the service's cap */
+  /**
+   * Rows per page, at most 100. A page of a reference table has at most 500 rows, a page of apps any number.
+   *
+   * @default 100 rows; reference tables: 500 rows; apps: 250 rows
+   */
   readonly per_page?: number | undefined;
 }
 

@@ -77,7 +77,8 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /**
-   * Creates a resource. The request carries an idempotency key, so that retries create nothing twice.
+   * Creates a resource. The request contains an idempotency key, so that retries create nothing twice. All resources but
+   * projects and schedules use one build of the organization's budget (by default 60 an hour, 300 a day).
    *
    * The service returns 422 if the body breaks its limits (specification, "Rules known for creates"):
    *
