@@ -31,7 +31,7 @@ export const ERROR_CODES = {
   /** `ValidationError`; sending the same body again does not help. */
   'validation-failed': '422, or invalid fields found before sending (`local`); `errors` names the fields.',
   /** `ConflictError`; its `outcome` tells whether to repeat the create request with the same key. */
-  conflict: '409: the idempotency key is in use, with another body or by a create request still in flight.',
+  conflict: '409: an earlier request with this idempotency key had another body, or is still in flight.',
   /** `RateLimitError`; `bucket` names the limit. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
   /** `BuildBudgetError`; nothing was created. */

@@ -58,7 +58,7 @@ export interface RowOptions extends RowGoal {
 
 /** What a row uses of the other rows. */
 interface RowTurns {
-  /** Sends a create when its turn comes. */
+  /** Sends a create request when its turn comes. */
   readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
   readonly downloads: Mutex;
   readonly change: (fields: Partial<RowView>) => void;

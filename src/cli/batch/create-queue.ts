@@ -52,7 +52,7 @@ const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 /** Time to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Errors with which the service responds to the body of a create. */
+/** Errors with which the service responds to the body of a create request. */
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
 /** Errors that a row or an outage of the service may cause. */

@@ -44,7 +44,7 @@ interface Hold {
 
 /** Permission to send a create request. */
 export interface BuildPermit {
-  /** Ends the hold, because the service has accepted the create. */
+  /** Ends the hold, because the service has accepted the create request. */
   onSuccess(): void;
   /** Allows the next create request of the token. Call it when the request has settled. */
   release(): void;

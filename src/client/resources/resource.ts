@@ -54,9 +54,9 @@ export interface CreateAndWaitOptions<T> extends Omit<CreateOptions, 'timeout'> 
   readonly onCreated?: ((resource: T) => void) | undefined;
   /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
   readonly wait?: WaitOptions<T> | undefined;
-  /** `timeout`: milliseconds for one attempt of the create. */
+  /** `timeout`: milliseconds for one attempt of the create request. */
   readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
-  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create. */
+  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create request. */
   readonly timeout?: undefined;
 }
 
