@@ -78,7 +78,7 @@ export interface TunableOptions extends Hooks {
   /** More options for `fetch`, such as a `dispatcher`. */
   readonly fetchOptions?: FetchOptions | undefined;
   /**
-   * Maximum size of a response, in bytes after decompression. A larger 2xx response is refused with a `ResponseError`,
+   * Maximum size of a response, in bytes after decompression. A larger 2xx response throws a `ResponseError`,
    * code `response-too-large`. Does not apply to uploaded and downloaded files.
    *
    * @default 16777216 bytes (16 MiB)
@@ -105,7 +105,11 @@ export interface ClientOptions extends TunableOptions {
   readonly credentials?: Credentials | undefined;
   /** Token for `client.mcp` only, or its source. */
   readonly mcpToken?: string | TokenSource | undefined;
-  /** Rate limits of the service. Each bucket that is set replaces its default; `false`: only 429s pause requests. */
+  /**
+   * Rate limits of the service. A bucket that you set replaces its default. `false`: only 429s pause requests.
+   *
+   * @default 120 reads, 30 writes and 120 MCP messages a minute per token; 180 logins and 10 token requests per IP address
+   */
   readonly rateLimits?: Optional<RateLimits> | false | undefined;
   /** Replaces the in-process limiter, for example with a limiter that several processes share. */
   readonly limiter?: RateLimiter | undefined;
@@ -193,7 +197,7 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   credentials: anyOption,
   mcpToken: anyOption,
   rateLimits: anyOption,
-  limiter: optionOf(isLimiter, 'must have acquire and pause, as `memoryLimiter()` has'),
+  limiter: optionOf(isLimiter, 'must have acquire and pause, like `memoryLimiter()`'),
   waits: nestedOptions<WaitsOptions>({ via: viaOption }),
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };

@@ -80,7 +80,7 @@ export class AudienceClient {
   readonly cohorts: Cohorts;
   /** Projects, which organize work. */
   readonly projects: Projects;
-  /** Schedules. Their replays do not count in the build budget. */
+  /** Schedules. Their replays do not count against the build budget. */
   readonly schedules: Schedules;
   /** Reference tables. */
   readonly reference: Reference;

@@ -17,7 +17,7 @@ export function pagedParameters(operation: JsonObject, parameters: unknown, pagi
   const description = {
     page: 'Number of the page.',
     offset: 'Rows before the page.',
-    cursor: `Cursor of the page, which the page before it has at \`${next}\`.`,
+    cursor: `Cursor of the page. The previous page contains it at \`${next}\`.`,
   }[style];
   const first = style === 'page' ? 1 : 0;
   const schema = style === 'cursor' ? { type: 'string' } : { type: 'integer', minimum: first, default: first };

@@ -47,7 +47,7 @@ export const contractOption = nestedOptions<ServiceContract>({
     style: requiredChoice('page', 'offset', 'cursor'),
     param: requiredString,
     size: optional(requiredString),
-    maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer from 1'),
+    maxSize: optionOf((value) => Number.isInteger(value) && Number(value) > 0, 'must be an integer of 1 or more'),
     next: anyOption,
   }),
   statuses: optionOf(isStatuses, 'must be an object like { "audience 106": "failed" }'),

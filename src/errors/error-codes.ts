@@ -14,7 +14,7 @@ export const ERROR_CODES = {
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   /** `TimeoutError` of an upload or a download. */
   'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
-  /** `TimeoutError` of a call with the option `deadline`. */
+  /** `TimeoutError` of a call with the `deadline` option. */
   'deadline-exceeded': 'The call took longer than `deadline`.',
   /** `TimeoutError` of `signInWithBrowser`. */
   'sign-in-timeout': 'The user did not sign in with the browser within `timeout`.',
@@ -31,7 +31,7 @@ export const ERROR_CODES = {
   /** `ValidationError`; sending the same body again does not help. */
   'validation-failed': '422, or invalid fields found before sending (`local`); `errors` names the fields.',
   /** `ConflictError`; its `outcome` tells whether to repeat the create request with the same key. */
-  conflict: '409: the idempotency key is in use, with another body or by a create request still in flight.',
+  conflict: '409: an earlier request with this idempotency key had another body, or is still in flight.',
   /** `RateLimitError`; `bucket` names the limit. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
   /** `BuildBudgetError`; nothing was created. */
@@ -41,7 +41,7 @@ export const ERROR_CODES = {
   /** `ResponseError`; its `body` shows the beginning of the response. */
   'not-an-envelope':
     'The body is not an envelope (MCP: not a JSON-RPC response), or the body of a 4xx is HTML or XML: a proxy responded, or the response was cut off.',
-  /** `ResponseError`; the option `operations` adapts the client to such a service. */
+  /** `ResponseError`; the `operations` option adapts the client to such a service. */
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
   /** `ResponseError`; request less, or raise the option. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',

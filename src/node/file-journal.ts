@@ -145,7 +145,7 @@ export class FileJournal implements Journal {
 
   /** Returns the id under a key, after a check that the key stands for this body of this namespace. */
   #existing(namespace: JournalNamespace<never>, key: string, text: string): number | undefined {
-    check(typeof key === 'string' && key !== '', 'The `key` of a create must be a non-empty string.');
+    check(typeof key === 'string' && key !== '', 'The `key` of a create request must be a non-empty string.');
     check(
       typeof namespace?.create === 'function',
       `"${key}" was not sent: the first argument must be a namespace with \`create\`, such as \`client.audiences\`.`,
@@ -208,7 +208,7 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Writes down that a create is about to be sent, also if the journal has it. Returns the idempotency key. */
+  /** Records that a create request is about to be sent, even if the journal already contains it. Returns the idempotency key. */
   async #record(kind: string | undefined, { key, text, file }: Intent<unknown>, signal: AbortSignal): Promise<string> {
     const { file: journal, account } = this.#open;
     const { at, by: sender } = this.get(key) ?? {};
@@ -229,8 +229,8 @@ function canonicalText(body: unknown): string {
       isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
     );
   } catch (cause) {
-    throw new ConfigurationError('The `body` of a create must be JSON.', { cause });
+    throw new ConfigurationError('The `body` of a create request must be JSON.', { cause });
   }
-  if (!text?.startsWith('{')) throw new ConfigurationError('The `body` of a create must be an object.');
+  if (!text?.startsWith('{')) throw new ConfigurationError('The `body` of a create request must be an object.');
   return text;
 }

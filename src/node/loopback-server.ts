@@ -70,7 +70,9 @@ async function listen(server: Server, host: string, port: number, isOptional: bo
 
 function listenError(host: string, port: number, cause: unknown): ConfigurationError {
   const isInUse = codeOf(cause) === 'EADDRINUSE';
-  const problem = isInUse ? `Port ${port} of ${host} is in use` : `Listening on ${host} failed (${messageOf(cause)})`;
+  const problem = isInUse
+    ? `Port ${port} on ${host} is already in use`
+    : `Listening on ${host} failed (${messageOf(cause)})`;
   const advice = 'Use a `redirectUri` without a port, e.g. "http://127.0.0.1/callback", to listen on a free one.';
   return new ConfigurationError(`${problem}, so \`signInWithBrowser\` cannot receive the sign-in.`, {
     cause,

@@ -80,7 +80,7 @@ export async function openJournal(
 }
 
 /**
- * Returns what a journal contains about each key, without its lock: also while another process uses it.
+ * Returns what a journal contains about each key. Needs no lock, so it works while another process uses the journal.
  *
  * @throws {JournalError} `journal-invalid` if the file is not a journal, or is damaged.
  * @throws {FileError} `file-unreadable` if the file cannot be read, or there is none.

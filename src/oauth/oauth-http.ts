@@ -136,7 +136,7 @@ export function toError(error: unknown, call: CallDetails, redactor: Redactor): 
   if (error instanceof ErrorResponse) return refusal(parseJson(error.body), call, redactor, error.status);
   const cause = redactor.cause(error);
   if (isProtocolError(error)) {
-    const message = `${call.operation} failed: the response does not conform to its standard: ${cause.message}.`;
+    const message = `${call.operation} failed: the response violates OAuth: ${cause.message}.`;
     return new OAuthError(message, { error: 'invalid_response' });
   }
   const reason = cause.cause instanceof Error ? cause.cause : cause;

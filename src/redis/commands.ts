@@ -78,6 +78,6 @@ function commandsOf(client: RedisClient): { readonly evalSha: Evaluate; readonly
       };
     }
   }
-  const advice = client instanceof Promise ? 'This is a promise of a client: await it.' : undefined;
+  const advice = client instanceof Promise ? 'You passed a promise: await the client first.' : undefined;
   throw new ConfigurationError(`Pass a connected client of \`redis\` (node-redis) or \`ioredis\`.`, { advice });
 }

@@ -14,7 +14,7 @@ import { createStorage } from './storage/presigned-storage.ts';
 export interface SandboxAdapters {
   /**
    * Sends a request in process, to the API or to the storage of presigned URLs: pass this function to a client as its
-   * `fetch`. It rejects as `fetch` does. The header `X-Forwarded-For` sets the client's IP address, by which requests
+   * `fetch`. It rejects as `fetch` does. The `X-Forwarded-For` header sets the client's IP address, by which requests
    * that log in, or issue or revoke tokens, are rate-limited.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;

@@ -151,7 +151,9 @@ export class Clock<Task> {
   async #advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const target = this.now() + ms;
     if (!(ms >= 0 && target <= MAX_TIME))
-      throw new Error(`\`ms\` of \`advance\` must be a number from 0 that stays before the year 9000, not ${ms}.`);
+      throw new Error(
+        `\`ms\` of \`advance\` must be a number of 0 or more that stays before the year 9000, not ${ms}.`,
+      );
     await settle();
     let count = 0;
     for (let next = this.#tasks.at(-1); next && next.time <= target; next = this.#tasks.at(-1)) {

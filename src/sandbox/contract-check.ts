@@ -46,7 +46,7 @@ function problemOf(value: unknown, schema: Schema, place: string): string | unde
   }
   if (schema.type === 'integer') {
     const isRight = Number.isInteger(value) && Number(value) >= minimum;
-    return isRight ? undefined : `${place} must be an integer from ${minimum}`;
+    return isRight ? undefined : `${place} must be an integer of ${minimum} or more`;
   }
   if (schema.type === 'boolean') return typeof value === 'boolean' ? undefined : `${place} must be true or false`;
   if (items) {

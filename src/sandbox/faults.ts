@@ -197,7 +197,7 @@ function checkRule(rule: FaultRule): void {
   const checkRange = (name: string, value: unknown, max: number): void =>
     check(
       typeof value === 'number' && value >= 0 && value <= max,
-      `\`${name}\` must be a number from 0${max < Number.POSITIVE_INFINITY ? ` to ${max}` : ''}, not ${value}`,
+      `\`${name}\` must be a number ${max < Number.POSITIVE_INFINITY ? `from 0 to ${max}` : 'of 0 or more'}, not ${value}`,
       name,
     );
   const { on } = rule;
@@ -231,7 +231,7 @@ function checkRule(rule: FaultRule): void {
     `\`malformed\` must be true or false, not ${malformed}`,
     'malformed',
   );
-  check(failures <= 1, '`status`, `cut` and `malformed` exclude each other', 'status');
+  check(failures <= 1, 'set only one of `status`, `cut` and `malformed`', 'status');
   check(
     inFlight === 0 || (status === undefined && cut !== 'before'),
     '`inFlight` requires a create that the service acts on, without `status` and `cut: "before"`',

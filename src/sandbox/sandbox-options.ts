@@ -112,6 +112,6 @@ function checkLimit(name: string, limit: unknown): void {
   const [isValid, requirement] =
     typeof standard === 'object'
       ? [isWindow(limit), '{ limit, interval }, both numbers from 0, the interval in milliseconds']
-      : [isCount(limit), 'a number from 0'];
+      : [isCount(limit), 'a number of 0 or more'];
   if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}.`);
 }

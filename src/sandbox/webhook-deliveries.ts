@@ -174,7 +174,7 @@ export class WebhookSender {
     for (const entry of this.#log) {
       if (entry.event.endpoint !== endpoint || entry.event.id !== id || !entry.delivery) continue;
       const { retryAt, ...delivery } = entry.delivery;
-      // A past attempt keeps its time.
+      // Only an attempt in the future is cancelled: a past one really happened at its time.
       if (retryAt !== undefined && retryAt > clock.now()) entry.delivery = delivery;
     }
   }

@@ -89,9 +89,9 @@ export interface Audience {
 export interface DatasetCreate {
   /** Kind of the data: `WebDomain` or `AffinityTransactions`. */
   readonly analysis_type: AnalysisType;
-  /** `YYYY-MM-DD`. For `WebDomain`, a date before the 45-day window is refused with 422. */
+  /** `YYYY-MM-DD`. For `WebDomain`, the service refuses a date before the 45-day window with 422. */
   readonly start_date: string;
-  /** `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date. */
+  /** `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end date. */
   readonly end_date: string;
 }
 
@@ -102,12 +102,12 @@ export interface DatasetCreate {
 export interface AudienceCreate {
   /** Name of the audience. */
   readonly name: string;
-  /** Project to create the audience in, if any. An id that does not exist is refused with 422. */
+  /** Project to create the audience in, if any. The service refuses an id that does not exist with 422. */
   readonly project_id?: number | null | undefined;
   /** Data to build the audience from. */
   readonly dataset?: readonly DatasetCreate[] | undefined;
   /** Completed cohort to build the audience from, instead of datasets. */
   readonly cohort_id?: number | undefined;
-  /** Filters on the data, in a form that is not specified. A value that does not exist is refused with 422. */
+  /** Filters on the data, in a form that is not specified. The service refuses a value that does not exist with 422. */
   readonly filters?: unknown;
 }

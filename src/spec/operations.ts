@@ -2,8 +2,8 @@ import type { Bucket } from './limits.ts';
 
 /**
  * When a request of an operation may be sent again:
- * - `idempotency-key`: after any transient failure, under the create's idempotency key;
- * - `always`: after any transient failure, because it is idempotent;
+ * - `idempotency-key`: after any transient failure, with the same idempotency key;
+ * - `always`: after any transient failure, because the request is idempotent;
  * - `never`: only if the service certainly did not act (a 429, or a request that was not sent).
  */
 export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
@@ -62,9 +62,8 @@ const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation =>
  * `docs/assumptions.md` are based on this table.
  */
 export const operations = {
-  // The OpenAPI document is written from the comments. Their tags name the schema of the body, the schema of `data`
-  // (`[Audience]` is an array of one), and the statuses of further errors. The document shows the call of the example,
-  // in which `id` returns the id of a resource. Without an example, the document shows a call with an id or for a list.
+  // `npm run docs` generates the OpenAPI document from these comments. docs/contributing/adding-an-operation.md explains
+  // their tags.
   /**
    * Issues a login token, and deletes the previous login token of the account.
    *
@@ -74,8 +73,8 @@ export const operations = {
    */
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
   /**
-   * Issues an API token, named `api` and without scopes, for a year. If 10 are active, it is refused with 422, whose
-   * message states the limit and says to revoke existing tokens.
+   * Issues an API token, named `api` and without scopes, for a year. If 10 API tokens of the account are active, the
+   * service refuses the request with 422. The message states the limit and says to revoke existing tokens.
    *
    * @body Credentials
    * @response ExpiringToken
@@ -83,7 +82,7 @@ export const operations = {
    */
   'auth.createApiToken': auth('api-token', { bucket: 'mint', retry: 'never' }),
   /**
-   * Revokes all active API tokens of the account.
+   * Revokes all active API tokens of the account. `revoked` is their number.
    *
    * @body Credentials
    * @response Revocation
@@ -91,7 +90,8 @@ export const operations = {
    */
   'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', retry: 'always' }),
   /**
-   * Issues an MCP token, of scope `mcp`, for a year. If 10 are active, it is refused with 422.
+   * Issues an MCP token with the scope `mcp`, for a year. If 10 MCP tokens of the account are active, the service
+   * refuses the request with 422.
    *
    * @body Credentials
    * @response ExpiringToken
@@ -99,7 +99,7 @@ export const operations = {
    */
   'auth.createMcpToken': auth('mcp-token', { bucket: 'mint', retry: 'never' }),
   /**
-   * Revokes all active MCP tokens of the account.
+   * Revokes all active MCP tokens of the account. `revoked` is their number.
    *
    * @body Credentials
    * @response Revocation
@@ -108,8 +108,8 @@ export const operations = {
   'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', retry: 'always' }),
 
   /**
-   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status. A filter value or a `project_id` that does
-   * not exist, and a `WebDomain` dataset that begins before the 45-day window, are refused with 422.
+   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status. The service refuses a filter value or a
+   * `project_id` that does not exist, and a `WebDomain` dataset that begins before the 45-day window. Then it returns 422.
    *
    * @body AudienceCreate
    * @response [Audience]
@@ -122,14 +122,14 @@ export const operations = {
   'audiences.create': make('audiences', createJob),
   /** Reads an audience or lookalike. @response [Audience] */
   'audiences.get': get('audiences'),
-  /** Lists the account's audiences and lookalikes, one page at a time. @response Audience[] */
+  /** Lists the account's audiences and lookalikes, at most 100 on a page (default: 25). @response Audience[] */
   'audiences.list': list('audiences'),
   /** Deletes an audience. */
   'audiences.delete': remove('audiences'),
 
   /**
-   * Grows a lookalike from a completed audience, the seed, of at least 1,000 devices. The result is an audience, which is
-   * read as one, and must have at least 1,000 devices to be activated.
+   * Builds a lookalike from a seed: a completed audience with at least 1,000 devices. `config.target_size` is an integer
+   * from 1 to 4,000,000. The result is an audience, and needs at least 1,000 devices to be activated.
    *
    * @body LookalikeCreate
    * @response [Audience]
@@ -141,7 +141,7 @@ export const operations = {
    */
   'lookalikes.create': make('lookalikes', createJob),
   /**
-   * Cancels a running lookalike, which ends at 400. One that is being published completes at 104 instead.
+   * Cancels a running lookalike, which then ends at 400. A lookalike that is being published completes at 104 instead.
    *
    * @error 422
    */
@@ -164,10 +164,10 @@ export const operations = {
   'estimates.get': get('estimates'),
 
   /**
-   * Delivers an audience to a partner. The job ends at 104, 107 or a 4xx status. It is refused with 422 if the audience
-   * has fewer than 500 unique devices, a lookalike fewer than 1,000; if no credentials are available, neither in the body
-   * nor stored on the connection; if the body contains `partner_id`, `partner_name` or `pricing_model`; and if the pricing
-   * model is one for MAID or IP, and the audience has expired.
+   * Delivers an audience to a partner. The job ends at 104, 107 or a 4xx status. An audience needs at least 500 unique
+   * devices, a lookalike 1,000. The service refuses a smaller audience with 422. It also refuses a request without
+   * credentials, unless the connection has stored credentials. It refuses `partner_id`, `partner_name` and `pricing_model`
+   * in the body, and a pricing model for MAID or IP if the audience has expired.
    *
    * @body ActivationCreate
    * @response [Activation]
@@ -180,14 +180,15 @@ export const operations = {
   'activations.create': make('activations', createJob),
   /** Reads an activation. @response [Activation] */
   'activations.get': get('activations'),
-  /** Lists the account's activations, one page at a time. @response Activation[] */
+  /** Lists the account's activations, at most 100 on a page (default: 25). @response Activation[] */
   'activations.list': list('activations'),
   /** Deletes an activation. */
   'activations.delete': remove('activations'),
 
   /**
-   * Imports a cohort from an uploaded file, by its reference. The file itself can be sent as `multipart/form-data`, in the
-   * field `file`. The job ends at 4 Completed or 5 Not Available.
+   * Imports a cohort from an uploaded file of at most 1 GB. Claim the file's reference within 15 minutes of its
+   * reservation, or send the file in the `file` field of a `multipart/form-data` body. The job ends at 4 Completed or 5 Not
+   * Available.
    *
    * @body CohortCreate
    * @response [Cohort]
@@ -199,7 +200,7 @@ export const operations = {
   'cohorts.create': make('cohorts', createJob),
   /** Reads a cohort. @response [Cohort] */
   'cohorts.get': get('cohorts'),
-  /** Lists the account's cohorts, one page at a time. @response Cohort[] */
+  /** Lists the account's cohorts, at most 100 on a page (default: 25). @response Cohort[] */
   'cohorts.list': list('cohorts'),
   /** Deletes a cohort. */
   'cohorts.delete': remove('cohorts'),
@@ -214,13 +215,13 @@ export const operations = {
   'projects.create': make('projects', create),
   /** Reads a project. @response [Project] */
   'projects.get': get('projects'),
-  /** Lists the account's projects, one page at a time. @response Project[] */
+  /** Lists the account's projects, at most 100 on a page (default: 25). @response Project[] */
   'projects.list': list('projects'),
   /** Deletes a project. */
   'projects.delete': remove('projects'),
 
   /**
-   * Creates a schedule, which replays work. Its replays do not count in the build budget.
+   * Creates a schedule, which replays work. Its replays do not count against the build budget.
    *
    * @body ScheduleCreate
    * @response [Schedule]
@@ -229,14 +230,15 @@ export const operations = {
   'schedules.create': make('schedules', create),
   /** Reads a schedule. @response [Schedule] */
   'schedules.get': get('schedules'),
-  /** Lists the account's schedules, one page at a time. @response Schedule[] */
+  /** Lists the account's schedules, at most 100 on a page (default: 25). @response Schedule[] */
   'schedules.list': list('schedules'),
   /** Deletes a schedule. */
   'schedules.delete': remove('schedules'),
 
   /**
-   * Reserves an upload. Send the file to the presigned URL with PUT, and claim its reference with a create request,
-   * both within 15 minutes. Unclaimed uploads are deleted after 24 hours, which does not extend these 15 minutes.
+   * Reserves an upload of at most 1 GB for a cohort, or 50 MB for points of interest. Within 15 minutes, send the file to
+   * the presigned URL with PUT, and claim its reference with a create request. The service deletes unclaimed uploads after
+   * 24 hours, which does not extend the 15 minutes.
    *
    * @body UploadRequest
    * @response UploadReservation
@@ -245,16 +247,16 @@ export const operations = {
   'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', retry: 'always' }),
 
   /**
-   * Reads the webhook endpoints of the organization, newest first. They are registered and managed in the console only,
-   * which shows the signing secret once, at creation or rotation: no response of the API contains it.
+   * Lists the webhook endpoints of the organization, newest first. Only the console registers and changes endpoints. It
+   * shows a signing secret once, at creation or rotation. No response of the API contains it.
    *
    * @response WebhookEndpoint[]
    * @example client.webhooks.list()
    */
   'webhooks.list': request('GET', 'webhooks/index', documentedRead),
   /**
-   * Reads the usage report of a month. `build_budget` has the limits and live counts for hour and day, and
-   * `retry_after_seconds` if one is exhausted.
+   * Reads the usage report of a month, from 2020-01 to the current month. `build_budget` contains the limits and the live
+   * counts of builds for the hour and the day, and `retry_after_seconds` if a limit is exhausted.
    *
    * @response Usage
    * @error 422
@@ -262,15 +264,16 @@ export const operations = {
    */
   'usage.get': request('GET', 'usage', documentedRead),
   /**
-   * Lists a reference table, one page at a time.
+   * Lists a reference table, one page at a time. A page has at most 500 rows, which is the default. Pages of apps have no
+   * maximum, and 250 rows by default.
    *
    * @response object[]
    * @example client.reference.list('web', 'domains', { per_page: 2 })
    */
   'reference.list': request('GET', 'reference/{dataset}/{name}', read),
   /**
-   * Sends a message of JSON-RPC 2.0 to the endpoint of the Model Context Protocol, without the envelope. It proxies
-   * requests to the API, which count in the buckets `read` and `write`, too. The token needs the scope `mcp`.
+   * Sends a JSON-RPC 2.0 message, without the envelope, to the endpoint of the Model Context Protocol. The requests that the
+   * endpoint proxies to the API also count against the `read` and `write` buckets. The token needs the `mcp` scope.
    *
    * @body JsonRpcMessage
    * @example client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
@@ -310,7 +313,7 @@ export type PathParams = Readonly<Record<string, string | number>>;
 export interface OperationOverride {
   /** HTTP method to send instead. */
   readonly method?: Method | undefined;
-  /** Path below the base URL; `{name}` marks a parameter. Parameters not in it must be sent by `query` or `body`. */
+  /** Path below the base URL; `{name}` marks a parameter. Send other parameters with `query` or `body`. */
   readonly path?: string | undefined;
   /** Rate bucket that the service counts the request in. */
   readonly bucket?: Bucket | undefined;
@@ -323,8 +326,8 @@ export interface OperationOverride {
   /** Returns the JSON body to send. Receives the body that the client would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
   /**
-   * Returns the `data` that the SDK expects, or its promise; receives the `data` of the response and its envelope. Or
-   * where it is, as a path from the envelope: `data.item`.
+   * Path of the data in the envelope, such as `data.item`. Or a function that receives the `data` of the response and the
+   * envelope, and returns the `data` that the client expects, or its promise.
    */
   readonly data?: string | ((data: unknown, envelope: unknown) => unknown) | undefined;
 }

@@ -38,7 +38,7 @@ const MAX_LISTED_NAMES = 11;
 /** Minimum letters of a name that is the end of the right one, such as `retries` of `maxRetries`. */
 const MIN_PART_LETTERS = 5;
 
-/** Names that other packages use for the option `token`, without case and separators. */
+/** Names that other packages use for the `token` option, without case and separators. */
 const TOKEN_NAMES = /^(?:apikey|apitoken|accesstoken|authtoken|bearer|bearertoken)$/;
 
 /** Returns the error message for an option that does not exist. */

@@ -47,7 +47,7 @@ export function parseSignatureHeader(header: string): SignatureHeader {
 
 /** Returns the HMAC-SHA256 of `<t>.<raw body>` in lower-case hexadecimal digits. */
 export async function hmac(timestamp: number, body: Uint8Array, secret: string): Promise<string> {
-  // WebCrypto signs in another thread, which takes many times as long as the signature of a delivery.
+  // WebCrypto signs in another thread, which takes many times as long as signing the delivery.
   const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
   if (nodeCrypto) return nodeCrypto.createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

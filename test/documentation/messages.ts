@@ -86,7 +86,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   '`…` is not an option of …': () => new AudienceClient({ baseUrl: BASE_URL, token: 't', ...{ retries: 3 } }),
 
   'failed: 401 … The token is missing, invalid, expired or revoked': () => start({}, { token: 't' }).client.usage.get(),
-  'A new token was refused as well': () => {
+  'The service also refused a new token': () => {
     const { sandbox } = start();
     sandbox.faults.add({ on: 'usage.get', status: 401 });
     const token = loginToken(CREDENTIALS, { store: memoryTokenStore() });
@@ -115,7 +115,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     await client.close();
     return client.usage.get();
   },
-  'had no complete response after … ms (`timeout`)': () =>
+  'received no complete response within … ms (`timeout`)': () =>
     start({ faults: [{ on: 'usage.get', delay: 60_000 }] }, { timeout: 10 }).client.usage.get(),
   'The limit of … active API tokens is reached': async () => {
     const { account, sandbox } = start();
@@ -159,7 +159,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     return client.audiences.wait(await client.audiences.create(BODY), { timeout: 20 });
   },
   'cannot be completed as defined (status 107 …)': () => build(107),
-  'failed (status 4… …). It can safely be created again under a new idempotency key': () => build(405),
+  'failed (status 4… …). You can safely create it again with a new idempotency key': () => build(405),
   'To try again, upload the file again': async () => {
     const { client } = start({ jobs: { duration: 0, outcome: 405 } });
     return client.cohorts.import(new Blob(['a@example.com\n']), { name: 'Customers' });

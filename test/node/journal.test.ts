@@ -440,7 +440,7 @@ describe('a refusal', () => {
       const journal = await bench.open(client);
       const error = await failureOf(journal.create(client.audiences, 'north', NORTH));
       expect(error).toMatchObject({ outcome: 'unknown', status });
-      expect(String(error)).toContain('Create it again with this journal, within 23 hours of then.');
+      expect(String(error)).toContain('Create it again with this journal, within 23 hours of that time.');
       await journal.close();
       bench.sandbox.faults.clear();
     }

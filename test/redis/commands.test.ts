@@ -12,6 +12,6 @@ it('the type of a Redis client accepts clients of both packages without an adapt
 it('redisLimiter refuses the promise of a client, which JavaScript allows', () => {
   const connecting: unknown = Promise.resolve(createClient());
   expect(() => Reflect.apply(redisLimiter, undefined, [connecting])).toThrow(
-    expect.objectContaining({ advice: 'This is a promise of a client: await it.' }),
+    expect.objectContaining({ advice: 'You passed a promise: await the client first.' }),
   );
 });

@@ -26,7 +26,7 @@ describe('the error of an upload', () => {
 
   it.each([
     [403, 'unusable', 'The slot can no longer be used'],
-    [400, 'unknown', 'Whether the slot can still be used is unknown'],
+    [400, 'unknown', 'The slot might no longer be usable'],
   ])(
     'the error of an upload after a %i says that the slot is %s, and another reservation succeeds',
     async (status, slot, text) => {

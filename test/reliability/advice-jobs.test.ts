@@ -9,8 +9,8 @@ const data = new TextEncoder().encode('email\nann@example.com\n');
 
 describe('the error of a job that ended without success', () => {
   it.each([
-    [107, 'change the definition and create it again under a new idempotency key'],
-    [401, 'created again under a new idempotency key'],
+    [107, 'change the definition and create it again with a new idempotency key'],
+    [401, 'create it again with a new idempotency key'],
   ])(
     'the error of a job that ended at %i says that a new attempt needs a new key: the old key returns the same one, a new key builds another',
     async (status, advice) => {
@@ -21,7 +21,7 @@ describe('the error of a job that ended without success', () => {
       const error = await failureOf(build('k'));
       if (!JobError.isInstance(error)) throw error;
       expect(error.advice).toContain(advice);
-      expect(error.advice).toContain('for 24 hours, the old key returns this resource');
+      expect(error.advice).toContain('For 24 hours, the old key returns this resource');
       expect(await failureOf(build('k'))).toMatchObject({ name: error.name, id: error.id });
       const { id } = await build('k2');
       expect(id).not.toBe(error.id);
@@ -36,7 +36,7 @@ describe('the error of a job that ended without success', () => {
     const body = { name: 'Customers', upload_reference: reference };
     const error = await failureOf(client.cohorts.createAndWait(body, { idempotencyKey: 'k' }));
     if (!JobError.isInstance(error)) throw error;
-    expect(error.advice).toContain('upload the file again and create it under a new idempotency key');
+    expect(error.advice).toContain('upload the file again and create it with a new idempotency key');
     expect(await failureOf(client.cohorts.create(body, { idempotencyKey: 'k2' }))).toMatchObject({
       errors: { upload_reference: [expect.any(String)] },
     });

@@ -48,7 +48,7 @@ describe('the error of a response', () => {
     };
     const error = await failureOf(connect({ token, fetch: withoutAccept }).webhooks.list());
     expect(String(error)).toContain(
-      'A proxy may have removed the header `Accept: application/json`: configure the proxy to keep it.',
+      'A proxy may have removed the `Accept: application/json` header: configure the proxy to keep it.',
     );
     expect(await connect({ token }).webhooks.list()).toEqual([]);
   });

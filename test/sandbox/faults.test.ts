@@ -177,15 +177,15 @@ describe('a fault rule', () => {
   it.each<[FaultRule, string]>([
     [{}, 'must have at least one of'],
     [{ status: 200 }, '`status` must be an error status'],
-    [{ status: 500, cut: 'after' }, 'exclude each other'],
+    [{ status: 500, cut: 'after' }, 'set only one of'],
     [{ rate: 2, status: 500 }, '`rate` must be a number from 0 to 1'],
     [{ retryAfter: 1, cut: 'after' }, '`retryAfter` requires `status`'],
-    [{ delay: -1 }, '`delay` must be a number from 0'],
-    [{ delay: 2 ** 31 }, '`delay` must be a number from 0'],
-    [{ inFlight: -1 }, '`inFlight` must be a number from 0'],
+    [{ delay: -1 }, '`delay` must be a number from 0 to 2147483647'],
+    [{ delay: 2 ** 31 }, '`delay` must be a number from 0 to 2147483647'],
+    [{ inFlight: -1 }, '`inFlight` must be a number from 0 to 2147483647'],
     [{ inFlight: 5, status: 500 }, 'without `status`'],
     [{ inFlight: 5, cut: 'before' }, 'without `status`'],
-    [{ times: -1, status: 500 }, '`times` must be a number from 0'],
+    [{ times: -1, status: 500 }, '`times` must be a number of 0 or more'],
     [{ on: 'audience.create', status: 500 }, '`on` must be an operation, a path'],
   ])('the rule %j is refused', (rule, message) => {
     expect(() => createSandbox({ faults: [rule] })).toThrow(message);

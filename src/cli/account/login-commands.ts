@@ -61,7 +61,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     const issued = await issueToken(context, { baseUrl, credentials, contract });
     await file.save(issued).catch((error: unknown) => {
       const advice =
-        "The token was issued, but could not be stored. It counts as one of the account's ten tokens until you run `tokens revoke`.";
+        "The service issued a token, but the command could not store it. It counts as one of the account's ten tokens until you run `tokens revoke`.";
       throw new CommandError(`${messageOf(error)} ${advice}`, { code: 'profile-unwritable', cause: error });
     });
     return issued;

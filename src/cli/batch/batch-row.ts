@@ -58,7 +58,7 @@ export interface RowOptions extends RowGoal {
 
 /** What a row uses of the other rows. */
 interface RowTurns {
-  /** Sends a create when its turn comes. */
+  /** Sends a create request when its turn comes. */
   readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
   readonly downloads: Mutex;
   readonly change: (fields: Partial<RowView>) => void;
@@ -119,7 +119,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   const { change } = turns;
   const parts = partsOf(key);
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
-  // For what the journal has, these compare the row with it, and send nothing.
+  // If the journal already contains the request, these compare the row with it, and send nothing.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
     const fields = { name, ...(project_id !== undefined && { project_id }) };

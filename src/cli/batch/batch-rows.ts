@@ -9,9 +9,9 @@ import { type Located, parseCsvRows } from './csv-rows.ts';
 export interface BatchRow {
   /** Identifies the row for as long as its journal is kept, and names its folder. */
   readonly key: string;
-  /** Body of the create. */
+  /** Body of the create request. */
   readonly body: AudienceCreate;
-  /** File that is imported first, as the cohort of the audience. */
+  /** File to import first, as the cohort of the audience. */
   readonly file?: string;
 }
 

@@ -64,7 +64,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
     const enqueue = async (part: string, send: () => Promise<number>): Promise<number> => {
       const isActivation = part === parts.at(-1);
       if (!isActivation) await firstReads;
-      // What is in doubt goes first, because keys expire; then activations; in each group, the first row first.
+      // Requests with an unknown outcome go first, because their keys expire. Activations go next.
       return add([isInDoubt(part) ? 0 : 1, isActivation ? 0 : 1, at], send);
     };
     try {

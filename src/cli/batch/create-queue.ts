@@ -43,13 +43,13 @@ export const NOT_BEGUN = new Error('No more create requests are sent.');
 /** Number of successive failures that count as an outage of the service, and not as faults of the rows. */
 const OUTAGE_CREATES = 3;
 
-/** Bounds of the time between two probes of an outage. */
+/** Minimum and maximum time between two probes of an outage, in milliseconds. */
 const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 
 /** Time to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Errors with which the service responds to the body of a create. */
+/** Errors with which the service responds to the body of a create request. */
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
 /** Errors that a row or an outage of the service may cause. */

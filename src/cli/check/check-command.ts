@@ -45,7 +45,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (stopped) return stopped.exitCode;
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of unchecked) output.log('warning', `An earlier check confirmed ${id}. This check could not check it.`);
-  // A difference that the file already adapts is no news. A call that cannot work always is.
+  // Report a difference unless the file already adapts the client to it. Always report a call that cannot work.
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;

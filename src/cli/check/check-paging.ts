@@ -101,7 +101,7 @@ export async function checkPaging(session: Session): Promise<void> {
     // The rows that follow are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
-    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'A larger page is refused.');
+    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'The service refuses a larger page.');
     const { rows } = await readPage({ [paging.size]: asked, [paging.param]: positionAfter(paging, page) });
     if (length > 0 && hasOthers(rows, page.rows))
       return noteMax(length, 'A page has fewer rows than requested, and more follow.');

@@ -30,7 +30,7 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
     ...(overridesOf(findings) ? [`the code in ${overridesPath(file)}`] : []),
   ];
   const subject = needs > 0 ? 'The checked calls work' : 'The client works';
-  return `${subject} here${means.length > 0 ? ` with ${means.join(' and ')}` : ', and something differs'}.${open}`;
+  return `${subject} here${means.length > 0 ? ` with ${means.join(' and ')}` : ', with differences'}.${open}`;
 }
 
 /** Returns the report as lines of text: its meaning, the differences, the next steps, and how much was checked. */

@@ -140,7 +140,7 @@ class ProjectFlow {
     const { status, body } = reply;
     await this.#adopt(reply);
     const isStated = readConflict(String(Object(body).message ?? '')) === 'other-body';
-    const reading = isStated ? ', which says so' : ', which could be about a create request in flight';
+    const reading = isStated ? ', which says so' : ', but its message might mean a create request in flight';
     const text = `The same key and body return the same resource. Another body gets ${status || 'no response'}`;
     const isConfirmed = status === 409 || status === 0 || status >= 500;
     findings.set(finding, isConfirmed ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);

@@ -33,7 +33,7 @@ export async function readData(data: string, input: Input, flag = '--data'): Pro
   if (/^@?-$/.test(data)) {
     const text = await readStdin(input);
     if (text.trim() !== '') return parseJsonText(text, 'Standard input');
-    throw usageError('Standard input is empty. Say what to send: by flags, by --data, or by a pipe.');
+    throw usageError('Standard input is empty. Pass the fields as flags, with --data, or through a pipe.');
   }
   return data.startsWith('@') ? readJsonFile(data.slice(1), input) : parseJsonText(data, flag);
 }
@@ -86,8 +86,7 @@ export async function readBody(
     },
     { ...base },
   );
-  if (Object.keys(body).length === 0)
-    throw usageError('Say what to create: by flags, by --data, or on standard input.');
+  if (Object.keys(body).length === 0) throw usageError('Pass the fields as flags, with --data, or on standard input.');
   return body;
 }
 

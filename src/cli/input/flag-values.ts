@@ -32,13 +32,13 @@ export function requestTimeLimit(text: string): number {
   );
 }
 
-/** Parses an integer from `min`. */
+/** Parses an integer of `min` or more. */
 export const integerFrom =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? `an integer from ${min}` : `an integer from ${min} to ${max}`;
+    const range = max === Number.MAX_SAFE_INTEGER ? `an integer of ${min} or more` : `an integer from ${min} to ${max}`;
     throw new InvalidArgumentError(`It must be ${range}.`);
   };
 
@@ -48,10 +48,10 @@ export function idempotencyKey(text: string): string {
   throw new InvalidArgumentError('It must be 1 to 255 characters of ASCII, without spaces at its ends.');
 }
 
-/** Parses a number from 0. */
+/** Parses a number of 0 or more. */
 export function nonNegative(text: string): number {
   if (text.trim() !== '' && Number(text) >= 0) return Number(text);
-  throw new InvalidArgumentError('It must be a number from 0.');
+  throw new InvalidArgumentError('It must be a number of 0 or more.');
 }
 
 /** Parses a list separated by commas. */

@@ -107,7 +107,7 @@ const READ_TIMEOUT_MS = { all: DEFAULTS.timeout, each: 1_000 } as const;
 
 /** Returns the error of a job that has been read once, and has not ended. */
 const stillRunning = ({ kind, id }: WaitTarget, resource: JobResource): WaitTimeoutError =>
-  new WaitTimeoutError(`The ${kind} ${id} has not ended.`, { kind, id, resource });
+  new WaitTimeoutError(`The job of ${kind} ${id} has not ended.`, { kind, id, resource });
 
 /**
  * Announces after a while which jobs have not been read, and the end of the wait for them. Returns a function that

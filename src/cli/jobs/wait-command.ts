@@ -22,7 +22,7 @@ const FIELDS = { kind: '', id: 0, phase: '', status: null, name: null, resource:
 /** `wait`: waits for any number of jobs, and prints how each has ended. */
 export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
   const { output } = context;
-  if (flags.any && flags.failFast) throw usageError('--any and --fail-fast exclude each other.');
+  if (flags.any && flags.failFast) throw usageError('Pass either --any or --fail-fast.');
   const targets = await readTargets(args, flags.kind, context);
   if (targets.length === 0) {
     output.log('info', 'No jobs to wait for: standard input is empty.');

@@ -73,7 +73,7 @@ async function createFrom(
 
 /** Returns the error of an import whose key an earlier import has used. */
 function importedBefore(cause: ConflictError, idempotencyKey: string): CommandError {
-  const message = `An earlier import under the key "${idempotencyKey}" has probably created the cohort: look for it with \`${NAME} cohorts list\` before you use another key.`;
+  const message = `An earlier import with the key "${idempotencyKey}" has probably created the cohort: look for it with \`${NAME} cohorts list\` before you use another key.`;
   const isUnknown = cause.outcome === 'unknown';
   return new CommandError(message, {
     code: 'imported-before',

@@ -18,7 +18,7 @@ const SIGN_IN_AGAIN = `Sign in again with \`${NAME} login --oauth\`.`;
 /** Messages that replace the client's messages about its options and functions. For other codes, the command prints the client's message. */
 const TEXTS: Texts = {
   'attempt-timeout': ({ operation }) =>
-    `${operation} had no complete response within the time of an attempt (--request-timeout; default: 30s).`,
+    `${operation} received no complete response within the time of an attempt (--request-timeout; default: 30s).`,
   'idle-timeout': ({ operation }) => `${operation} transferred no byte for 30 s.`,
   'sign-in-timeout': () => `Nobody has signed in within five minutes. ${SIGN_IN_AGAIN}`,
   'response-too-large': ({ operation }) => `${operation} got a response that is too large.`,
@@ -94,10 +94,10 @@ const ADVICE: Texts = {
   'not-an-envelope': ({ advice, status }) =>
     status >= 400 ? 'Something other than the service refused the request: check --base-url and the proxy.' : advice,
   'not-acceptable': () =>
-    'A proxy may have removed the header `Accept: application/json`: configure the proxy to keep it.',
+    'A proxy may have removed the `Accept: application/json` header: configure the proxy to keep it.',
   'validation-failed': () => '',
   'build-budget-exhausted': () => 'Wait, or ask the operator of the service for a larger budget.',
-  'job-failed': ({ advice }, isRow) => (isRow ? 'It can safely be created again, with --retry-failed.' : advice),
+  'job-failed': ({ advice }, isRow) => (isRow ? 'You can safely create it again with --retry-failed.' : advice),
   'job-needs-info': ({ advice }, isRow) =>
     isRow ? 'The console shows the reason: change the definition and create it again, with --retry-failed.' : advice,
   'results-not-ready': ({ id }) => `Wait for it with \`${NAME} wait activation:${id}\`.`,

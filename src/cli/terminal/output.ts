@@ -127,7 +127,7 @@ export class Output {
   }
 
   /**
-   * Prints a line of data. Resolves when the stream has taken it, so that a slow reader slows the command. If the
+   * Prints a line of data. Resolves when the stream has accepted it, so that a slow reader slows the command. If the
    * stream cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create
    * request is lost.
    */

@@ -5,7 +5,7 @@ import type { CallAdditions, CallHooks, EndEvent, RequestEvent, ResponseEvent, R
 import type { Settings } from './request-options.ts';
 import { type Fetch, wrappedFetch } from './send.ts';
 
-/** Work that the hook `around` runs. */
+/** Work that the `around` hook runs. */
 interface ObservedWork<R> {
   readonly signal: AbortSignal;
   readonly work: () => Promise<R>;
@@ -141,5 +141,5 @@ export function logRetry(
   error: Error,
 ): void {
   const ms = Math.round(wait);
-  logger.info(`${operation} is retried in ${ms} ms: ${error.message}`, { operation, attempt, wait: ms });
+  logger.info(`The client retries ${operation} in ${ms} ms: ${error.message}`, { operation, attempt, wait: ms });
 }

@@ -76,7 +76,7 @@ export class CallRecord {
   retryWait: Waiting | undefined;
   /** The error that the call has ended with. */
   error: unknown;
-  /** True if the hook `shouldRetry` refused a retry that the operation allows. */
+  /** True if the `shouldRetry` hook refused a retry that the operation allows. */
   retryRefused = false;
   #id: string | undefined;
 
@@ -100,7 +100,7 @@ export class CallRecord {
     return this.#id;
   }
 
-  /** Headers of this call alone, from its options and from the hook `around`. */
+  /** Headers of this call alone, from its options and from the `around` hook. */
   get headers(): Readonly<Record<string, string>> | undefined {
     return this.observer ? { ...this.options.headers, ...this.observer.headers } : this.options.headers;
   }

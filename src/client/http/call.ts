@@ -201,7 +201,7 @@ function retryLimits({ operation, options, settings, state, deadlineAt, history 
   };
 }
 
-const RETRY_REFUSED = 'The hook `shouldRetry` prevented a retry.';
+const RETRY_REFUSED = 'The `shouldRetry` hook prevented a retry.';
 
 /** Advice if a create request may have taken effect, and the service is about to forget its key. */
 const KEY_TOO_OLD =

@@ -42,7 +42,7 @@ export interface CreateOptions extends RequestOptions {
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * How to handle a 409: `wait` up to a minute for the response of the create request in flight under the same key, or
+   * How to handle a 409: `wait` up to a minute for the response of the create request in flight with the same key, or
    * `throw` a `ConflictError`. After an earlier attempt of this call that may have arrived, the call always waits. A
    * 409 to your own `idempotencyKey` that names another body is thrown.
    *

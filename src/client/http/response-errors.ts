@@ -203,7 +203,7 @@ function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiE
     case 404:
       return new NotFoundError(text, { ...details, advice: notFoundAdvice(call.operation) });
     case 406: {
-      const advice = 'A proxy may have removed the header `Accept: application/json`: configure the proxy to keep it.';
+      const advice = 'A proxy may have removed the `Accept: application/json` header: configure the proxy to keep it.';
       return new NotAcceptableError(text, { ...details, advice });
     }
     case 409:
@@ -228,7 +228,11 @@ function authenticationError(text: string, details: ApiErrorDetails, call: CallI
   if (call.history?.rejectedToken !== undefined) {
     const advice =
       'It may be of the wrong kind (`apiToken`, `mcpToken`), another login may have ended it, or a proxy may remove it.';
-    return new AuthenticationError(`${text} A new token was refused as well.`, { ...details, reason: 'token', advice });
+    return new AuthenticationError(`${text} The service also refused a new token.`, {
+      ...details,
+      reason: 'token',
+      advice,
+    });
   }
   const advice =
     token === 'mcp'
@@ -258,7 +262,7 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
   }
   const limit = runtimeLimit(reason);
   if (limit !== undefined) {
-    const message = `${call.operation.name} had no complete response within the \`${limit}\` of the runtime.`;
+    const message = `${call.operation.name} received no complete response within the \`${limit}\` of the runtime.`;
     const details = { operation: call.operation.name, attempts: call.attempts, cause, advice: limitAdvice(limit) };
     const error = new TimeoutError(message, { code: 'attempt-timeout', ...details });
     return new AttemptFailure({ kind: 'lost' }, error);
@@ -276,7 +280,7 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
 
 /** Returns the failure of an attempt that exceeded `timeout`; with a timeout of 0 nothing is sent. */
 export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure {
-  const message = `${call.operation.name} had no complete response after ${timeout} ms (\`timeout\`).`;
+  const message = `${call.operation.name} received no complete response within ${timeout} ms (\`timeout\`).`;
   const error = new TimeoutError(message, {
     code: 'attempt-timeout',
     operation: call.operation.name,

@@ -149,7 +149,7 @@ export interface Retry {
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
 }
 
-/** Maximum time to wait for the response of a create request in flight under the same key. */
+/** Maximum time to wait for the response of a create request in flight with the same key. */
 const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);

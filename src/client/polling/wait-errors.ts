@@ -110,7 +110,8 @@ export function timeoutError(
  * End of the advice to try again: repeating a create request with its key replays the response that names the failed
  * resource.
  */
-const NEW_BUILD = 'under a new idempotency key, as a new build: for 24 hours, the old key returns this resource.';
+const NEW_BUILD =
+  'with a new idempotency key, which starts a new build. For 24 hours, the old key returns this resource.';
 
 /** Creates the error for a job that did not complete. */
 export function jobError(
@@ -129,7 +130,7 @@ export function jobError(
   if (state === 'cancelled') return new JobCancelledError(`${name} was cancelled ${status}.`, details);
   const advice =
     kind === 'cohort'
-      ? 'To try again, upload the file again and create it under a new idempotency key: an upload can be claimed only once.'
-      : `It can safely be created again ${NEW_BUILD}`;
+      ? 'To try again, upload the file again and create it with a new idempotency key: an upload can be claimed only once.'
+      : `You can safely create it again ${NEW_BUILD}`;
   return new JobFailedError(`${name} failed ${status}.`, { ...details, advice });
 }

@@ -33,7 +33,7 @@ export interface WaitOptions<T> {
   readonly signal?: AbortSignal | undefined;
   /**
    * Called with the first known state, and after each change of the status or of `updated_at`. If it throws, the error
-   * is logged and the wait continues. The hook `onWait` observes each poll.
+   * is logged and the wait continues. The `onWait` hook observes each poll.
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**

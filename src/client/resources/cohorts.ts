@@ -70,7 +70,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
    * With an `idempotencyKey`, you can repeat an import: a second import with the same key uploads the file again, but
    * creates no second cohort. Its claim has another reference, so it fails with a `ConflictError` if an earlier one may
    * have created the cohort; `onConflict` is 'throw' by default. To continue without another upload, save the reference
-   * in `onUploaded` and call `create` under the same key.
+   * in `onUploaded` and call `create` with the same key.
    *
    * @example const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of
    * an input const cohort = await client.cohorts.import(file, { name: 'Customers' }, { onProgress: ({ loaded, total })
@@ -119,7 +119,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
 
 /** Advice after a 409 of the claim under a key of the caller's own. */
 const IMPORTED_BEFORE =
-  'An earlier import under this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
+  'An earlier import with this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
 
 /**
  * Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it or an

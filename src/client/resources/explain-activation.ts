@@ -64,7 +64,7 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
   const deletedAt = keysDeletedAt(audience);
   if (deletedAt === undefined || now < deletedAt) return undefined;
   const days = `${MAPPING_KEY_RETENTION_DAYS} days after the latest dataset end date`;
-  const message = `Mapping keys are kept until ${days} (assumed: by UTC days, not for lookalikes): ${KEYED_IDENTIFIERS.join(' and ')} cannot be delivered any more.`;
+  const message = `The service keeps mapping keys until ${days} (assumed: UTC days, not for lookalikes), so ${KEYED_IDENTIFIERS.join(' and ')} cannot be delivered any more.`;
   return { blocked: KEYED_IDENTIFIERS, message };
 }
 

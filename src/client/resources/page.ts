@@ -20,7 +20,11 @@ import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startB
 export interface ListParams {
   /** First page to fetch. @default 1 */
   readonly page?: number | undefined;
-  /** Rows per page. @default the service's cap */
+  /**
+   * Rows per page, at most 100. A page of a reference table has at most 500 rows, a page of apps any number.
+   *
+   * @default 100 rows; reference tables: 500 rows; apps: 250 rows
+   */
   readonly per_page?: number | undefined;
 }
 
@@ -61,7 +65,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
    * @example
    * const newest = await client.audiences.list().toArray({ limit: 250 });
    *
-   * @throws ConfigurationError if `limit` is not an integer from 0
+   * @throws ConfigurationError if `limit` is not an integer of 0 or more
    */
   async toArray(options: { readonly limit?: number | undefined } = {}): Promise<T[]> {
     const { limit = Number.POSITIVE_INFINITY } = Object(options);
@@ -69,7 +73,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
       checkOptionNames(options, '`toArray`', ['limit']);
       check(
         typeof limit === 'number' && limit >= 0 && !(limit % 1 > 0),
-        '`limit` of `toArray` must be an integer from 0.',
+        '`limit` of `toArray` must be an integer of 0 or more.',
       );
     } catch (error) {
       // The first page has been requested already.
@@ -303,8 +307,8 @@ class ListPage<T> implements Page<T> {
 function pageErrors({ page, per_page }: PageQuery, cap: number, start: PageStart): Record<string, string[]> {
   const isWrong = (value: number, max: number): boolean => !Number.isInteger(value) || value < 1 || value > max;
   return {
-    ...(isWrong(page, Number.MAX_SAFE_INTEGER) && { page: ['must be an integer from 1.'] }),
-    ...(start === undefined && page > 1 && { page: ['must be 1: the service pages by a cursor.'] }),
+    ...(isWrong(page, Number.MAX_SAFE_INTEGER) && { page: ['must be an integer of 1 or more.'] }),
+    ...(start === undefined && page > 1 && { page: ['must be 1, because the service pages with a cursor.'] }),
     ...(isWrong(per_page, cap) && { per_page: [`must be an integer from 1 to ${cap}.`] }),
   };
 }

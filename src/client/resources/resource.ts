@@ -54,9 +54,9 @@ export interface CreateAndWaitOptions<T> extends Omit<CreateOptions, 'timeout'> 
   readonly onCreated?: ((resource: T) => void) | undefined;
   /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
   readonly wait?: WaitOptions<T> | undefined;
-  /** `timeout`: milliseconds for one attempt of the create. */
+  /** `timeout`: milliseconds for one attempt of the create request. */
   readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
-  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create. */
+  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create request. */
   readonly timeout?: undefined;
 }
 
@@ -77,7 +77,8 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /**
-   * Creates a resource. The request carries an idempotency key, so that retries create nothing twice.
+   * Creates a resource. The request contains an idempotency key, so that retries create nothing twice. All resources but
+   * projects and schedules use one build of the organization's budget (by default 60 an hour, 300 a day).
    *
    * The service returns 422 if the body breaks its limits (specification, "Rules known for creates"):
    *

@@ -60,6 +60,6 @@ export function decodeWith<T>(schema: StandardSchema<T>): Decode<T> {
       const field = (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
       return field ? `${field}: ${message}` : message;
     });
-    throw context.fail(`\`data\` does not fit the schema: ${problems.join('; ')}`);
+    throw context.fail(`\`data\` does not match the schema: ${problems.join('; ')}`);
   };
 }

@@ -74,7 +74,7 @@ export class UploadSource {
     if (actual === undefined) throw invalid('size', 'must be set for a stream: its length in bytes.');
     if (size !== undefined && size !== actual)
       throw invalid('size', `is ${size}, but the data has ${actual} bytes. Omit this option.`);
-    if (actual === 0) throw invalid(isStream(data) ? 'size' : 'data', 'is empty: nothing would be imported from it.');
+    if (actual === 0) throw invalid(isStream(data) ? 'size' : 'data', 'is empty: the service would import nothing.');
     this.size = actual;
     this.#data = data;
     this.#redactor = redactor;

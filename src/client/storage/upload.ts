@@ -137,7 +137,7 @@ function isRedirectError(error: unknown, depth = 0): boolean {
 const ADVICE: Readonly<Record<SlotState, string>> = {
   usable: 'The slot can still be used: uploading again is safe.',
   unusable: 'The slot can no longer be used: reserve another slot and upload again.',
-  unknown: 'Whether the slot can still be used is unknown: reserve another slot and upload again.',
+  unknown: 'The slot might no longer be usable: reserve another slot and upload again.',
 };
 
 /** Statuses of an expired, used or unknown slot. */

@@ -111,7 +111,7 @@ export function createCompany({ state, limits }: Service, input: NewCompany): Co
 
 function checkBudget(buildsPerHour: number, buildsPerDay: number): void {
   for (const [name, limit] of Object.entries({ buildsPerHour, buildsPerDay }))
-    if (!(limit >= 0)) throw new Error(`\`${name}\` must be a number from 0, not ${limit}.`);
+    if (!(limit >= 0)) throw new Error(`\`${name}\` must be a number of 0 or more, not ${limit}.`);
 }
 
 function checkPassword(password: string): void {

@@ -27,7 +27,7 @@ export interface SandboxAdmin {
    * Moves the clock forward by milliseconds, whatever its mode. Everything due runs in order, and webhook deliveries are
    * awaited: a webhook receiver that awaits this causes a deadlock.
    *
-   * @throws if `ms` is not a number from 0, or leads to the year 9000 or later
+   * @throws if `ms` is not a number of 0 or more, or leads to the year 9000 or later
    */
   advance(ms: number): Promise<void>;
   /** Changes the mode of the clock: `'manual'` pauses it, `'real'` continues at its current time. */

@@ -10,7 +10,7 @@ import type { Advance } from './history.ts';
 /** The objects that an action works with. */
 export interface Subject {
   readonly sandbox: SandboxAdmin;
-  /** The account that the field `account` names; by default the first one. */
+  /** The account that the `account` field names; by default the first one. */
   readonly account: SandboxAccount;
   /** The state when the recording began. */
   readonly state: SandboxState;

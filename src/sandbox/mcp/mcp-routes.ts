@@ -10,7 +10,7 @@ import { findToken } from '../tokens.ts';
 import type { CallOperation, McpRequest } from './mcp-server.ts';
 
 /**
- * Middleware of the MCP endpoint: responds with 401, with 403 to a token without the scope `mcp`, with 406 or with 429
+ * Middleware of the MCP endpoint: responds with 401, with 403 to a token without the `mcp` scope, with 406 or with 429
  * (specification, "OAuth 2.1", rule 1, and "Errors").
  */
 const requireMcpToken =

@@ -66,7 +66,7 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
       const form = await readForm(context);
       const client = authenticate(context, form);
       const token = form.get('token');
-      if (!token) throw new OAuthRequestError('invalid_request', 'The parameter `token` is required (RFC 7009, 2.1).');
+      if (!token) throw new OAuthRequestError('invalid_request', 'The `token` parameter is required (RFC 7009, 2.1).');
       revokeOAuthToken(service, client, token);
       return new Response(null, { status: 200 });
     }),

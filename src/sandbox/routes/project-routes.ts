@@ -64,7 +64,7 @@ function readSource(body: JsonObject, account: AccountRecord, errors: FieldError
 }
 
 /**
- * Starts a build of a schedule, and schedules the next one. These builds do not count in the build budget
+ * Starts a build of a schedule, and schedules the next one. These builds do not count against the build budget
  * (specification, "Build budget").
  */
 export function replay(service: Service, task: ReplayTask): void {

@@ -70,7 +70,7 @@ describe('an import under a key', () => {
     const { code, out, err } = await scene.run(args);
     expect({ code, out }).toEqual({ code: EXIT.refused, out: '' });
     expect(err).toContain(
-      'error: An earlier import under the key "order-4711" has probably created the cohort: look for it with `audience-activation cohorts list` before you use another key.\n',
+      'error: An earlier import with the key "order-4711" has probably created the cohort: look for it with `audience-activation cohorts list` before you use another key.\n',
     );
     expect(err).not.toMatch(/To continue|upload-reference|To repeat it/);
     expect(await scene.json(['cohorts', 'list'])).toMatchObject([{ id: cohort?.id }]);
@@ -86,7 +86,7 @@ describe('an import under a key', () => {
     expect(await scene.run(args)).toMatchObject({
       code: EXIT.outcomeUnknown,
       err: expect.stringContaining(
-        'error: An earlier import under the key "order-4711" has probably created the cohort: ',
+        'error: An earlier import with the key "order-4711" has probably created the cohort: ',
       ),
     });
     scene.sandbox.faults.clear();

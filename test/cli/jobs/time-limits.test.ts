@@ -18,7 +18,7 @@ describe('--request-timeout and --deadline', () => {
     const { code, err } = await run(args, { env: await silentServer() });
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'error: usage.get had no complete response within the time of an attempt (--request-timeout; default: 30s).\n',
+      err: 'error: usage.get received no complete response within the time of an attempt (--request-timeout; default: 30s).\n',
     });
   });
 

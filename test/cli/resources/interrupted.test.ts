@@ -34,7 +34,7 @@ describe('an interrupted create', () => {
     });
     const env = { AUDIENCE_BASE_URL: status === 0 ? 'http://127.0.0.1:4' : url };
     const running = start([...CREATE, '--verbose', '--max-retries', '50'], { env });
-    await running.shows('err', 'is retried in');
+    await running.shows('err', 'The client retries');
     running.interrupt();
     const { code, err } = await running.ended;
     expect(code).toBe(130);

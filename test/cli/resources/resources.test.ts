@@ -96,18 +96,18 @@ describe('create', () => {
   });
 
   it.each([
-    [['audiences', 'create'], 'Standard input is empty. Say what to send: by flags, by --data, or by a pipe.'],
+    [['audiences', 'create'], 'Standard input is empty. Pass the fields as flags, with --data, or through a pipe.'],
     [['explain', '4', '--identifier', 'foo'], 'Allowed choices are MAID, IP, EID, SCID, HEM.'],
     [['help', 'nosuch'], "unknown command 'nosuch'"],
     [['audiences', 'get', 'cohort:4'], 'An id must be a number, not "cohort:4".'],
     [['audiences', 'get', '9007199254740993'], 'An id must be a number'],
     [['audiences', 'create', '--data', '[]'], 'The body must be a JSON object.'],
-    [['audiences', 'create', '--data', '{}'], 'Say what to create'],
+    [['audiences', 'create', '--data', '{}'], 'Pass the fields as flags'],
     [['audiences', 'create', '--data', '{a}'], '--data must be JSON'],
     [['audiences', 'create', '--dataset', 'WebDomain'], '--dataset must be type:start:end'],
     [['audiences', 'create', '--filters', '{'], '--filters must be JSON'],
     [['audiences', 'create', '--name', 'x', '--timeout', '5m'], '--timeout requires --wait.'],
-    [['lookalikes', 'create', '--target-size', 'many'], "'many' is invalid. It must be an integer from 0."],
+    [['lookalikes', 'create', '--target-size', 'many'], "'many' is invalid. It must be an integer of 0 or more."],
     [['audiences', 'get', 'x'], 'An id must be a number, not "x".'],
     [['audiences', 'get'], "missing required argument 'id'"],
     [['audiences', 'craete'], "unknown command 'craete'\n(Did you mean create?)"],

@@ -183,7 +183,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a create without a body': () => ({
-    text: 'Standard input is empty. Say what to send: by flags, by --data, or by a pipe.',
+    text: 'Standard input is empty. Pass the fields as flags, with --data, or through a pipe.',
     fails: { args: ['audiences', 'create'] },
     follows: [
       { args: CREATE },

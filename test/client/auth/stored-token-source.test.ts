@@ -59,7 +59,7 @@ describe('a token in a store', () => {
       const client = connect({ token: apiToken(credentials, { store }) });
       expect(await failureOf(client.audiences.list())).toMatchObject({
         name: 'AuthenticationError',
-        message: expect.stringContaining('A new token was refused as well'),
+        message: expect.stringContaining('The service also refused a new token'),
       });
       return issuedStatuses(sandbox.log).length;
     };

@@ -175,7 +175,7 @@ describe('shouldRetry', () => {
     ]);
     expect(error).toBeInstanceOf(ServerError);
     expect(error).toMatchObject({ attempts: 2, outcome: 'unknown' });
-    expect(String(error)).toContain('The hook `shouldRetry` prevented a retry.');
+    expect(String(error)).toContain('The `shouldRetry` hook prevented a retry.');
   });
 
   it('is asked before onRetry, of each set of hooks; one that throws is logged and allows the retry', async () => {

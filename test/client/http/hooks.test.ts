@@ -404,7 +404,7 @@ describe('a logger', () => {
     const at = (level: string) => (message: string) => lines.push(`${level} ${message}`);
     const logger = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
     await clientOf(server, { logger, logLevel: 'info' }).webhooks.list();
-    expect(lines).toEqual([expect.stringMatching(/^info webhooks.list is retried in \d+ ms: /)]);
+    expect(lines).toEqual([expect.stringMatching(/^info The client retries webhooks.list in \d+ ms: /)]);
     const failing = () => {
       throw new Error('full disk');
     };

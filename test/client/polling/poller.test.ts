@@ -98,7 +98,7 @@ describe('in virtual time', () => {
     it.each([
       [at(107), JobNeedsInfoError, 'job-needs-info', 'Audience 42 cannot be completed as defined (status 107 S107).'],
       [at(422), JobFailedError, 'job-failed', 'Audience 42 failed (status 422 S422).'],
-      [at(400), JobFailedError, 'job-failed', 'It can safely be created again'],
+      [at(400), JobFailedError, 'job-failed', 'You can safely create it again'],
       [
         at(400, { is_lookalike: true }),
         JobCancelledError,

@@ -13,7 +13,7 @@ describe('an import', () => {
     const error = await failureOf(client.cohorts.import(data, { name: 'Customers' }, options));
     expect(error).toMatchObject({ name: 'ConflictError', idempotencyKey: 'customers-2026-11' });
     expect(error).not.toHaveProperty('upload');
-    expect(String(error)).toContain('An earlier import under this idempotency key probably created the cohort');
+    expect(String(error)).toContain('An earlier import with this idempotency key probably created the cohort');
     expect(String(error)).not.toMatch(/claim it|fresh key/);
     expect((await client.cohorts.list().toArray()).map((cohort) => cohort.id)).toEqual([id]);
   });

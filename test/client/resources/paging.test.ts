@@ -65,7 +65,7 @@ describe('the paging of a contract', () => {
     const client = clientOf(server, { contract: { paging: cursor } });
     expect(await failureOf(client.projects.list({ page: 2 }))).toMatchObject({
       code: 'validation-failed',
-      errors: { page: ['must be 1: the service pages by a cursor.'] },
+      errors: { page: ['must be 1, because the service pages with a cursor.'] },
     });
     expect(await server.seen()).toEqual([]);
   });

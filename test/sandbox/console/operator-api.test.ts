@@ -40,10 +40,15 @@ describe('the endpoints of the console', () => {
 
   it.each([
     ['POST', '/api/clock/advance', { ms: '5' }, '`ms` must be a number.'],
-    ['POST', '/api/clock/advance', { ms: -5 }, '`ms` of `advance` must be a number from 0'],
+    ['POST', '/api/clock/advance', { ms: -5 }, '`ms` of `advance` must be a number of 0 or more'],
     ['POST', '/api/clock/advance', [], 'The body must be a JSON object'],
     ['POST', '/api/jobs/finish', { kind: 'audience', id: 9, status: 104 }, 'No job of audience 9 is running.'],
-    ['POST', '/api/faults', { on: 'usage.get', retryAfter: 'x', status: 429 }, '`retryAfter` must be a number from 0'],
+    [
+      'POST',
+      '/api/faults',
+      { on: 'usage.get', retryAfter: 'x', status: 429 },
+      '`retryAfter` must be a number of 0 or more',
+    ],
     ['POST', '/api/faults', { on: 'usage.get', statuss: 500 }, '`statuss` is not a field'],
     ['POST', '/api/faults', { rate: '1', status: 500 }, '`rate` must be a number from 0 to 1'],
     ['GET', '/api/nothing', undefined, 'The console has no endpoint GET /api/nothing.'],

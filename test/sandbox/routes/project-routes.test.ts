@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HOUR, startSandbox } from '../support/sandbox-calls.ts';
 
 describe('scheduled replays', () => {
-  it('scheduled replays do not count in the build budget', async () => {
+  it('scheduled replays do not count against the build budget', async () => {
     const { sandbox, call, create, token } = startSandbox({ limits: { buildsPerHour: 2, buildsPerDay: 2 } });
     const audience_id = (await create(token)).body.data[0].id;
     const body = { audience_id, interval_hours: 0.25 };

@@ -57,15 +57,23 @@ export const ENDPOINTS: Rules = {
       format: 'date-time',
       description: 'ISO 8601 with offset.',
     }),
-    rule('mcp-token issues a token with scope `mcp`', description(MCP_TOKEN), /of scope `mcp`/),
-    rule('mcp-token: 422 when 10 are active', description(MCP_TOKEN), /If 10 are active, it is refused with 422/),
+    rule('mcp-token issues a token with scope `mcp`', description(MCP_TOKEN), /with the scope `mcp`/),
+    rule(
+      'mcp-token: 422 when 10 are active',
+      description(MCP_TOKEN),
+      /If 10 MCP tokens .* are active, the service refuses the request with 422/,
+    ),
     rule('mcp-token describes 422', response(MCP_TOKEN, 422), /ValidationError/),
     rule(
       'api-token issues a token named `api` with no scopes',
       description(API_TOKEN),
       /named `api` and without scopes/,
     ),
-    rule('api-token: 422 when 10 are active', description(API_TOKEN), /If 10 are active, it is refused with 422/),
+    rule(
+      'api-token: 422 when 10 are active',
+      description(API_TOKEN),
+      /If 10 API tokens .* are active, the service refuses the request with 422/,
+    ),
     rule('the message says to revoke', description(API_TOKEN), /message states the limit and says to revoke/),
     rule('api-token describes 422', response(API_TOKEN, 422), /ValidationError/),
     rule('revoke returns `{ revoked }`', `${data(`${API_TOKEN}/revoke`)}/properties/revoked`, { type: 'integer' }),
@@ -160,7 +168,7 @@ export const ENDPOINTS: Rules = {
     rule(
       'and claimed by a create within 15 minutes',
       description(RESERVE),
-      /claim its reference with a create request.* within 15 minutes/,
+      /Within 15 minutes, .*claim its reference with a create request/,
     ),
     rule('Upload kinds named', field('KnownUploadKind'), { enum: ['cohort', 'poi_submission'] }),
   ],
@@ -168,18 +176,18 @@ export const ENDPOINTS: Rules = {
     rule(
       'Audience: an unknown filter value is a 422',
       description('POST /api/v2/audiences/create'),
-      /A filter value or a `project_id` that does not exist.*422/,
+      /refuses a filter value or a `project_id` that does not exist.*422/,
     ),
     rule('Audience: 422 is described', response('POST /api/v2/audiences/create', 422), /ValidationError/),
     rule(
       'Activation: 422 without credentials',
       description('POST /api/v2/activations/create'),
-      /no credentials are available, neither in the body nor stored on the connection/,
+      /refuses a request without credentials, unless the connection has stored credentials/,
     ),
     rule(
       'Activation: 422 below 500 unique devices',
       description('POST /api/v2/activations/create'),
-      /fewer than 500 unique devices/,
+      /at least 500 unique devices.*refuses a smaller audience with 422/,
     ),
     rule(
       'Activation: `partner_id`, `partner_name`, `pricing_model` are refused',
@@ -189,7 +197,7 @@ export const ENDPOINTS: Rules = {
     rule(
       'Activation: and 422 says so',
       description('POST /api/v2/activations/create'),
-      /refused with 422 if.*contains `partner_id`, `partner_name` or `pricing_model`/,
+      /refuses .* with 422.*refuses `partner_id`, `partner_name` and `pricing_model`/,
     ),
     rule(
       'A `WebDomain` dataset has a 45-day window',
@@ -200,7 +208,7 @@ export const ENDPOINTS: Rules = {
     rule(
       'A MAID or IP pricing model on an expired audience is a 422',
       description('POST /api/v2/activations/create'),
-      /MAID or IP, and the audience has expired/,
+      /MAID or IP if the audience has expired/,
     ),
     rule('`config.target_size` is from 1 to 4,000,000', field('LookalikeCreate', 'config.target_size'), {
       type: 'integer',

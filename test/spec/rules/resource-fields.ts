@@ -29,7 +29,7 @@ export const RESOURCES: Rules = {
     rule(
       'The MCP endpoint proxies sub-requests',
       `${operation('POST /api/v2/mcp')}/description`,
-      /proxies requests to the API/,
+      /requests that the endpoint proxies to the API/,
     ),
     rule(
       'Webhook endpoints are managed in the console only',
@@ -100,12 +100,12 @@ export const RESOURCES: Rules = {
     rule(
       'The signing secret never appears',
       `${operation('GET /api/v2/webhooks/index')}/description`,
-      /no response of the API contains it/,
+      /No response of the API contains it/,
     ),
     rule(
       'It is shown once, in the console',
       `${operation('GET /api/v2/webhooks/index')}/description`,
-      /shows the signing secret once, at creation or rotation/,
+      /shows a signing secret once, at creation or rotation/,
     ),
   ],
   'Webhook delivery envelope': [

@@ -47,8 +47,16 @@ export const LIMITS: Rules = {
     rule('Over budget: 429 with `Retry-After`', INFO, /429 and `Retry-After`, and creates nothing/),
   ],
   'Other limits': [
-    rule('Active API tokens per user: 10', description('POST /api/v2/auth/api-token'), /If 10 are active/),
-    rule('Active MCP tokens per user: 10', description('POST /api/v2/auth/mcp-token'), /If 10 are active/),
+    rule(
+      'Active API tokens per user: 10',
+      description('POST /api/v2/auth/api-token'),
+      /If 10 API tokens of the account are active/,
+    ),
+    rule(
+      'Active MCP tokens per user: 10',
+      description('POST /api/v2/auth/mcp-token'),
+      /If 10 MCP tokens of the account are active/,
+    ),
     rule('API token lifetime: 1 year', description('POST /api/v2/auth/api-token'), /for a year/),
     rule('MCP token lifetime: 1 year', description('POST /api/v2/auth/mcp-token'), /for a year/),
     rule('Replay window: 24 hours', '/components/parameters/IdempotencyKey/description', /for 24 hours/),
@@ -58,14 +66,14 @@ export const LIMITS: Rules = {
     rule(
       'Presigned URL and claim window: 15 minutes',
       description('POST /api/v2/uploads/create'),
-      /both within 15 minutes/,
+      /Within 15 minutes, send the file.* and claim/,
     ),
     rule(
       'Unclaimed uploads are cleaned up after 24 hours',
       description('POST /api/v2/uploads/create'),
-      /deleted after 24 hours, which does not extend these 15 minutes/,
+      /deletes unclaimed uploads after 24 hours, which does not extend the 15 minutes/,
     ),
-    rule('Minimum devices to activate: 500', ACTIVATE, /fewer than 500 unique devices/),
+    rule('Minimum devices to activate: 500', ACTIVATE, /at least 500 unique devices/),
     rule(
       'Affinity coverage: EIDs exceed 2 times SCIDs',
       field('Audience', 'eligibility.metrics'),
@@ -89,7 +97,7 @@ export const LIMITS: Rules = {
     rule('of standard audiences', field('Audience', 'dataset[].end_date'), /Mapping keys of standard audiences/),
     rule('Web visitation lookback: 45 days', field('Audience', 'dataset[].start_date'), /at most 45 days back/),
     rule('Lookalike seed: 1,000 devices', field('LookalikeCreate', 'source_audience_id'), /at least 1,000 devices/),
-    rule('Lookalike output to activate: 1,000 devices', ACTIVATE, /a lookalike fewer than 1,000/),
+    rule('Lookalike output to activate: 1,000 devices', ACTIVATE, /at least 500 unique devices, a lookalike 1,000/),
     rule('Earliest usage month: 2020-01', `${operation('GET /api/v2/usage')}/parameters/0/description`, /from 2020-01/),
   ],
   Pagination: [

@@ -30,7 +30,7 @@ export const STATES: Rules = {
     rule(
       'Lookalike: a cancel of a run ends at 400',
       `${operation('POST /api/v2/lookalikes/{id}/cancel')}/description`,
-      /running lookalike, which ends at 400/,
+      /running lookalike, which then ends at 400/,
     ),
     rule('Lookalike: 400 emits `audience.failed`', event('audience.failed'), /a lookalike was cancelled \(400\)/),
     rule(
