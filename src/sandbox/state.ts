@@ -79,24 +79,6 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   consecutiveFailures: number;
 }
 
-/** Names of the counts in a usage report. They are invented, because only the build budget is specified. */
-export const USAGE_NAMES = [
-  'audiences',
-  'lookalikes',
-  'estimates',
-  'activations',
-  'cohorts',
-  'scheduled_builds',
-  'delivered_devices',
-  'imported_eids',
-  'read_requests',
-  'write_requests',
-  'mcp_requests',
-] as const;
-
-/** Counts of a month. */
-export type UsageCounts = Partial<Record<(typeof USAGE_NAMES)[number], number>>;
-
 /** Create requests that start a job. */
 export type BuildName = 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts';
 
@@ -116,15 +98,13 @@ interface PoiSubmission {
   readonly created_at: string;
 }
 
-/** An organization: its build budget, webhook endpoints and usage. */
+/** An organization: its build budget and webhook endpoints. */
 export interface Company {
   readonly id: number;
   readonly name: string;
   readonly hourlyBuilds: SlidingWindow;
   readonly dailyBuilds: SlidingWindow;
   readonly endpoints: Endpoint[];
-  /** Counts by month (`YYYY-MM`). */
-  readonly usage: Map<string, UsageCounts>;
 }
 
 /** Types of resources that are specified. Resources of other namespaces have an id. */

@@ -9,7 +9,6 @@ import { completeCohort } from './routes/cohort-routes.ts';
 import { replay } from './routes/project-routes.ts';
 import type { Service, Task } from './service.ts';
 import type { Mutable } from './state.ts';
-import { countUsage } from './usage-counts.ts';
 
 /** Executes a task that is due. */
 export function runTask(service: Service, task: Task): void {
@@ -21,23 +20,16 @@ export function runTask(service: Service, task: Task): void {
 
 /** Shows the result of a job that has ended, and sends its event. */
 export function endJob(service: Service, { kind, resource, account, result }: RunningJob, succeeded: boolean): void {
-  const { state, clock, webhooks } = service;
+  const { state, webhooks } = service;
   // The resource of a job is of the type that belongs to its kind.
   const shown: unknown = resource;
   let data = shown;
   if (kind === 'activation') {
     const activation = shown as Mutable<Activation>;
-    if (succeeded) {
-      completeActivation(service, activation, result);
-      countUsage(account.company, clock.now(), 'delivered_devices', result.rows);
-    }
+    if (succeeded) completeActivation(service, activation, result);
     data = showActivation(service, activation, state.storageUrl);
   } else if (kind === 'cohort') {
-    const cohort = shown as Mutable<Cohort>;
-    if (succeeded) {
-      completeCohort(service, cohort, result);
-      countUsage(account.company, clock.now(), 'imported_eids', cohort.total_eids);
-    }
+    if (succeeded) completeCohort(service, shown as Mutable<Cohort>, result);
   } else if (kind === 'estimate') {
     if (succeeded) (shown as Mutable<Estimate>).unique_eids = result.eids ?? 0;
   } else {

@@ -103,7 +103,6 @@ export function createCompany({ state, limits }: Service, input: NewCompany): Co
     hourlyBuilds: new SlidingWindow({ limit: buildsPerHour, interval: HOUR }),
     dailyBuilds: new SlidingWindow({ limit: buildsPerDay, interval: DAY }),
     endpoints: [],
-    usage: new Map(),
   };
   state.companies.set(name, company);
   return company;

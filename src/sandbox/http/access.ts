@@ -7,7 +7,6 @@ import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
 import type { AccountRecord, AddressBucket, FileStats, LimitUse, Token, TokenBucket } from '../state.ts';
 import { findToken } from '../tokens.ts';
-import { countUsage } from '../usage-counts.ts';
 import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 
 /** Context of a request: bindings of its transport, and variables that middleware sets for routes and the log. */
@@ -134,7 +133,6 @@ export function checkRate(
   const bucket = named === 'read' || named === 'write' || named === 'mcp' ? named : usual;
   const window = token.buckets.get(bucket) ?? new SlidingWindow(service.limits[bucket]);
   token.buckets.set(bucket, window);
-  countUsage(token.account.company, service.clock.now(), `${bucket}_requests`);
   return consume(service, context, bucket, window, `token ${token.id}`);
 }
 

@@ -7,7 +7,6 @@ import type { FieldErrors } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { HOUR, MAX_DURATION_MS } from '../service-limits.ts';
 import type { AccountRecord, BuildDefinition, Mutable, ReplayTask } from '../state.ts';
-import { countUsage } from '../usage-counts.ts';
 import { findById, readName } from './body-fields.ts';
 import { type Draft, resourceRoutes } from './resource-routes.ts';
 import { draftBuild } from './scheduled-builds.ts';
@@ -79,7 +78,6 @@ export function replay(service: Service, task: ReplayTask): void {
   jobs.start({ kind, name, resource, account, result });
   build.add();
   account.definitions.set(resource.id, definition);
-  countUsage(account.company, clock.now(), 'scheduled_builds');
   schedule.replays = Number(schedule.replays) + 1;
 }
 

@@ -11,7 +11,6 @@ import { deleteRow, newestFirst } from '../newest-first.ts';
 import type { Service } from '../service.ts';
 import { PAGE_CAP, PAGE_DEFAULT } from '../service-limits.ts';
 import type { AccountRecord, BuildName, Mutable } from '../state.ts';
-import { countUsage } from '../usage-counts.ts';
 import { findById } from './body-fields.ts';
 import { buildWait, currentBudget } from './budget-use.ts';
 
@@ -99,7 +98,6 @@ export function createRoute<T extends WithId>(app: Hono<Env>, service: Service, 
       // credentials.
       const kept = credentials === undefined ? rest : { ...rest, credentials: 'stored' };
       account.definitions.set(resource.id, { name, body: kept, rows: draft.result?.rows });
-      countUsage(company, clock.now(), name);
     }
     draft.onAccept?.();
     type.resourcesOf(account).set(resource.id, resource);
