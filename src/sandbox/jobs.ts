@@ -64,7 +64,7 @@ export interface JobResult {
   readonly eids?: number;
   readonly scids?: number;
   readonly identifier?: string;
-  readonly rows?: number;
+  readonly rows?: number | undefined;
 }
 
 /** A job that has not ended. Plain data, like its scheduled tasks. */

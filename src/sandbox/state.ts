@@ -79,12 +79,10 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   consecutiveFailures: number;
 }
 
-/** Create requests that start a job. */
-export type BuildName = 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts';
-
 /** How a resource was built, so that a schedule can build it again. */
 export interface BuildDefinition {
-  readonly name: BuildName;
+  /** Namespace of the resource. */
+  readonly name: string;
   /** Body of the create request, without a file. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Rows of the file, which cannot be claimed twice. */

@@ -1,8 +1,6 @@
-import type { Hono } from 'hono';
 import type { Activation } from '../../spec/activation.ts';
 import type { Audience } from '../../spec/audience.ts';
 import { formatTimestamp } from '../clock.ts';
-import type { Env } from '../http/access.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import type { FieldErrors } from '../http/responses.ts';
 import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
@@ -12,7 +10,7 @@ import { addResultFile, resultUrl } from '../storage/result-files.ts';
 import { creatorOf, findById, readName, readProject } from './body-fields.ts';
 import { CONNECTIONS, DATASTREAMS, type DeliveryConnection } from './delivery-connections.ts';
 import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
-import { type Draft, resourceRoutes } from './resource-routes.ts';
+import type { Draft, ResourceType } from './resource-routes.ts';
 
 /** Fields that the body of a create request must not contain (specification, "Rules known for creates", rule 2). */
 const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'];
@@ -34,7 +32,7 @@ function audienceError(
     : undefined;
 }
 
-export function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
+function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
   const { state, clock } = service;
   const errors: FieldErrors = {};
   const description = readName(body, 'description', 'Untitled activation', errors);
@@ -100,7 +98,7 @@ function hash(text: string): string {
 }
 
 /** Delivers what an activation has found. */
-export function completeActivation(
+function completeActivation(
   service: Service,
   activation: Mutable<Activation>,
   { identifier = 'EID', rows = 0 }: JobResult,
@@ -130,14 +128,12 @@ function readFrequency({ filters }: JsonObject): Activation['filters'] {
   return { freq_limit: typeof freq_limit === 'boolean' ? freq_limit : isLimited, ...bounds };
 }
 
-/** Adds the routes of activations. */
-export function activationRoutes(app: Hono<Env>, service: Service): void {
-  resourceRoutes<Activation>(app, service, {
-    name: 'activations',
-    label: 'Activation',
-    kind: 'activation',
-    resourcesOf: (account) => account.activations,
-    draft: (body, account) => draftActivation(service, body, account),
-    show: (activation, storageUrl) => showActivation(service, activation, storageUrl),
-  });
-}
+export const ACTIVATIONS: ResourceType<Activation> = {
+  name: 'activations',
+  label: 'Activation',
+  kind: 'activation',
+  resourcesOf: (account) => account.activations,
+  draft: draftActivation,
+  complete: completeActivation,
+  show: showActivation,
+};
