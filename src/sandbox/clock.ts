@@ -104,8 +104,9 @@ export class Clock<Task> {
   /** Schedules a task for its time. */
   schedule(time: number, task: Task, order = this.nextOrder()): void {
     if (this.#isStopped) return;
-    const scheduled = { time, order, task };
-    this.#tasks.splice(this.#indexOf(scheduled), 0, scheduled);
+    const isLater = (other: Scheduled<Task>): boolean =>
+      other.time > time || (other.time === time && other.order > order);
+    this.#tasks.splice(this.#tasks.findLastIndex(isLater) + 1, 0, { time, order, task });
     this.#setTimer();
   }
 
@@ -187,18 +188,6 @@ export class Clock<Task> {
       }
     }
     return count;
-  }
-
-  /** Returns a task's index, by binary search: after all tasks that are due later. */
-  #indexOf({ time, order }: Scheduled<Task>): number {
-    let low = 0;
-    for (let high = this.#tasks.length; low < high; ) {
-      const middle = (low + high) >>> 1;
-      const other = this.#tasks[middle];
-      if (other && (other.time > time || (other.time === time && other.order > order))) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 
   /** Sets one timer for the next task; it does not keep the process alive. */

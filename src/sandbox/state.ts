@@ -32,7 +32,7 @@ export interface Token {
 export interface IdempotencyRecord {
   readonly operation: string;
   /** Hash of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
-  body: Uint8Array | undefined;
+  body: string | undefined;
   /** The stored response; `undefined` while the create request is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;
   readonly expiresAt: number;

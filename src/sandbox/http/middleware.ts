@@ -6,7 +6,7 @@ import type { LogEntry } from '../state.ts';
 import { type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
 import { isObject, JsonSizeError, NestingError, parseJson, readUnreadBody } from './request-body.ts';
-import { invalid, textOf } from './responses.ts';
+import { invalid } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
@@ -57,10 +57,11 @@ const logRequests =
     } finally {
       // A fault that truncates a body reads it first.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
-      const why =
-        context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
+      const isError = response !== undefined && response.status >= 400;
+      const isJson = response?.headers.get('content-type') === 'application/json';
       const isObserved = service.observers.size > 0;
-      const text = response && isObserved ? await textOf(response) : undefined;
+      const text = isError || (isObserved && isJson) ? await response?.clone().text() : undefined;
+      const why = context.get('why') ?? (isError ? describeError(text ?? '') : undefined);
       if (isObserved) await readUnreadBody(context);
       const duration = performance.now() - startedAt;
       const served = context.finalized ? context.res.status : undefined;
@@ -80,7 +81,7 @@ const logRequests =
         headers: req.raw.headers,
         address: env.address,
         body: context.get('body'),
-        response: text,
+        response: isJson ? text : undefined,
         responseHeaders: response?.headers,
         file: context.get('file'),
         started,
@@ -148,8 +149,7 @@ function nameIn(context: Context<Env>): string | undefined {
 }
 
 /** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */
-async function describeError(response: Response): Promise<string> {
-  const text = await response.clone().text();
+function describeError(text: string): string {
   const body = parseJson(text);
   if (!isObject(body))
     return text

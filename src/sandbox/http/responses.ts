@@ -28,18 +28,6 @@ export function tooManyRequests(message: string, wait: number): Response {
   return response;
 }
 
-/** Texts of responses, so that an observer need not read them. By their bodies: hono copies a response with its body. */
-const texts = new WeakMap<ReadableStream, string>();
-
-/** Returns the text of a JSON response; `undefined` for others. */
-export async function textOf(response: Response): Promise<string | undefined> {
-  if (response.headers.get('content-type') !== 'application/json') return undefined;
-  return response.body ? (texts.get(response.body) ?? response.clone().text()) : undefined;
-}
-
 function json(status: number, body: unknown): Response {
-  const text = JSON.stringify(body);
-  const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
-  if (response.body) texts.set(response.body, text);
-  return response;
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 }

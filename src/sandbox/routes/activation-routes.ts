@@ -1,6 +1,7 @@
 import type { Activation } from '../../spec/activation.ts';
 import type { Audience } from '../../spec/audience.ts';
 import { formatTimestamp } from '../clock.ts';
+import { hashOf } from '../http/idempotency.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import type { FieldErrors } from '../http/responses.ts';
 import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
@@ -8,8 +9,8 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
 import { creatorOf, findById, readName, readProject } from './body-fields.ts';
-import { CONNECTIONS, DATASTREAMS, type DeliveryConnection } from './delivery-connections.ts';
 import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
+import { DATASTREAMS } from './reference-data.ts';
 import type { Draft, ResourceType } from './resource-routes.ts';
 
 /** Fields that the body of a create request must not contain (specification, "Rules known for creates", rule 2). */
@@ -42,7 +43,6 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
   const identifier = body.identifier ?? 'EID';
   if (typeof identifier !== 'string' || !IDENTIFIERS.includes(identifier))
     errors.identifier = [`The identifier must be one of ${IDENTIFIERS.join(', ')}.`];
-  const connection = readConnection(body, errors);
   const streams = readDatastreams(body, errors);
   const audience = findById(account.audiences, body.audience_id);
   const problem = audienceError(service, audience, identifier);
@@ -59,22 +59,15 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
     audience: { id: audience.id, name: audience.name },
     created_by: creatorOf(account),
     project,
-    partner: connection.partner,
-    pricing_model: { identifier, ...connection.pricing },
+    partner: { name: 'Sandbox Partner', description: 'Receives the deliveries of the sandbox.' },
+    pricing_model: { identifier },
     datastreams: streams.map((name) => ({ name, status: 'Pending', results: { uri: '' } })),
     filters: readFrequency(body),
-    filter_hash: isObject(body.filters) ? hash(JSON.stringify(body.filters)) : null,
+    filter_hash: isObject(body.filters) ? hashOf(new TextEncoder().encode(JSON.stringify(body.filters))) : null,
     created_at: now,
     updated_at: now,
   };
   return { name: description, resource, result: { identifier, rows: audience.results_count } };
-}
-
-/** Reads the connection to deliver by, which must exist (assumed). */
-function readConnection({ connection_id = 1 }: JsonObject, errors: FieldErrors): DeliveryConnection {
-  const connection = CONNECTIONS.find(({ id }) => id === connection_id);
-  if (!connection) errors.connection_id = ['The selected connection id is invalid.'];
-  return connection ?? { id: 0, partner: { name: '', description: '' }, pricing: {} };
 }
 
 /** Reads the names of the datastreams to deliver to, which must exist (assumed). */
@@ -85,16 +78,6 @@ function readDatastreams({ datastreams }: JsonObject, errors: FieldErrors): read
   if (isValid && names.every((name) => DATASTREAMS.includes(name))) return names;
   errors.datastreams = [`The datastreams must be a list without duplicates of: ${DATASTREAMS.join(', ')}.`];
   return [];
-}
-
-/** Returns a hash that is equal for equal filters: FNV-1a, 64 bits in hex. */
-function hash(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  const value = bytes.reduce(
-    (sum, byte) => BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n),
-    0xcbf29ce484222325n,
-  );
-  return value.toString(16).padStart(16, '0');
 }
 
 /** Delivers what an activation has found. */
