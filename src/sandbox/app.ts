@@ -14,7 +14,6 @@ import { uploadRoutes } from './routes/upload-routes.ts';
 import type { Service } from './service.ts';
 import { RESOURCE_TYPES } from './tasks.ts';
 
-/** Creates the router of the API. */
 export function createApp(service: Service): Hono<Env> {
   const app = new Hono<Env>();
   const exposed = ['Retry-After', 'WWW-Authenticate', service.contract?.requestIdHeader ?? 'X-Request-Id'];

@@ -57,7 +57,6 @@ export class Clock<Task> {
     return this.#mode;
   }
 
-  /** Changes the mode of the clock. */
   setMode(mode: ClockMode): void {
     checkMode(mode);
     this.#start += this.#elapsed();
@@ -85,7 +84,6 @@ export class Clock<Task> {
     return this.#tasks.toReversed();
   }
 
-  /** The next number of a task. */
   get order(): number {
     return this.#order;
   }
@@ -101,7 +99,6 @@ export class Clock<Task> {
     for (const { time, order, task } of tasks) this.schedule(time, task, order);
   }
 
-  /** Schedules a task for its time. */
   schedule(time: number, task: Task, order = this.nextOrder()): void {
     if (this.#isStopped) return;
     const isLater = (other: Scheduled<Task>): boolean =>
@@ -110,7 +107,6 @@ export class Clock<Task> {
     this.#setTimer();
   }
 
-  /** Removes the scheduled tasks that match. */
   cancel(isMatch: (task: Task) => boolean): void {
     const kept = this.#tasks.filter(({ task }) => !isMatch(task));
     this.#tasks.splice(0, this.#tasks.length, ...kept);
@@ -207,7 +203,6 @@ const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.sp
 /** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
 const MAX_SPEED = 1e6;
 
-/** Checks the mode of a clock. */
 export function checkMode(mode: ClockMode): void {
   const speed = typeof mode === 'object' ? mode?.speed : 1;
   if (!(typeof speed === 'number' && speed > 0 && speed <= MAX_SPEED))

@@ -74,7 +74,6 @@ interface ActiveRule {
   remaining: number;
 }
 
-/** The active fault rules. */
 export class Faults {
   readonly random: Random;
   readonly #operations: Operations;
@@ -121,14 +120,12 @@ export class Faults {
     return rules.map(({ id, rule, remaining }) => ({ id, rule, remaining }));
   }
 
-  /** Removes one rule. */
   remove(id: number): void {
     const active = [...this.#rules].find((candidate) => candidate.id === id);
     if (!active) throw new Error(`The fault rule ${id} does not exist.`);
     this.#remove(active);
   }
 
-  /** Removes all rules; returns how many could still apply. */
   clear(): number {
     const count = this.active.length;
     for (const active of this.#rules) this.#remove(active);
@@ -153,7 +150,6 @@ export class Faults {
   }
 }
 
-/** Describes a rule for the log. */
 export function describeFault({ delay, inFlight, status, cut, malformed, maxAge }: FaultRule): string {
   const parts = [
     delay !== undefined && `delay ${delay} ms`,

@@ -91,7 +91,6 @@ const LONGEST: Readonly<Record<string, number>> = { claimWindow: MAX_DURATION_MS
 const isCount = (value: unknown, max = Number.POSITIVE_INFINITY): boolean =>
   typeof value === 'number' && value >= 0 && value <= max;
 
-/** Checks limits of the service that replace others. */
 export function checkLimits(limits: Optional<SandboxLimits>): void {
   for (const [name, value] of Object.entries(limits)) {
     if (value === undefined) continue;

@@ -45,7 +45,6 @@ export interface HandledRequest {
   /** URL at the address of the server, whatever the request's `Host` was. */
   readonly url: string;
   readonly headers: Headers;
-  /** Address of the client. */
   readonly address: string;
   /** The body, if a route has read it, or if somebody observes the sandbox and it is short. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
@@ -102,10 +101,8 @@ export interface Service {
   readonly sessions: Sessions;
   /** Hosts other than loopback that OAuth clients may redirect to. */
   readonly redirectHosts: readonly string[];
-  /** Adds a request to the log. */
   readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
   readonly observers: Set<Observer>;
-  /** Returns the present moment. */
   readonly moment: () => Moment;
   /** Reports a call that has succeeded. */
   readonly called: (call: AdminCall) => void;
@@ -113,7 +110,6 @@ export interface Service {
   readonly closed: AbortController;
 }
 
-/** Creates a service without accounts. */
 export function createService(options: SandboxOptions, { runTask, endJob }: Effects): Service {
   checkOptions(options);
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {} } = options;

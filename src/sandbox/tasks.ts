@@ -18,7 +18,6 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   SCHEDULES,
 ];
 
-/** Executes a task that is due. */
 export function runTask(service: Service, task: Task): void {
   if (task.type === 'delivery') service.webhooks.run(task);
   else if (task.type === 'replay') replay(service, task);

@@ -105,7 +105,6 @@ export interface SandboxAdmin {
   readonly log: readonly LogEntry[];
 }
 
-/** Returns the actions on a service. */
 export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
   const { clock, faults, jobs, webhooks, state } = service;
   const admins = new Map<string, SandboxAccount>();

@@ -12,7 +12,6 @@ import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 /** Context of a request: bindings of its transport, and variables that middleware sets for routes and the log. */
 export interface Env {
   Bindings: {
-    /** Address of the client. */
     readonly address: string;
     /** Set for requests over HTTP: the server's origin, and the names that `Host` may hold besides addresses and localhost. */
     readonly overHttp?: { readonly origin?: string; readonly names: readonly string[] };
@@ -38,7 +37,6 @@ export interface Env {
     freeAt: number;
     bucket: LimitUse;
     budget: BuildBudget;
-    /** Paging of the contract. */
     paging: Paging;
     /** Bucket that counts the request, by the contract. */
     bucketName: Bucket | undefined;
@@ -48,7 +46,6 @@ export interface Env {
     params: Readonly<Record<string, string>>;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
-    /** The file that was received. */
     file: FileStats;
     /** Waits while a fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;

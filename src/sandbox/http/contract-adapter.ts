@@ -78,7 +78,6 @@ function withValue(object: JsonObject, path: string, value: unknown): JsonObject
   };
 }
 
-/** Paging of a sandbox without a contract. */
 const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Bounds of the pages of a list: rows by default, and at most. */

@@ -1,14 +1,11 @@
-/** Returns a success in the service's envelope. */
 export function success(data: unknown, message: string): Response {
   return json(200, { status: 'success', code: 200, message, data });
 }
 
-/** Returns an error in the service's envelope. */
 export function failure(status: number, message: string, fields: Record<string, unknown> = {}): Response {
   return json(status, { status: 'error', code: status, message, data: [], ...fields });
 }
 
-/** Error messages by field. */
 export type FieldErrors = Record<string, string[]>;
 
 /** Returns a 422 with `errors`; its `data` is an empty array. */

@@ -107,7 +107,6 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
   }
 }
 
-/** Returns the account whose credentials a form contains. */
 function findAccount({ state }: Service, form: URLSearchParams): AccountRecord | undefined {
   const account = state.accounts.get(form.get('email') ?? '');
   return account?.password === form.get('password') ? account : undefined;

@@ -91,7 +91,6 @@ function completeActivation(
   activation.datastreams = streams.map((name) => ({ name, status: 'Delivered', results: { uri: '' } }));
 }
 
-/** Returns an activation as its GET does. */
 export function showActivation(service: Service, activation: Activation, storageUrl: string): unknown {
   const datastreams = activation.datastreams.map((stream) => ({
     ...stream,
@@ -100,7 +99,6 @@ export function showActivation(service: Service, activation: Activation, storage
   return { ...activation, datastreams };
 }
 
-/** Reads the frequency limits in `filters`. */
 function readFrequency({ filters }: JsonObject): Activation['filters'] {
   const { freq_min, freq_max, freq_limit } = isObject(filters) ? filters : {};
   const bounds = {

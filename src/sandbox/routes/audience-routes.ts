@@ -65,7 +65,6 @@ function completeAudience(_: Service, audience: Mutable<Audience>, { eids = 0, s
   audience.eligibility = { ...audience.eligibility, metrics };
 }
 
-/** Creates an audience from a body. */
 function draftAudience(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled audience', errors);
@@ -142,7 +141,6 @@ function draftEstimate(service: Service, body: JsonObject, account: AccountRecor
   return { name, resource, result: { eids } };
 }
 
-/** Returns an audience as its GET does. */
 export function showAudience({ clock }: Service, audience: Audience): unknown {
   const eligibility = eligibilityOf(audience, clock.now());
   return { ...audience, eligibility, is_activation_allowed: eligibility.allowed ? 1 : false };
@@ -178,7 +176,6 @@ export const ESTIMATES: ResourceType<Estimate> = {
   },
 };
 
-/** Adds the route that cancels a lookalike. */
 export function cancelRoute(app: Hono<Env>, service: Service): void {
   addRoute(app, service, 'lookalikes.cancel', requireToken(service, 'write'), (context) => {
     const audience = findById(context.get('account').audiences, paramOf(context, 'id'));

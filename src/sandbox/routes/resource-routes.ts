@@ -73,7 +73,6 @@ export function addResource(
   resourcesOf(account).set(resource.id, resource);
 }
 
-/** Adds the create route of a resource type. */
 function createRoute(app: Hono<Env>, service: Service, type: ResourceType): void {
   const { name, label, kind } = type;
   const { clock } = service;
