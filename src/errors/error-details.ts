@@ -171,11 +171,11 @@ type JobFields<Optional extends boolean = false> = {
       });
 }[JobKind];
 
-type FileFields = {
+export type FileFields = {
   /** Path of the file or its lock, if there is one. */
   readonly path?: string;
 };
-type DownloadFields = {
+export type DownloadFields = {
   /** `activations.download`. */
   readonly operation: string;
   /** The saved files. */
@@ -183,13 +183,13 @@ type DownloadFields = {
   /** The results that were not saved, each with its reason. */
   readonly failed: readonly FailedDownload[];
 };
-type JournalFields = {
+export type JournalFields = {
   /** Path of the journal. */
   readonly path: string;
   /** Key of the create request, if the error is about one. */
   readonly key?: string;
 };
-type OAuthFields = {
+export type OAuthFields = {
   /** The `error` of the authorization server, such as `invalid_grant`, or one of this package. */
   readonly error: string;
   /** HTTP status, if the server responded. */
@@ -199,7 +199,7 @@ type RateLimitFields = ApiErrorDetails & {
   /** Rate bucket of the request. */
   readonly bucket: Bucket;
 };
-type ResponseFields = CallDetails & {
+export type ResponseFields = CallDetails & {
   /** HTTP status of the response. */
   readonly status: number;
   /** Body of the response, shortened and without secrets. */
