@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Configuration, errors, Provider } from 'oidc-provider';
-import { listenForTest, stop } from './loopback.ts';
+import { listenForTest } from './loopback.ts';
 import { MCP_PATH, RESOURCE_METADATA, serveMcpResource } from './oidc-resource.ts';
 import { OidcStorage } from './oidc-storage.ts';
 import { walkRedirects } from './walk-redirects.ts';
@@ -14,8 +14,6 @@ export interface OidcOptions {
    * @default true
    */
   readonly revokeFamily?: boolean;
-  /** Lifetime of access tokens in seconds. @default 3600 */
-  readonly accessTokenTtl?: number;
   /** Serves the MCP endpoint on its own origin. @default false */
   readonly separateResource?: boolean;
 }
@@ -40,8 +38,6 @@ export interface OidcServer {
   endAccessTokens(): void;
   /** Processes the next request to a path of the authorization server, and never responds; resolves when processed. */
   loseResponse(path: string): Promise<void>;
-  /** Stops both servers; also runs when the test ends. */
-  close(): Promise<void>;
 }
 
 const ACCOUNT = 'ada@example.com';
@@ -53,7 +49,6 @@ const DAY = 86_400;
 export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> {
   const front = createServer();
   const back = options.separateResource ? createServer() : front;
-  const close = async (): Promise<void> => void (await Promise.all([front, back].map(stop)));
   const url = await listenForTest(front);
   const resource = `${back === front ? url : await listenForTest(back)}${MCP_PATH}`;
   const accessTokens = new OidcStorage();
@@ -85,7 +80,6 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
     consent: (address) => walkRedirects(address, redirectUriOf(address)),
     endAccessTokens: () => accessTokens.clear(),
     loseResponse,
-    close,
   };
 }
 
@@ -131,7 +125,7 @@ function recordTokenRequests(provider: Provider): TokenRequest[] {
 }
 
 function configurationOf(resource: string, options: OidcOptions, accessTokens: OidcStorage): Configuration {
-  const { revokeFamily = true, accessTokenTtl = 3_600 } = options;
+  const { revokeFamily = true } = options;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     adapter: (kind) => {
@@ -158,7 +152,7 @@ function configurationOf(resource: string, options: OidcOptions, accessTokens: O
     },
     interactions: { url: (_, { uid }) => `${INTERACTION}${uid}` },
     ttl: {
-      AccessToken: accessTokenTtl,
+      AccessToken: 3_600,
       AuthorizationCode: 600,
       Grant: 60 * DAY,
       Interaction: 600,
