@@ -72,7 +72,7 @@ const OPTION_NAMES: readonly string[] = [
 
 /** Checks the options; an unknown name is refused, because a typo would have no effect. */
 export function checkOptions(options: SandboxOptions): void {
-  const { contract, seed, clock = 'real', start, origin, limits = {} } = options;
+  const { contract, seed, clock = 'real', start, origin } = options;
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
   if (unknown !== undefined)
     throw new Error(`\`${unknown}\` is not an option of the sandbox: use ${OPTION_NAMES.join(', ')}.`);
@@ -82,7 +82,6 @@ export function checkOptions(options: SandboxOptions): void {
   if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a valid date.');
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
     throw new Error(`\`origin\` must be an origin such as "https://api.example.com", not "${origin}".`);
-  checkLimits(limits);
 }
 
 /** Maximum values of limits that are durations. */
@@ -91,9 +90,10 @@ const LONGEST: Readonly<Record<string, number>> = { claimWindow: MAX_DURATION_MS
 const isCount = (value: unknown, max = Number.POSITIVE_INFINITY): boolean =>
   typeof value === 'number' && value >= 0 && value <= max;
 
-export function checkLimits(limits: Optional<SandboxLimits>): void {
-  for (const [name, value] of Object.entries(limits)) {
-    if (value === undefined) continue;
+/** Checks limits that replace others; returns those that are set. */
+export function checkLimits(limits: Optional<SandboxLimits>): Partial<SandboxLimits> {
+  const changes = Object.entries(limits).filter(([, value]) => value !== undefined);
+  for (const [name, value] of changes) {
     const standard = Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
     if (standard === undefined)
       throw new Error(`\`limits.${name}\` is not a limit: use ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
@@ -108,4 +108,5 @@ export function checkLimits(limits: Optional<SandboxLimits>): void {
         : [isCount(value, longest), longest ? `a number of milliseconds from 0 to ${longest}` : 'a number from 0'];
     if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}.`);
   }
+  return Object.fromEntries(changes);
 }

@@ -4,7 +4,7 @@ import { localTimesIn, type Operations, operationsOf } from './contracted-servic
 import { Faults } from './faults.ts';
 import { type JobChange, Jobs, type JobTask, type RunningJob } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
-import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
+import { checkLimits, checkOptions, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import { Sessions } from './sessions.ts';
 import {
@@ -125,8 +125,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     runTask(service, task);
     changed();
   });
-  const overrides = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-  const limits: Mutable<SandboxLimits> = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
+  const limits: Mutable<SandboxLimits> = { ...SERVICE_LIMITS, ...checkLimits(options.limits ?? {}) };
   const state = createState(options.origin);
   const service: Service = {
     contract,

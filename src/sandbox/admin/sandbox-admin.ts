@@ -185,9 +185,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
 }
 
 function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>): void {
-  checkLimits(changes);
-  const overrides = Object.entries(changes).filter(([, limit]) => limit !== undefined);
-  Object.assign(limits, Object.fromEntries(overrides));
+  Object.assign(limits, checkLimits(changes));
   for (const { buckets } of state.tokens.values()) {
     for (const [name, window] of buckets) window.setLimit(limits[name]);
   }
