@@ -1,6 +1,7 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { describeFault } from '../faults.ts';
+import { OAuthRequestError } from '../oauth/oauth-request-error.ts';
 import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { type Env, MAX_WHY } from './access.ts';
@@ -27,6 +28,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   app.use(injectFaults(service, format));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
+    if (error instanceof OAuthRequestError) return error.toResponse();
     if (error instanceof NestingError) return invalid({ body: [error.message] });
     if (error instanceof JsonSizeError) return format(413, error.message);
     return format(500, `The sandbox failed: ${error.message}`);

@@ -1,9 +1,9 @@
 export function success(data: unknown, message: string): Response {
-  return json(200, { status: 'success', code: 200, message, data });
+  return Response.json({ status: 'success', code: 200, message, data });
 }
 
 export function failure(status: number, message: string, fields: Record<string, unknown> = {}): Response {
-  return json(status, { status: 'error', code: status, message, data: [], ...fields });
+  return Response.json({ status: 'error', code: status, message, data: [], ...fields }, { status });
 }
 
 export type FieldErrors = Record<string, string[]>;
@@ -15,7 +15,7 @@ export function invalid(errors: FieldErrors, message = 'The given data was inval
 
 /** Returns a 401. Its body consists of `message` only, which the specification permits. */
 export function unauthenticated(): Response {
-  return json(401, { message: 'Unauthenticated.' });
+  return Response.json({ message: 'Unauthenticated.' }, { status: 401 });
 }
 
 /** Returns a 429 whose `Retry-After` is `wait` milliseconds, in seconds and rounded up. */
@@ -23,8 +23,4 @@ export function tooManyRequests(message: string, wait: number): Response {
   const response = failure(429, message);
   response.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));
   return response;
-}
-
-function json(status: number, body: unknown): Response {
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 }
