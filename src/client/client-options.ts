@@ -18,6 +18,7 @@ import {
   optionOf,
   stringOption,
 } from '../util/options.ts';
+import { mergeRateLimits } from '../util/rate-limits.ts';
 import { type Redactor, secretHeaders } from '../util/redact.ts';
 import type { Backoff } from '../util/retry.ts';
 import { isHookSet } from '../util/run-hooks.ts';
@@ -31,7 +32,6 @@ import { type Fetch, type FetchOptions, fetchOf, OWN_FETCH_OPTIONS } from './htt
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 import type { Hooks } from './polling/wait-events.ts';
 import type { RateLimiter } from './rate-limit/permits.ts';
-import { mergeRateLimits } from './rate-limit/rate-limits.ts';
 
 /** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
 export interface TunableOptions extends Hooks {

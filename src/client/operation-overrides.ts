@@ -11,9 +11,9 @@ import {
 } from '../spec/operations.ts';
 import { isObject } from '../util/json.ts';
 import { anyOption, optionChecker } from '../util/options.ts';
+import { isBucket } from '../util/rate-limits.ts';
 import { isEnvelopePath } from './contract-option.ts';
 import type { Settings } from './http/request-options.ts';
-import { isBucket } from './rate-limit/rate-limits.ts';
 
 /** Overrides by the name of their operation; a string such as `'GET /path/{id}'` sets method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;

@@ -1,14 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import {
-  DEFAULTS,
-  type Failure,
-  fetchOf,
-  hiddenReason,
-  isNotSent,
-  readResponse,
-  retryDelay,
-  statusFailureOf,
-} from '../client/index.ts';
+import { DEFAULTS, type Failure, fetchOf, readResponse, retryDelay, statusFailureOf } from '../client/index.ts';
 import { AudienceError } from '../errors/audience-error.ts';
 import { ConnectionError, TimeoutError } from '../errors/call-errors.ts';
 import type { CallDetails } from '../errors/error-details.ts';
@@ -16,6 +7,7 @@ import { OAuthError } from '../errors/oauth-errors.ts';
 import type { RetryPolicy } from '../spec/operations.ts';
 import type { JsonObject } from '../spec/wire-values.ts';
 import { AbortScope, abortable } from '../util/abort.ts';
+import { hiddenReason, isNotSent } from '../util/fetch-errors.ts';
 import { isObject, parseJson } from '../util/json.ts';
 import { isThisMachine } from '../util/loopback.ts';
 import type { Redactor } from '../util/redact.ts';

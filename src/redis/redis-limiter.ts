@@ -1,10 +1,11 @@
-import { limiterOf, mergeRateLimits, SlidingWindowLog } from '../client/index.ts';
+import { limiterOf, SlidingWindowLog } from '../client/index.ts';
 import type { RateLimiter } from '../index.ts';
 import type { RateLimit, RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import { safely } from '../util/callbacks.ts';
 import type { Logger } from '../util/log.ts';
 import { anyOption, integer, nestedOptions, optionChecker, optionOf } from '../util/options.ts';
+import { mergeRateLimits } from '../util/rate-limits.ts';
 import { type RedisClient, scriptRunner } from './commands.ts';
 import { SharedLog } from './shared-log.ts';
 

@@ -13,13 +13,14 @@ import { AudienceError } from '../../errors/audience-error.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../../errors/call-errors.ts';
 import type { ApiErrorDetails } from '../../errors/error-details.ts';
 import type { ResolvedOperation } from '../../spec/operations.ts';
+import { BodyError, hiddenReason, isMistake, isNotSent, reasonOf } from '../../util/fetch-errors.ts';
 import { isObject, parseJson } from '../../util/json.ts';
 import type { Redactor } from '../../util/redact.ts';
 import { readConflict } from './conflict.ts';
 import { readFieldErrors } from './envelope.ts';
 import { type Failure, type RetryHistory, statusFailureOf } from './retry-policy.ts';
 import { limitAdvice, runtimeLimit } from './runtime-limits.ts';
-import { BodyError, hiddenReason, isMistake, isNotSent, type ReceivedResponse, reasonOf } from './send.ts';
+import type { ReceivedResponse } from './send.ts';
 
 /** A failed attempt: the error for the user, and the failure for the retry policy. */
 export class AttemptFailure extends Error {

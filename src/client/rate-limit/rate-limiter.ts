@@ -1,8 +1,8 @@
 import type { Bucket, RateLimit, RateLimits } from '../../spec/limits.ts';
 import type { Optional } from '../../spec/wire-values.ts';
 import { onAbort, sleep } from '../../util/abort.ts';
+import { mergeRateLimits } from '../../util/rate-limits.ts';
 import type { AcquireOptions, ClientLimiter, PermitLog, Priority, RateLimiter } from './permits.ts';
-import { mergeRateLimits } from './rate-limits.ts';
 
 /**
  * Creates a limiter for several clients of this process that use one token, such as a client and a connection of

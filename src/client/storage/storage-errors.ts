@@ -1,12 +1,12 @@
 import { ApiError, NotFoundError, PermissionError, ServerError } from '../../errors/api-errors.ts';
 import { ConnectionError, ResponseError, TimeoutError } from '../../errors/call-errors.ts';
 import { abortable } from '../../util/abort.ts';
+import { hiddenReason, isNotSent, reasonOf } from '../../util/fetch-errors.ts';
 import type { Redactor } from '../../util/redact.ts';
 import type { RequestEvent } from '../http/hooks.ts';
 import { AttemptFailure } from '../http/response-errors.ts';
 import { statusFailureOf } from '../http/retry-policy.ts';
 import { limitAdvice, runtimeLimit } from '../http/runtime-limits.ts';
-import { hiddenReason, isNotSent, reasonOf } from '../http/send.ts';
 
 /** Maximum number of characters read of an error's body: code and message are at its beginning. */
 const MAX_ERROR_TEXT_LENGTH = 2_048;

@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../../errors/audience-error.ts';
-import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../../spec/limits.ts';
-import type { Optional } from '../../spec/wire-values.ts';
+import { ConfigurationError } from '../errors/audience-error.ts';
+import { type Bucket, RATE_LIMITS, type RateLimit, type RateLimits } from '../spec/limits.ts';
+import type { Optional } from '../spec/wire-values.ts';
 
 /** Returns whether a value is the name of a rate bucket. */
 export function isBucket(name: string): name is Bucket {

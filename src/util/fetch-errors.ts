@@ -1,0 +1,104 @@
+import { isSameHost } from './loopback.ts';
+import { MAX_CAUSE_DEPTH } from './redact.ts';
+import { isServerRuntime } from './runtime.ts';
+
+/** Reading the body failed. The request reached the service, whatever `cause` says. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+}
+
+/** System calls that precede the first byte of a request. */
+const SYSCALLS_BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
+
+/**
+ * Codes of errors before the first byte: a failed connection (Node, Bun) or TLS handshake, an untrusted certificate,
+ * options that undici refuses.
+ */
+const CODES_BEFORE_SENDING =
+  /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|INAPPROPRIATE_FALLBACK|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+
+/** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
+const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
+
+/** Message of undici, also within Node's `fetch`, when a proxy refuses the tunnel to the service. */
+const PROXY_REFUSAL = /^Proxy response \(\d+\) !== 200 when HTTP Tunneling/;
+
+/** Errors of calls that may have sent something, although they look like a failed connection. */
+const MAYBE_SENT = new WeakSet<Error>();
+
+/**
+ * Returns whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`.
+ *
+ * @param address If set, the error must name it.
+ */
+export function isNotSent(error: unknown, address?: string, depth = 0): boolean {
+  if (!(error instanceof Error) || error instanceof BodyError || MAYBE_SENT.has(error)) return false;
+  if (depth > MAX_CAUSE_DEPTH) return false;
+  if (precedesSending(error)) return address === undefined || namesAddress(error, address);
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.every((inner) => isNotSent(inner, address, depth + 1));
+  return isNotSent(error.cause, address, depth + 1);
+}
+
+function precedesSending(error: Error): boolean {
+  if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;
+  // `fetch` refuses some ports. Deno names the failed step only in its message.
+  const { message } = error;
+  return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
+}
+
+/** Messages with which V8, JavaScriptCore, SpiderMonkey and this package report a mistake in a program. */
+const MISTAKE = /is not (?:a |an |iterable)|is (?:undefined|null)\b|^(?:Cannot |can't access|`fetch` must)/;
+
+/**
+ * Returns whether a `fetch` failed because of a mistake in its own code, which another attempt would repeat. The request
+ * may have been sent.
+ */
+export function isMistake(error: unknown): boolean {
+  if (error instanceof ReferenceError || error instanceof RangeError) return true;
+  return error instanceof TypeError && !error.cause && MISTAKE.test(error.message);
+}
+
+/** Messages of a `fetch` without a response in Chromium, Firefox and Safari, which hide the reason from pages. */
+const HIDDEN_REASON = /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/;
+
+/** Returns why a `fetch` may have got no response from `server` in a browser; `undefined` for any other failure. */
+export function hiddenReason({ message }: Error, server: string): string | undefined {
+  if (isServerRuntime || !HIDDEN_REASON.test(message)) return undefined;
+  if (navigator.onLine === false) return 'the device is offline';
+  return `the connection failed, or ${server} does not allow requests from this origin (CORS)`;
+}
+
+/** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
+export function reasonOf(error: Error): string {
+  if (error.message !== 'fetch failed') return error.message.trim();
+  let deepest = error;
+  for (let inner: unknown = error; inner instanceof Error; ) {
+    deepest = inner;
+    inner = inner instanceof AggregateError ? inner.errors[0] : inner.cause;
+  }
+  const { message } = deepest;
+  return PROXY_REFUSAL.test(message)
+    ? `${message}. The proxy refused the connection: check its credentials and its rules`
+    : message.trim();
+}
+
+/**
+ * Returns whether a system error is about a connection to the host of `address`, and to its port if the error names
+ * one.
+ */
+function namesAddress(error: Error, address: string): boolean {
+  const url = new URL(address);
+  const { hostname, host, address: ip, port }: Readonly<Record<string, unknown>> = { ...error };
+  const expectedPort = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const isNamed = [hostname, host, ip].some((name) => typeof name === 'string' && isSameHost(name, url));
+  return isNamed && (port === undefined || String(port) === expectedPort);
+}
+
+/** Returns an error of a request that may have been sent, marked as one. */
+export function markSent(error: unknown): unknown {
+  if (error instanceof Error) MAYBE_SENT.add(error);
+  return error;
+}
