@@ -1,5 +1,5 @@
 import { AudienceError } from './audience-error.ts';
-import type { CallDetails, ResponseFields } from './error-details.ts';
+import type { CallDetails } from './error-details.ts';
 
 /** No complete response arrived, for example because the connection was refused or lost. */
 export class ConnectionError extends AudienceError {
@@ -52,7 +52,15 @@ export class ResponseError extends AudienceError {
   declare readonly requestId?: string;
   /** Number of attempts that the call made. */
   declare readonly attempts: number;
-  constructor(message: string, details: ResponseFields & { readonly code?: ResponseError['code'] }) {
+  constructor(
+    message: string,
+    details: CallDetails & {
+      readonly status: number;
+      readonly body: string;
+      readonly requestId?: string;
+      readonly code?: ResponseError['code'];
+    },
+  ) {
     super(message, { code: 'response-invalid', ...details });
   }
 }

@@ -171,11 +171,11 @@ type JobFields<Optional extends boolean = false> = {
       });
 }[JobKind];
 
-export type FileFields = {
+type FileFields = {
   /** Path of the file or its lock, if there is one. */
   readonly path?: string;
 };
-export type DownloadFields = {
+type DownloadFields = {
   /** `activations.download`. */
   readonly operation: string;
   /** The saved files. */
@@ -199,7 +199,7 @@ type RateLimitFields = ApiErrorDetails & {
   /** Rate bucket of the request. */
   readonly bucket: Bucket;
 };
-export type ResponseFields = CallDetails & {
+type ResponseFields = CallDetails & {
   /** HTTP status of the response. */
   readonly status: number;
   /** Body of the response, shortened and without secrets. */

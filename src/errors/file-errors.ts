@@ -1,5 +1,5 @@
 import { AudienceError } from './audience-error.ts';
-import type { Details, DownloadedFile, DownloadFields, FailedDownload, FileFields } from './error-details.ts';
+import type { Details, DownloadedFile, FailedDownload } from './error-details.ts';
 
 /** Data of an upload or a download, or a token file, could not be read or written on this machine. */
 export class FileError extends AudienceError {
@@ -8,7 +8,7 @@ export class FileError extends AudienceError {
   declare readonly code: 'file-unreadable' | 'file-changed' | 'size-mismatch' | 'disk-full' | 'file-unwritable';
   /** Path of the file or its lock, if there is one. */
   declare readonly path?: string;
-  constructor(message: string, details: Details & FileFields & { readonly code: FileError['code'] }) {
+  constructor(message: string, details: Details & { readonly code: FileError['code']; readonly path?: string }) {
     super(message, details);
   }
 }
@@ -24,7 +24,7 @@ export class DownloadError extends AudienceError {
   declare readonly saved: readonly DownloadedFile[];
   /** The results that were not saved, each with its reason. */
   declare readonly failed: readonly FailedDownload[];
-  constructor(message: string, details: Details & Omit<DownloadFields, 'operation'>) {
+  constructor(message: string, details: Details & Pick<DownloadError, 'saved' | 'failed'>) {
     super(message, Object.assign({ code: 'download-incomplete', operation: 'activations.download' } as const, details));
   }
 }
