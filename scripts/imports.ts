@@ -35,7 +35,11 @@ const LAYERS: readonly (readonly string[])[] = [
 const GROUND: ReadonlySet<string> = new Set(['spec', 'errors', 'util']);
 
 /** Code outside of the specification's data that the sandbox may import: otherwise types only, because it checks the client. */
-const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set(['client/openapi-document.ts', 'util/similar-names.ts']);
+const SANDBOX_MAY_IMPORT: ReadonlySet<string> = new Set([
+  'client/openapi-document.ts',
+  'util/duration.ts',
+  'util/similar-names.ts',
+]);
 
 /** Returns the folder of a file; within the client, that below `client`. */
 const folderOf = (path: string): string => /^(?:client\/(?=[^/]+\/))?[^/]+/.exec(path)?.[0] ?? '';

@@ -14,7 +14,7 @@ import type { JournalAccount } from './journal-account.ts';
 import type { JournalFile } from './journal-file.ts';
 import { type ImportInput, identify } from './journal-import.ts';
 import type { ImportedFile, JournalEntry } from './journal-lines.ts';
-import { JournalTexts, KEPT } from './journal-texts.ts';
+import { bodyChanged, expired, KEPT, kindChanged, otherToken, repeated } from './journal-texts.ts';
 
 /** A create request. `text` is its body with sorted fields, with the hash of a file in place of its reference. */
 interface Intent<Body> {
@@ -35,13 +35,11 @@ interface OpenJournal {
 /** A journal in an open file. */
 export class FileJournal implements Journal {
   readonly #open: OpenJournal;
-  readonly #texts: JournalTexts;
   readonly #byKey = createMutex();
   readonly #creates = new Set<Promise<number>>();
 
   constructor(open: OpenJournal) {
     this.#open = open;
-    this.#texts = new JournalTexts(open.file.path);
   }
 
   get(key: string): JournalEntry | undefined {
@@ -84,16 +82,16 @@ export class FileJournal implements Journal {
         const body = { ...JSON.parse(text), upload_reference: reference };
         return this.#send(namespace, { key, text, body, file: { ...content, reference } }, scoped);
       };
-      if (earlier) {
-        try {
-          return await claim(earlier.reference);
-        } catch (error) {
-          // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
-          if (!ValidationError.isInstance(error) || !error.errors.upload_reference) throw error;
-        }
+      const upload = async (): Promise<string> =>
+        (await this.#open.client.uploads.upload({ kind: 'cohort', data: await open() }, scoped)).reference;
+      const reference = earlier?.reference ?? (await upload());
+      try {
+        return await claim(reference);
+      } catch (error) {
+        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+        if (!ValidationError.isInstance(error) || !error.errors.upload_reference) throw error;
+        return claim(await upload());
       }
-      const { reference } = await this.#open.client.uploads.upload({ kind: 'cohort', data: await open() }, scoped);
-      return claim(reference);
     });
   }
 
@@ -155,14 +153,15 @@ export class FileJournal implements Journal {
     const { resourceName } = namespace;
     const entry = this.get(key);
     if (entry?.kind !== undefined && resourceName !== undefined && entry.kind !== resourceName)
-      throw this.#texts.kindChanged(key, entry, resourceName);
+      throw kindChanged(this.#open.file.path, key, entry, resourceName);
     this.#checkBody(key, text);
     return entry?.id;
   }
 
   #checkBody(key: string, text: string): void {
     const entry = this.get(key);
-    if (entry?.sent !== undefined && entry.sent !== this.#keyOf(key, text)) throw this.#texts.bodyChanged(key, entry);
+    if (entry?.sent !== undefined && entry.sent !== this.#keyOf(key, text))
+      throw bodyChanged(this.#open.file.path, key, entry);
   }
 
   /** Returns the idempotency key for a body. A changed body, or a forgotten key, gets a new idempotency key. */
@@ -180,7 +179,7 @@ export class FileJournal implements Journal {
     const { key, body } = intent;
     file.stop.signal.throwIfAborted();
     const { at } = this.get(key) ?? {};
-    if (at && timeToRepeat(at) <= 0) throw this.#texts.expired(key, at);
+    if (at && timeToRepeat(at) <= 0) throw expired(file.path, key, at);
     const idempotencyKey = await this.#record(namespace.resourceName, intent, signal);
     const creating = namespace.create(body, {
       idempotencyKey,
@@ -204,8 +203,7 @@ export class FileJournal implements Journal {
       if (!isVoid || file.failure !== undefined) throw error;
       if (!at) await file.append({ key, refused: idempotencyKey });
       // If the service refuses the repeated request, this says nothing about the request before the crash.
-      else if (AudienceError.isInstance(error))
-        throw withDetails(error, { outcome: 'unknown' }, this.#texts.repeated(key, at));
+      else if (AudienceError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, repeated(key, at));
       throw error;
     }
   }
@@ -215,7 +213,7 @@ export class FileJournal implements Journal {
     const { file: journal, account } = this.#open;
     const { at, by: sender } = this.get(key) ?? {};
     const sent = this.#keyOf(key, text);
-    if (at && !(await account.trusts(sender, signal))) throw this.#texts.otherToken(key, at);
+    if (at && !(await account.trusts(sender, signal))) throw otherToken(journal.path, key, at);
     const by = await account.by(signal);
     const fields = { ...(kind !== undefined && { kind }), ...(by !== undefined && { by }), ...(file && { file }) };
     await journal.append({ key, sent, at: (at ?? new Date()).toISOString(), ...fields });

@@ -28,13 +28,14 @@ export async function identify(input: ImportInput, earlier: ImportedFile | undef
     if (codeOf(error) === 'ENOENT' && earlier) return undefined;
     throw unreadableFile(path, error);
   });
-  const isSame = !found || (found.size === earlier?.size && found.mtimeMs === earlier.time);
-  if (earlier && isSame) {
+  // Open it now, so that an upload notices if the file has changed since it was identified.
+  const blob = await (found && openFile(path).catch(() => undefined));
+  const open = async (): Promise<Blob> => blob ?? openFile(path);
+  if (earlier && (!found || (found.size === earlier.size && found.mtimeMs === earlier.time))) {
     const { reference: _, ...content } = earlier;
-    return { content, open: () => openFile(path) };
+    return { content, open };
   }
-  const blob = await openFile(path);
-  return { content: { ...(await contentOf(blob)), ...(found && { time: found.mtimeMs }) }, open: async () => blob };
+  return { content: { ...(await contentOf(await open())), ...(found && { time: found.mtimeMs }) }, open };
 }
 
 async function contentOf(blob: Blob): Promise<Omit<ImportedFile, 'reference'>> {

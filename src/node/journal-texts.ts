@@ -6,58 +6,59 @@ import type { JournalEntry } from './journal-lines.ts';
 export const KEPT =
   'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
 
-/** The errors of one journal about its keys. Each says what to do next. */
-export class JournalTexts {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
+/** Returns the error of a key that stands for another body. */
+export function bodyChanged(path: string, key: string, { id, at, kind, file }: JournalEntry): JournalError {
+  if (id !== undefined) {
+    const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
+    const advice =
+      kind === 'cohorts' && !file
+        ? 'If only the upload of its file is new, use that id. For another list, use another key. `journal.import` compares files instead of uploads.'
+        : 'Use another key.';
+    return keyError(path, 'body-changed', key, message, advice);
   }
+  const message = `The outcome of "${key}" is not known, and its body has changed.`;
+  const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;
+  return keyError(path, 'body-changed', key, message, advice, 'unknown');
+}
 
-  bodyChanged(key: string, { id, at, kind, file }: JournalEntry): JournalError {
-    if (id !== undefined) {
-      const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
-      const advice =
-        kind === 'cohorts' && !file
-          ? 'If only the upload of its file is new, use that id. For another list, use another key. `journal.import` compares files instead of uploads.'
-          : 'Use another key.';
-      return this.#error('body-changed', key, message, advice);
-    }
-    const message = `The outcome of "${key}" is not known, and its body has changed.`;
-    const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;
-    return this.#error('body-changed', key, message, advice, 'unknown');
-  }
+/** Returns the error of a key that stands for another kind of resource. */
+export function kindChanged(
+  path: string,
+  key: string,
+  { id, kind: existing }: JournalEntry,
+  kind: string,
+): JournalError {
+  const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. Each key is bound to one resource.`;
+  return keyError(path, 'body-changed', key, message, `Use another key, such as "${key} ${kind}".`);
+}
 
-  kindChanged(key: string, { id, kind: existing }: JournalEntry, kind: string): JournalError {
-    const message = `"${key}" was ${id === undefined ? 'sent' : 'created'} with \`client.${existing}\`, not \`client.${kind}\`. Each key is bound to one resource.`;
-    return this.#error('body-changed', key, message, `Use another key, such as "${key} ${kind}".`);
-  }
+/** Returns the error of a request whose idempotency key the service has forgotten. */
+export function expired(path: string, key: string, at: Date): JournalError {
+  const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
+  return keyError(path, 'outcome-expired', key, message, `To settle it by hand: ${byHand(key)}`, 'unknown');
+}
 
-  expired(key: string, at: Date): JournalError {
-    const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
-    return this.#error('outcome-expired', key, message, `To settle it by hand: ${byHand(key)}`, 'unknown');
-  }
+/** Returns the error of a request that perhaps another account sent. */
+export function otherToken(path: string, key: string, at: Date): JournalError {
+  const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
+  const advice = `Create it again with that token, within 23 hours of then, or ${byHand(key)}`;
+  return keyError(path, 'account-changed', key, message, advice, 'unknown');
+}
 
-  otherToken(key: string, at: Date): JournalError {
-    const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
-    const advice = `Create it again with that token, within 23 hours of then, or ${byHand(key)}`;
-    return this.#error('account-changed', key, message, advice, 'unknown');
-  }
+/** Returns the advice for a refused repeated request. */
+export function repeated(key: string, at: Date): string {
+  return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${byHand(key)}`;
+}
 
-  /** Returns the advice for a refused repeated request. */
-  repeated(key: string, at: Date): string {
-    return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${byHand(key)}`;
-  }
-
-  #error(
-    code: JournalError['code'],
-    key: string,
-    message: string,
-    advice: string,
-    outcome?: CreateOutcome,
-  ): JournalError {
-    return new JournalError(message, { code, path: this.#path, key, advice, ...(outcome && { outcome }) });
-  }
+function keyError(
+  path: string,
+  code: JournalError['code'],
+  key: string,
+  message: string,
+  advice: string,
+  outcome?: CreateOutcome,
+): JournalError {
+  return new JournalError(message, { code, path, key, advice, ...(outcome && { outcome }) });
 }
 
 /** Returns the advice for a create request whose outcome the service no longer knows. */

@@ -1,5 +1,5 @@
 import '../support/nothing-left.ts';
-import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../src/index.ts';
 import { openFile } from '../../src/node/index.ts';
@@ -74,6 +74,32 @@ describe('an import with a journal', () => {
     await bench.importFile();
     expect([bench.requests('/uploads/create'), await cohortsOf(bench)]).toEqual([2, 1]);
     expect((await bench.lines())[2]).toMatchObject({ sent, at });
+  });
+
+  it.each([
+    ['uploads the file once more if its slot expires before the service accepts the claim', false],
+    ['refuses a file that is replaced while the service refuses an earlier slot', true],
+  ])('%s', async (_, isReplaced) => {
+    let beforeClaim: (() => Promise<unknown>) | undefined;
+    const bench = await startImportBench({
+      fetch: async (input, init) => {
+        if (String(input).endsWith('/cohorts/create')) await beforeClaim?.();
+        return fetch(input, init);
+      },
+    });
+    if (isReplaced) await loseClaim(bench);
+    const { size, mtime } = await stat(bench.file);
+    beforeClaim = async () => {
+      beforeClaim = undefined;
+      await bench.sandbox.advance(16 * MINUTE);
+      if (!isReplaced) return;
+      await writeFile(`${bench.file}.new`, 'y'.repeat(size));
+      await utimes(`${bench.file}.new`, mtime, mtime);
+      await rename(`${bench.file}.new`, bench.file);
+    };
+    if (isReplaced) expect(await failureOf(bench.importFile())).toMatchObject({ code: 'file-changed' });
+    else await bench.importFile();
+    expect(await cohortsOf(bench)).toBe(isReplaced ? 0 : 1);
   });
 
   it('creates no second cohort if the slot has expired after its response was lost', async () => {

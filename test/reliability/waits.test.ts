@@ -92,7 +92,7 @@ describe('a list that keeps failing', () => {
 });
 
 describe('waits take turns', () => {
-  it('two hundred jobs that are read one by one delay no page, and a new wait by at most 35 s', async () => {
+  it('two hundred jobs that are read one by one delay no page, and a new wait by at most 45 s', async () => {
     const service = startJobService(SHORT);
     const audiences = service.add(200).slice(-10);
     const ended: Promise<unknown>[] = [waitFor(service, audiences)];
@@ -108,8 +108,8 @@ describe('waits take turns', () => {
       updatedAt = Math.min(updatedAt, performance.now());
     };
     ended.push(service.client.cohorts.wait(7, { onUpdate }).catch(() => {}));
-    await time.pass(40_000);
-    expect(updatedAt - began).toBeLessThan(35_000);
+    await time.pass(50_000);
+    expect(updatedAt - began).toBeLessThan(45_000);
     expect(service.mostInAMinute()).toBeLessThanOrEqual(60);
     await service.client.close();
     await Promise.all(ended);

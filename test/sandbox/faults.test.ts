@@ -11,14 +11,14 @@ const once = { maxRetries: 0 };
 
 describe('a fault rule', () => {
   it('a status replaces the response of the service, with its Retry-After', async () => {
-    const { client, sandbox } = await startBench({
+    const { client, sandbox, account } = await startBench({
       faults: [{ on: 'audiences.create', status: 503, retryAfter: 7, times: 1 }],
     });
     const raw = await failureOf(client.audiences.create({ name: 'x' }, once));
     expect(raw).toMatchObject({ name: 'ServerError', status: 503, outcome: 'unknown' });
     expect(ServerError.isInstance(raw) && raw.headers.get('retry-after')).toBe('7');
     expect((await client.audiences.list()).items).toEqual([]);
-    expect(sandbox.log[0]).toMatchObject({ status: 503, fault: 'status 503' });
+    expect(sandbox.log[0]).toMatchObject({ status: 503, fault: 'status 503', account: account.email });
     await client.audiences.create({ name: 'x' }, once);
   });
 

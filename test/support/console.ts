@@ -19,7 +19,6 @@ export const PAGES = [
 /** Paths of an operator that respond with JSON. */
 export const ENDPOINTS = [
   '/api/state',
-  '/api/tasks',
   '/api/requests',
   '/api/deliveries',
   '/api/jobs/next',

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceContract } from '../../index.ts';
 import { isSameHost } from '../../util/loopback.ts';
+import { replaceFile } from '../input/local-file.ts';
 import { NAME } from '../terminal/command-name.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 import { configFolder } from './profiles.ts';
@@ -33,9 +34,8 @@ export async function announce(env: NodeJS.ProcessEnv, sandbox: RunningSandbox):
   const folder = folderOf(env);
   const path = join(folder, `${process.pid}.json`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // The complete file is renamed, so that no other command reads a part of it.
-  await writeFile(`${path}.part`, JSON.stringify(sandbox), { mode: 0o600 });
-  await rename(`${path}.part`, path);
+  // No other command reads a part of it.
+  await replaceFile(path, JSON.stringify(sandbox));
   return () => rm(path, { force: true });
 }
 

@@ -2,11 +2,14 @@ import { existsSync } from 'node:fs';
 import { type Journal, type JournalEntry, openJournal, readJournal } from '../../node/index.ts';
 import { timeToRepeat } from '../../spec/limits.ts';
 import type { Context } from '../terminal/context.ts';
-import { EXIT, type ExitCode, usageError, worstOf } from '../terminal/exit-codes.ts';
+import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
 import { doneOf, forgetPart, partsOf, type RowGoal } from './batch-row.ts';
 import type { BatchRow } from './batch-rows.ts';
+
+/** Ends the keys of a row's cohort and activation. */
+const PART_SUFFIX = / (?:cohort|activation)$/;
 
 /** Records in a journal what a person has found out, so that nobody edits the file. Sends nothing. */
 export async function correctJournal(
@@ -30,7 +33,7 @@ export async function correctJournal(
       output.log('info', `"${key}" is ${id}. To continue, run the command without --resolve.`);
     }
     for (const key of forget) {
-      await forgetPart(journal, key.replace(/ (?:cohort|activation)$/, ''), key);
+      await forgetPart(journal, key.replace(PART_SUFFIX, ''), key);
       output.log('info', `"${key}" is forgotten: the next run creates it.`);
     }
     return EXIT.done;
@@ -46,7 +49,7 @@ const PARTS = ['audience', 'activation'];
 export const readEntries = async (path: string): Promise<ReadonlyMap<string, JournalEntry>> =>
   existsSync(path) ? readJournal(path) : new Map();
 
-/** Prints the state of each row in a journal. It takes no lock, so that it works while a run uses the journal. */
+/** Prints the state of each row in a journal, also of rows that are no longer in the file. It takes no lock, so that it works while a run uses the journal. */
 export async function printStatus(
   rows: readonly BatchRow[],
   path: string,
@@ -54,10 +57,13 @@ export async function printStatus(
   output: Output,
 ): Promise<ExitCode> {
   const entries = await readEntries(path);
-  const statuses = rows.map(({ key }) => {
+  const keys = new Set(rows.map(({ key }) => key));
+  const removed = [...entries].flatMap(([part, entry]) => (isSent(entry) ? [part.replace(PART_SUFFIX, '')] : []));
+  const statuses = [...new Set([...keys, ...removed])].map((key) => {
     const [kind, part] = Object.entries(partsOf(key)).findLast(([, name]) => isSent(entries.get(name))) ?? [];
     const state = part === undefined ? 'not begun' : `${kind} ${stateOf(entries.get(part))}`;
-    return { key, state: doneOf(key, entries, goal) ? 'done' : state, ...idsOf(key, entries) };
+    const ended = doneOf(key, entries, goal) ? 'done' : state;
+    return { key, state: keys.has(key) ? ended : `${ended} (no row)`, ...idsOf(key, entries) };
   });
   await output.list(statuses, ['key', 'state', ...PARTS], { isDone: true });
   return EXIT.done;
@@ -78,18 +84,26 @@ function stateOf({ id, at }: Partial<JournalEntry> = {}): string {
   return `in doubt ${left > 0 ? `until ${timeText(Date.now() + left)}` : `since ${sent}`}`;
 }
 
-/** Prints what would happen to each row, and sends nothing. */
+/**
+ * Prints what would happen to each row, and sends nothing.
+ *
+ * @param refused Keys of rows that the run refuses.
+ */
 export async function printPlan(
   rows: readonly BatchRow[],
+  refused: ReadonlySet<string>,
   journal: Journal | undefined,
   goal: RowGoal,
   output: Output,
 ): Promise<ExitCode> {
   const entries = journal ?? new Map<string, JournalEntry>();
-  const plans = rows.map((row) => ({ key: row.key, plan: planOf(row, journal, goal), ...idsOf(row.key, entries) }));
+  const plans = rows.map((row) => {
+    const plan = refused.has(row.key) ? 'refused' : planOf(row, journal, goal);
+    return { key: row.key, plan, ...idsOf(row.key, entries) };
+  });
   await output.list(plans, ['key', 'plan', ...PARTS], { isDone: true });
-  const ends: Readonly<Record<string, ExitCode>> = { changed: EXIT.refused, unknown: EXIT.outcomeUnknown };
-  return worstOf(plans.map(({ plan }) => ends[plan] ?? EXIT.done));
+  const isRefused = plans.some(({ plan }) => plan === 'changed' || plan === 'unknown' || plan === 'refused');
+  return isRefused ? EXIT.refused : EXIT.done;
 }
 
 function planOf({ key, body, file }: BatchRow, journal: Journal | undefined, goal: RowGoal): string {

@@ -33,7 +33,6 @@ export async function createBatchProgress(
   output: Output,
 ): Promise<BatchProgress> {
   let announced = '';
-  const isNew = (text: string): boolean => text !== announced;
   if (output.isJson || output.isQuiet || !isLive(output.stderr)) {
     if (earlier.size > 0) output.note(`${now()} ${countOf(earlier.size)} done before.`);
     return {
@@ -42,7 +41,7 @@ export async function createBatchProgress(
         else if (!earlier.has(view.key)) output.note(`${now()} ${lineOf(view)}`);
       },
       announce(text, details) {
-        if (isNew(text)) output.log('info', `${output.isJson ? '' : `${now()} `}${text}${details}`);
+        if (text !== announced) output.log('info', `${output.isJson ? '' : `${now()} `}${text}${details}`);
         announced = text;
       },
       close() {},

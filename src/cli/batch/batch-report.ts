@@ -14,7 +14,7 @@ import {
   worstOf,
 } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
-import { reportError } from '../terminal/report-error.ts';
+import { errorTexts, reportError } from '../terminal/report-error.ts';
 import { countOf, now, recordOf } from './batch-progress.ts';
 import { ENDS, type RowView } from './batch-row.ts';
 
@@ -46,6 +46,9 @@ export const FIELDS = {
   plan: '',
   at: '',
 };
+
+/** Exit codes of rows that another run may complete. */
+const REPEATABLE: readonly ExitCode[] = [EXIT.outcomeUnknown, EXIT.limited, EXIT.unexpected, EXIT.waitTimedOut];
 
 /** Columns of the table of rows. */
 const COLUMNS = ['key', 'state', 'audience', 'activation', 'reason'] as const;
@@ -85,7 +88,7 @@ export async function conclude(
   const counts = ENDS.map((end) => [views.filter(({ state }) => state === end).length, end] as const);
   const parts = counts.filter(([count]) => count > 0).map((part) => part.join(' '));
   output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);
-  const code = worstOf(views.map((view) => codeOf(view, flags)));
+  const code = exitCodeOfRows(views.map((view) => codeOf(view, flags)));
   const isComplete = !views.some(({ state }) => state === 'unfinished' || state === 'unknown');
   // Without its journal, the command would create everything again.
   const isOver = isComplete || code === EXIT.journalTaken;
@@ -128,9 +131,17 @@ function wordsOf(name: string, value: string | number | boolean | undefined): st
   return [flag, typeof value === 'number' ? `${value / 1_000}s` : value];
 }
 
+/** Returns the exit code of a run: a row that needs a person does not end a script that repeats the run for other rows. */
+function exitCodeOfRows(codes: readonly ExitCode[]): ExitCode {
+  const worst = worstOf(codes);
+  const isStopped = worst === EXIT.journalTaken || worst === EXIT.authentication;
+  const repeatable = worstOf(codes.filter((code) => REPEATABLE.includes(code)));
+  return isStopped || repeatable === EXIT.done ? worst : repeatable;
+}
+
 /** Returns the exit code of a row. A blocked row is not a failure. */
 function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): ExitCode {
-  if (state === 'unknown') return EXIT.outcomeUnknown;
+  if (state === 'unknown' && Object(error).outcome !== 'unknown') return EXIT.outcomeUnknown;
   if (state === 'refused') return EXIT.refused;
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // The audience was deleted.
@@ -144,7 +155,7 @@ function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): Exit
 /** Writes how the rows have ended, as CSV or as JSON, by the ending of the file. */
 async function writeReport(path: string, views: readonly RowView[], output: Output): Promise<void> {
   const records = views.map((view) => recordOf(view, output));
-  const text = extname(path) === '.csv' ? csvOf(views) : `${JSON.stringify(records, null, 2)}\n`;
+  const text = extname(path) === '.csv' ? csvOf(views, output) : `${JSON.stringify(records, null, 2)}\n`;
   await writable(path, () => writeFile(path, text));
 }
 
@@ -159,12 +170,16 @@ export async function writable(path: string, write: () => Promise<void>): Promis
   });
 }
 
-function csvOf(views: readonly RowView[]): string {
-  const columns = [...COLUMNS, 'files'] as const;
+function csvOf(views: readonly RowView[], output: Output): string {
+  const columns = [...COLUMNS, 'files', 'error'] as const;
   const cell = (value: unknown): string => {
     const text = value === undefined ? '' : [value].flat().join(' ');
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  const records = views.map(tableRow).map((row) => columns.map((name) => cell(row[name])).join(','));
+  const records = views.map((view) => {
+    const error = view.error === undefined ? undefined : errorTexts(view.error, output, true);
+    const row = { ...tableRow(view), error };
+    return columns.map((name) => cell(row[name])).join(',');
+  });
   return `${[columns.join(','), ...records].join('\n')}\n`;
 }

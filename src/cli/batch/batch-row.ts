@@ -109,7 +109,8 @@ export function stateOf(error: unknown): RowState {
   // If storage does not have the file, that is not a failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
-  return code === 'body-changed' || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';
+  const isOfRow = code === 'body-changed' || code === 'file-unreadable' || code === 'configuration-invalid';
+  return isOfRow || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';
 }
 
 /** Brings a row to its end: imports its file, builds the audience, activates it and saves the results. */

@@ -2,8 +2,7 @@ import type { AudienceClient, JsonObject } from '../../index.ts';
 import { openFile } from '../../node/index.ts';
 import { warnOfList } from '../input/list-file.ts';
 import { rowOf } from '../input/resource-table.ts';
-import { messageOf } from '../terminal/error-texts.ts';
-import { type ExitCode, usageError, worstOf } from '../terminal/exit-codes.ts';
+import { usageError } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { reportError } from '../terminal/report-error.ts';
 import { countOf } from './batch-progress.ts';
@@ -12,36 +11,42 @@ import type { BatchRow } from './batch-rows.ts';
 /** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
 const CHECKED = new Error('The body was checked.');
 
-/** Checks rows as `create` checks their bodies, and reports the fields that the service would certainly refuse. */
+/** Subject of an error about the fields of each activation. */
+export const ACTIVATE = '--activate';
+
+/**
+ * Checks rows as `create` checks their bodies, and reports unusable files, and the fields that the service would
+ * certainly refuse. Returns the keys of the rows with errors, and {@link ACTIVATE}.
+ */
 export async function checkRows(
   client: AudienceClient,
   rows: readonly BatchRow[],
   activate: JsonObject | undefined,
   output: Output,
-): Promise<ExitCode> {
+): Promise<ReadonlySet<string>> {
   const signal = AbortSignal.abort(CHECKED);
-  const codes: ExitCode[] = [];
+  const refused = new Set<string>();
   const check = async (subject: string, call: PromiseLike<unknown>): Promise<void> => {
     try {
       await call;
     } catch (error) {
-      if (error !== CHECKED) codes.push(reportError(error, output, subject));
+      if (error === CHECKED) return;
+      reportError(error, output, subject);
+      refused.add(subject);
     }
   };
   for (const { key, body, file } of rows) {
-    if (file !== undefined) await checkFile(file, key, output);
+    if (file !== undefined) await check(key, checkFile(file, key, output));
     await check(key, client.audiences.create({ ...body, ...(file !== undefined && { cohort_id: 1 }) }, { signal }));
   }
-  if (activate) await check('--activate', client.activations.create({ ...activate, audience_id: 1 }, { signal }));
-  return worstOf(codes);
+  if (activate) await check(ACTIVATE, client.activations.create({ ...activate, audience_id: 1 }, { signal }));
+  return refused;
 }
 
 /** Checks that the file of a cohort can be read, and is not empty, and warns if it is probably not a list. */
 async function checkFile(path: string, key: string, output: Output): Promise<void> {
-  const data = await openFile(path).catch((error: unknown) => {
-    throw usageError(`${key}: ${messageOf(error)}`);
-  });
-  if (data.size === 0) throw usageError(`${key}: ${path} is empty.`);
+  const data = await openFile(path);
+  if (data.size === 0) throw usageError(`${path} is empty.`);
   await warnOfList(data, `${key}: ${path}`, output);
 }
 

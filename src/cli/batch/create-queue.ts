@@ -37,9 +37,6 @@ interface Item {
   readonly isRepeated?: boolean;
 }
 
-/** Adds a create request to a queue. Resolves with the id of what was created. */
-export type AddCreate = (rank: readonly number[], send: () => Promise<number>) => Promise<number>;
-
 /** Reason with which unsent create requests end. */
 export const NOT_BEGUN = new Error('No more create requests are sent.');
 
@@ -68,12 +65,12 @@ const isLocal = (error: unknown): boolean =>
 export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(error).code) || isLocal(error);
 
 /**
- * Returns a queue that sends one create request after another, so that a killed process leaves at most one with an
+ * Returns a function that adds a create request to a queue, and resolves with the id of what was created. The queue sends one create request after another, so that a killed process leaves at most one with an
  * unknown outcome. If a create request fails, the queue puts it aside and sends the next one. After three failures
  * without a success, or if a read fails when only failed create requests are left, the queue waits for the end of the
  * outage, and then sends these create requests once more.
  */
-export function createQueue(options: QueueOptions): AddCreate {
+export function createQueue(options: QueueOptions): (rank: Item['rank'], send: Item['send']) => Promise<number> {
   const { signal, budgetWait, outageWait } = options;
   const items: Item[] = [];
   /** Creates that have failed since the service responded to one. */

@@ -6,10 +6,9 @@ import { type Journal, openJournal } from '../../node/index.ts';
 import { isObject } from '../../util/json.ts';
 import { readData, readStdin, readText } from '../input/body-input.ts';
 import { isStdin } from '../input/pipes.ts';
-import type { Context } from '../terminal/context.ts';
+import { type Context, commandLine } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
-import type { Output } from '../terminal/output.ts';
 import { timeText } from '../terminal/wait-notices.ts';
 import { runBatch } from './batch.ts';
 import { correctJournal, printPlan, printStatus, readEntries } from './batch-journal.ts';
@@ -17,7 +16,7 @@ import { countOf, createBatchProgress } from './batch-progress.ts';
 import { checkReport, conclude, FIELDS, type ReportFlags, writable } from './batch-report.ts';
 import { doneOf, partsOf, type RowGoal } from './batch-row.ts';
 import { type BatchRow, parseRows } from './batch-rows.ts';
-import { checkRows, warnOfUnknown } from './check-rows.ts';
+import { ACTIVATE, checkRows, warnOfUnknown } from './check-rows.ts';
 
 interface RunFlags extends ReportFlags {
   readonly retryFailed?: boolean;
@@ -44,7 +43,7 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   const journalFile = flags.journal ?? `${file}.journal`;
   if (flags.resolve || flags.forget) return correctJournal(journalFile, flags, context);
   const goal = await goalOf(flags, context);
-  const text = isStdin(file) ? await readStdin(context) : await readText(file, context);
+  const text = isStdin(file) ? await readStdin(context) : await readText(file, context).catch(nothingSent);
   const folder = isStream ? '.' : dirname(file);
   const rows = parseRows(text, folder, (message) => output.log('info', message));
   await output.checkFields(FIELDS, {});
@@ -60,16 +59,16 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     const entries = await readEntries(path);
     const unsent = rows.filter(({ key, file }) => !entries.get(file === undefined ? key : partsOf(key).cohort)?.sent);
     // A run that continues finishes what exists, and refuses row by row: a window may have passed since it began.
-    const isBegun = unsent.length < rows.length && !flags.dryRun;
-    const refused = await checkRows(client, isBegun ? [] : unsent, goal.activate, output);
-    if (refused !== EXIT.done) return refused;
+    const isBegun = unsent.length < rows.length;
+    const refused = await checkRows(client, isBegun && !flags.dryRun ? [] : unsent, goal.activate, output);
+    if (refused.has(ACTIVATE) || (refused.size > 0 && !isBegun)) return EXIT.usage;
     if (flags.dryRun) {
       const existing = existsSync(path) ? await openJournal(path, client, { signal, isOffline: true }) : undefined;
-      return await printPlan(rows, existing, goal, output).finally(() => existing?.close());
+      return await printPlan(rows, refused, existing, goal, output).finally(() => existing?.close());
     }
     const { download, report } = flags;
-    if (download !== undefined) await writable(download, () => tryFolder(download));
-    if (report !== undefined) await writable(report, () => appendFile(report, ''));
+    if (download !== undefined) await writable(download, () => tryFolder(download)).catch(nothingSent);
+    if (report !== undefined) await writable(report, () => appendFile(report, '')).catch(nothingSent);
     return await runRows(rows, path, { file: isStream ? '-' : file, goal, flags, context });
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true });
@@ -83,10 +82,10 @@ async function runRows(
 ): Promise<ExitCode> {
   const { output, signal } = context;
   const client = await context.connect();
-  const journal = await openJournal(path, client, { signal });
+  const journal = await openJournal(path, client, { signal }).catch(nothingSent);
   const { download } = flags;
   const earlier = rows.filter(({ key }) => doneOf(key, journal, goal)).map(({ key }) => key);
-  if (download !== undefined) warnOfOthers(earlier, journal, download, output);
+  if (download !== undefined) warnOfOthers(earlier, journal, download, context);
   const progress = await createBatchProgress(
     rows.map(({ key }) => key),
     new Set(earlier),
@@ -119,15 +118,31 @@ async function runRows(
   return conclude(views, context, flags, file);
 }
 
+/**
+ * Rejects with exit code 2 if a path of the user cannot be read or written before anything was sent, because a script
+ * must not repeat that.
+ */
+function nothingSent(error: unknown): never {
+  const { code } = Object(error);
+  if (code === 'input-unreadable' || code === 'output-unwritable') throw usageError(messageOf(error));
+  if (code !== 'file-unwritable') throw error;
+  throw usageError(`${messageOf(error)} To keep the journal in another folder, pass --journal <file>.`);
+}
+
 /** Warns of files that an earlier run has saved in another folder: they are not saved again. */
-function warnOfOthers(keys: readonly string[], journal: Journal, download: string, output: Output): void {
+function warnOfOthers(keys: readonly string[], journal: Journal, download: string, { output, flags }: Context): void {
   const others = keys.flatMap((key) => {
-    const [file] = [journal.get(key)?.done?.files].flat();
-    return typeof file === 'string' && dirname(resolve(file)) !== resolve(download, key) ? [dirname(file)] : [];
+    const { files, activation } = journal.get(key)?.done ?? {};
+    const [file] = [files].flat();
+    if (typeof file !== 'string' || dirname(resolve(file)) === resolve(download, key)) return [];
+    const again = commandLine(flags, ['activations', 'download', String(activation), join(download, key)]);
+    return [{ folder: dirname(file), again }];
   });
-  if (others.length === 0) return;
-  const files = `The files of ${countOf(others.length)} are not in ${download}, such as ${others[0]}`;
-  output.log('warning', `${files}: an earlier run has saved them, and they are not saved again.`);
+  const [first] = others;
+  if (!first) return;
+  const files = `The files of ${countOf(others.length)} are not in ${download}, such as ${first.folder}`;
+  const advice = `To save these again, run: ${first.again}`;
+  output.log('warning', `${files}: an earlier run has saved them, and they are not saved again. ${advice}`);
 }
 
 /** Returns the options that the flags set. */

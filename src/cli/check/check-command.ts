@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { access, constants, realpath, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { ServiceContract } from '../../spec/contract.ts';
+import { optionsOf } from '../account/connection.ts';
 import { readContract } from '../input/contract-file.ts';
-import { readIfExists } from '../local-sandbox/private-file.ts';
+import { readIfExists, replaceFile } from '../input/local-file.ts';
 import type { Account, Context } from '../terminal/context.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
@@ -29,13 +30,12 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
     throw usageError(`${against} was not written by \`check --out\`: it does not say what was checked.`);
   const account = await context.account();
   if (flags.write && !flags.yes) await confirmWrites(context);
-  const text = out === undefined ? undefined : await writable(out, () => readIfExists(out));
-  const existing = text?.trim() && out ? await contractAt(out) : undefined;
+  const text = out === undefined ? '' : await writable(out, () => readTarget(out));
+  const existing = text.trim() && out ? await contractAt(out) : undefined;
   const expected = earlier ?? existing ?? account.contract;
-  const run = (): Promise<CheckReport> => runCheck(context, flags, account, expected);
-  const { report, notes } =
-    out === undefined ? { report: await run(), notes: [] } : await merge(out, text, existing ?? expected ?? {}, run);
+  const report = await runCheck(context, flags, account, expected);
   const { stopped, findings, contract } = report;
+  const notes = out === undefined || stopped ? [] : await merge(out, text, existing ?? expected ?? {}, report);
   const comparison = earlier && compare(findings, contract, earlier);
   const { changes = [], unchecked = [] } = comparison ?? {};
   if (output.isJson) await output.json({ verdict: verdictOf(report, out), ...report, ...comparison, notes });
@@ -53,25 +53,27 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-async function runCheck(context: Context, flags: CheckFlags, account: Account, expected?: ServiceContract) {
+async function runCheck(
+  context: Context,
+  flags: CheckFlags,
+  account: Account,
+  expected?: ServiceContract,
+): Promise<CheckReport> {
   const { output, signal } = context;
-  const { requestTimeout, verbose = false } = context.flags;
   const { baseUrl, token, fetch, allowInsecure = context.flags.allowInsecure } = account;
   return checkService({
+    ...optionsOf(context.flags, output),
     baseUrl,
+    token,
     fetch,
     allowInsecure,
-    requestTimeout,
     expected,
     signal,
-    token: typeof token === 'string' ? token : await (typeof token === 'function' ? token() : token.get({ signal })),
     level: flags.write ? 'write' : 'read',
     onProgress(kind, text) {
       if (kind === 'left')
         output.log('warning', `The project \`${text}\` may be left. The next --write offers to delete it.`);
-      else if (kind === 'pause') output.log('info', text);
-      else if (verbose) output.log('debug', text);
-      else if (kind === 'step' && output.stderr.isTTY) output.note(text);
+      else if (output.stderr.isTTY) output.note(text);
     },
     confirmDelete: async (names) =>
       flags.yes || askConfirmation(context, `Delete the projects that earlier checks left: ${names.join(', ')}?`),
@@ -95,33 +97,28 @@ async function writable<T>(path: string, access: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Returns the content of the file of `--out`. Throws if it could not be written later. */
+async function readTarget(path: string): Promise<string> {
+  await access(dirname(path), constants.W_OK);
+  return (await readIfExists(path)) ?? '';
+}
+
 /**
- * Runs a check, and merges its report into the file of `--out`, unless it ended early. Returns the changes to the
- * settings of the file, and the code that an existing overrides file may lack.
+ * Merges a report into the file of `--out`. Returns the changes to the settings of the file, and the code that an
+ * existing overrides file lacks.
  *
  * @param text Content of the file.
- * @throws {CommandError} before the first request if the file cannot be written.
  */
-async function merge(path: string, text: string | undefined, base: ServiceContract, run: () => Promise<CheckReport>) {
+async function merge(path: string, text: string, base: ServiceContract, { findings, level, contract }: CheckReport) {
+  const { contract: merged, notes } = mergeFindings(base, findings, level, contract.checked?.at ?? '');
+  const indent = /^\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? 2;
   const target = await realpath(path).catch(() => path);
-  const part = `${target}.${randomUUID()}.part`;
+  await writable(path, () => replaceFile(target, `${JSON.stringify(merged, undefined, indent)}\n`, 0o666));
+  const code = overridesOf(findings);
   const overrides = overridesPath(path);
-  try {
-    await writable(path, () => writeFile(part, ''));
-    const report = await run();
-    const { findings, level, contract } = report;
-    if (report.stopped) return { report, notes: [] };
-    const { contract: merged, notes } = mergeFindings(base, findings, level, contract.checked?.at ?? '');
-    const code = overridesOf(findings);
-    const known = await writable(overrides, () => readIfExists(overrides));
-    if (code !== undefined && known === undefined)
-      await writable(overrides, () => writeFile(overrides, code, { flag: 'wx' }));
-    const indent = /^\{\r?\n([ \t]+)"/.exec(text ?? '')?.[1] ?? 2;
-    await writable(path, () => writeFile(part, `${JSON.stringify(merged, undefined, indent)}\n`));
-    await writable(path, () => rename(part, target));
-    const isKept = code !== undefined && known !== undefined && known !== code;
-    return { report, notes: isKept ? [...notes, `${overrides} was kept. The service needs:\n${code}`] : notes };
-  } finally {
-    await rm(part, { force: true });
-  }
+  const known = await writable(overrides, () => readIfExists(overrides));
+  if (code === undefined || code === known) return notes;
+  if (known !== undefined) return [...notes, `${overrides} was kept. The service needs:\n${code}`];
+  await writable(overrides, () => writeFile(overrides, code));
+  return notes;
 }

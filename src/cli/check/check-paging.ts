@@ -1,7 +1,8 @@
 import type { Paging } from '../../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
 import { placeOf, reasonOf, type Session } from './check-session.ts';
-import { envelopeOf, type Reply, type Row, rowsIn, valuesIn } from './evidence.ts';
+import { type Reply, rowsIn, valuesIn } from './evidence.ts';
 import { KINDS } from './findings.ts';
 
 /** How lists are paged, as the package assumes. */
@@ -24,7 +25,7 @@ const PAGE_SIZES: readonly number[] = [RESOURCE_PAGE_CAP, 50, 25, 10];
 
 interface Page {
   readonly reply: Reply;
-  readonly rows: readonly Row[];
+  readonly rows: readonly JsonObject[];
 }
 type SizedPaging = Paging & { readonly size: string };
 
@@ -34,14 +35,14 @@ export async function checkPaging(session: Session): Promise<void> {
   const kind = KINDS.find((one) => (session.rows.get(one)?.length ?? 0) >= 2);
   const path = kind && paths.working.get(`${kind}.list`);
   if (!path) return findings.unclear('paging', 'Needs a list with two rows.');
-  session.onProgress('step', 'Paging');
+  probe.report('step', 'Paging');
   const known = expected.paging ?? ASSUMED_PAGING;
   const listed = session.rows.get(kind) ?? [];
   let failure: Reply | undefined;
   const readPage = async (query: Readonly<Record<string, string | number>>): Promise<Page> => {
-    const reply = await probe.send({ method: 'GET', path, query });
+    const reply = await probe.get(path, { query });
     if (reply.status === 0 || reply.status === 401 || reply.status === 403 || reply.status >= 500) failure = reply;
-    return { reply, rows: rowsIn(envelopeOf(reply), placeOf(session, `${kind}.list`))?.value ?? [] };
+    return { reply, rows: rowsIn(reply.envelope, placeOf(session, `${kind}.list`))?.value ?? [] };
   };
 
   /** Returns the parameters with which page 2 of one row each contains another row than page 1. */
@@ -70,8 +71,8 @@ export async function checkPaging(session: Session): Promise<void> {
     const first = await readPage({});
     for (const param of PAGES) {
       const { rows } = await readPage({ [param]: 2 });
-      if (rows.length > 0 && rows.every((row) => hasOthers([row], first.rows)))
-        return { style: 'page', param, size, maxSize: first.rows.length };
+      const isNext = rows.length > 0 && rows.every((row) => hasOthers([row], first.rows));
+      if (isNext) return { style: 'page', param, size, maxSize: first.rows.length };
     }
     return undefined;
   }
@@ -103,13 +104,13 @@ export async function checkPaging(session: Session): Promise<void> {
     if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'A larger page is refused.');
     const { rows } = await readPage({ [paging.size]: asked, [paging.param]: positionAfter(paging, page) });
     if (length > 0 && hasOthers(rows, page.rows))
-      noteMax(length, 'A page has fewer rows than requested, and more follow.');
-    return;
+      return noteMax(length, 'A page has fewer rows than requested, and more follow.');
+    return findings.unclear('page-size', 'Needs a list with more than 100 rows.');
   }
 }
 
 /** Returns whether some rows have ids that others do not have. */
-const hasOthers = (rows: readonly Row[], others: readonly Row[]): boolean =>
+const hasOthers = (rows: readonly JsonObject[], others: readonly JsonObject[]): boolean =>
   rows.some(({ id }) => others.every((other) => other.id !== id));
 
 /** Returns the position of the second page, after the first one. */

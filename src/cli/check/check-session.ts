@@ -1,9 +1,10 @@
 import type { ServiceContract } from '../../spec/contract.ts';
 import type { OperationName } from '../../spec/operations.ts';
-import { envelopeOf, isMissing, type Reply, type Row } from './evidence.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
+import { isMissing, type Reply } from './evidence.ts';
 import type { Findings, Kind } from './findings.ts';
 import type { Paths } from './paths.ts';
-import type { Probe, ProbeOptions } from './probe.ts';
+import type { Probe } from './probe.ts';
 
 /** State that the steps of a check share. */
 export interface Session {
@@ -13,8 +14,7 @@ export interface Session {
   /** The contract in effect, whose settings are tried first. */
   readonly expected: ServiceContract;
   /** Rows of the lists that work. */
-  readonly rows: Map<Kind, readonly Row[]>;
-  readonly onProgress: NonNullable<ProbeOptions['onProgress']>;
+  readonly rows: Map<Kind, readonly JsonObject[]>;
 }
 
 /** Why an operation is not sent at the path of a contract. */
@@ -25,13 +25,12 @@ export const placeOf = ({ expected }: Session, name: OperationName): string =>
   expected.operations?.[name]?.data ?? 'data';
 
 /** Returns why a response shows nothing about a path. */
-export function reasonOf(reply: Reply): string {
-  const { status } = reply;
+export function reasonOf({ status, envelope }: Reply): string {
   if (status === 0) return 'No response.';
   if (status === 401 || status === 403)
     return `The token is not permitted to use it, or the path does not exist (${status}).`;
   if (isMissing(status)) return 'The resources in the list no longer exist.';
-  return envelopeOf(reply) ? 'The response contains no resource of this kind.' : `The service responds with ${status}.`;
+  return envelope ? 'The response contains no resource of this kind.' : `The service responds with ${status}.`;
 }
 
 /** Notes where the payload of an operation is. */

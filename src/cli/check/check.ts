@@ -1,10 +1,8 @@
 import type { ServiceContract } from '../../spec/contract.ts';
-import { checkBaseUrl } from '../../util/base-url.ts';
 import type { ExitCode } from '../terminal/exit-codes.ts';
 import { checkPaging } from './check-paging.ts';
-import type { Session } from './check-session.ts';
 import { noteRequestId, noteStatuses } from './contents.ts';
-import { type CheckLevel, type Finding, Findings } from './findings.ts';
+import { type CheckLevel, type Finding, Findings, UNSEEN } from './findings.ts';
 import { Paths } from './paths.ts';
 import { Probe, type ProbeOptions, Stop } from './probe.ts';
 import { checkReads } from './reads.ts';
@@ -13,8 +11,6 @@ import { type ConfirmDelete, checkWrites } from './writes.ts';
 
 /** Options of {@link checkService}. */
 export interface CheckOptions extends ProbeOptions {
-  /** Allows `http:` beyond this machine. @default false */
-  readonly allowInsecure?: boolean | undefined;
   readonly level: CheckLevel;
   /** The contract in effect: its settings are tried first. */
   readonly expected?: ServiceContract | undefined;
@@ -39,17 +35,10 @@ export interface CheckReport {
  * @throws the reason of the signal, if it aborts.
  */
 export async function checkService(options: CheckOptions): Promise<CheckReport> {
-  const { level, expected = {}, onProgress, confirmDelete = async () => false } = options;
+  const { level, expected = {}, confirmDelete = async () => false, ...probeOptions } = options;
   const findings = new Findings(level);
-  const probe = new Probe({ ...options, baseUrl: checkBaseUrl(options.baseUrl, options.allowInsecure ?? false) });
-  const session: Session = {
-    probe,
-    findings,
-    expected,
-    paths: new Paths(expected),
-    rows: new Map(),
-    onProgress: (kind, text) => onProgress?.(kind, text),
-  };
+  const probe = new Probe(probeOptions);
+  const session = { probe, findings, expected, paths: new Paths(expected), rows: new Map() };
   let stopped: CheckReport['stopped'];
   try {
     await checkReads(session);
@@ -59,7 +48,10 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
     stopped = { reason: error.message, exitCode: error.exitCode };
-    findings.stop(error.message);
+    for (const { id, evidence } of findings.all)
+      if (evidence === UNSEEN) findings.unclear(id, `The check ended early: ${error.message}`);
+  } finally {
+    await probe.close();
   }
   noteRequestId(session);
   const { contract } = mergeFindings(expected, findings.all, level, new Date(probe.now).toISOString().slice(0, 10));

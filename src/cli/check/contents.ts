@@ -1,20 +1,20 @@
 import { unreadable } from '../../client/index.ts';
 import { type JobKind, type JobState, jobState } from '../../spec/job-status.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject } from '../../util/json.ts';
 import type { Session } from './check-session.ts';
-import type { Row } from './evidence.ts';
 import type { Findings, Kind } from './findings.ts';
 
 /** Notes whether the client can read a payload. */
 export function noteShape(findings: Findings, namespace: Kind | 'webhooks', verb: 'list' | 'get', data: unknown): void {
   const id = `shape:${namespace.slice(0, -1)}`;
   const problem = unreadable(namespace, verb, { status: 'success', code: 200, message: '', data });
-  if (problem === undefined) {
-    const state = verb === 'get' || namespace === 'webhooks' ? 'confirmed' : 'likely';
-    if (findings.stateOf(id) !== 'differs') findings.set(id, state, 'The client can read the responses.');
-  } else {
+  if (problem !== undefined) {
     const text = `The client refuses responses of ${namespace}.${verb}: ${problem}.`;
     findings.set(id, 'differs', text, { breaks: true });
+  } else if (findings.stateOf(id) !== 'differs') {
+    const state = verb === 'get' || namespace === 'webhooks' ? 'confirmed' : 'likely';
+    findings.set(id, state, 'The client can read the responses.');
   }
 }
 
@@ -23,6 +23,17 @@ const JOBS: Readonly<Partial<Record<Kind, JobKind>>> = {
   activations: 'activation',
   cohorts: 'cohort',
 };
+
+const hasStatus = (row: JsonObject): boolean => isObject(row.status) && typeof row.status.id === 'number';
+
+/** Notes whether the rows of a list have the status that a single resource has: waits need it. */
+export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resource: JsonObject): void {
+  if (!hasStatus(resource) || !JOBS[kind]) return;
+  const text = `Rows of the list of ${kind} have no status, but single resources do.`;
+  if (!hasStatus(row)) findings.set('waits.via', 'differs', text, { setting: { waits: { via: 'get' } } });
+  else if (findings.stateOf('waits.via') !== 'differs')
+    findings.set('waits.via', 'confirmed', 'Rows have the status of single resources.');
+}
 
 /** Time without a change after which a status is probably final, in any time zone. */
 const UNCHANGED_MS = 7 * 86_400_000;
@@ -34,18 +45,6 @@ const MEANINGS: readonly (readonly [RegExp, JobState])[] = [
   [/complet|finish|success|deliver|ready|done/i, 'completed'],
   [/info|review|attention|hold|needs|action/i, 'needs-info'],
 ];
-
-const hasStatus = (row: Row): boolean => isObject(row.status) && typeof row.status.id === 'number';
-
-/** Notes whether the rows of a list have the status that a single resource has: waits need it. */
-export function noteWaits(findings: Findings, kind: Kind, row: Row, resource: Row): void {
-  if (!hasStatus(resource) || !JOBS[kind]) return;
-  const setting = { waits: { via: 'get' } } as const;
-  const evidence = `Rows of the list of ${kind} have no status, but single resources do.`;
-  if (!hasStatus(row)) findings.set('waits.via', 'differs', evidence, { setting });
-  else if (findings.stateOf('waits.via') !== 'differs')
-    findings.set('waits.via', 'confirmed', 'Rows have the status of single resources.');
-}
 
 /** Notes which statuses are final, because their resources have not changed for 7 days. */
 export function noteStatuses({ findings, rows, probe, expected }: Session): void {
@@ -60,9 +59,8 @@ export function noteStatuses({ findings, rows, probe, expected }: Session): void
       if (state === 'running')
         statuses[`${job} ${id}`] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
     }
-  const evidence =
-    'Rows have not changed for 7 days: it is probably final. The check guesses its meaning from its name.';
-  if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', evidence, { setting: { statuses } });
+  const text = 'Rows have not changed for 7 days: it is probably final. The check guesses its meaning from its name.';
+  if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', text, { setting: { statuses } });
 }
 
 /** Names of headers with a request id. */
@@ -79,8 +77,7 @@ export function noteRequestId({ probe: { successes }, findings, expected }: Sess
   const likely = [...(successes[0]?.keys() ?? [])].filter((name) => ID_HEADER.test(name));
   const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
   if (requestIdHeader === undefined) return;
-  const isAssumed = requestIdHeader === 'x-request-id';
-  findings.set('request-id-header', isAssumed ? 'confirmed' : 'differs', 'Its value differs in each response.', {
-    ...(!(isAssumed && requestIdHeader === inEffect) && { setting: { requestIdHeader } }),
-  });
+  const state = requestIdHeader === 'x-request-id' ? 'confirmed' : 'differs';
+  const more = state === 'confirmed' && requestIdHeader === inEffect ? {} : { setting: { requestIdHeader } };
+  findings.set('request-id-header', state, 'Its value differs in each response.', more);
 }

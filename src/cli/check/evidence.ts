@@ -2,9 +2,6 @@ import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject, valueAt } from '../../util/json.ts';
 import { KINDS, type Kind } from './findings.ts';
 
-/** Id of a resource. The client only accepts integers. The check also finds other ids, and reports them. */
-export type Id = number | string;
-
 /** A response as the check judges it. */
 export interface Reply {
   /** HTTP status; 0 if there was none, because of a timeout or a lost connection. */
@@ -12,11 +9,14 @@ export interface Reply {
   readonly headers: Headers;
   /** The body as JSON; `undefined` for anything else. */
   readonly body: unknown;
-  /** Target of a redirect on the service's own origin, as a path with `{id}`. */
-  readonly redirect?: string | undefined;
+  /** The body of a success in the envelope; `undefined` for any other response. */
+  readonly envelope: JsonObject | undefined;
   /** Milliseconds since 1970, by the `Date` of the response or the clock of this machine. */
   readonly at: number;
 }
+
+/** Returns whether a status says that a path, or the method for it, does not exist. */
+export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
 /** Documented fields of several kinds of resources. */
 const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
@@ -29,7 +29,14 @@ const OWN: Readonly<Record<Kind, readonly string[]>> = {
   projects: [],
   schedules: [],
 };
-const FIELDS: readonly string[] = [...SHARED, ...Object.values(OWN).flat()];
+
+/** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
+export function fits(kind: Kind, row: JsonObject): boolean {
+  const count = (fields: readonly string[]): number => fields.filter((field) => Object.hasOwn(row, field)).length;
+  const foreign = Math.max(...KINDS.filter((other) => other !== kind).map((other) => count(OWN[other])));
+  if (OWN[kind].length === 0) return foreign < 2;
+  return count([...OWN[kind], ...SHARED]) >= 2 && count(OWN[kind]) >= foreign;
+}
 
 /** Keys below which rows and resources are searched. Other keys may be names of the account, and are never shown. */
 const PLACES: readonly string[] = [
@@ -37,10 +44,6 @@ const PLACES: readonly string[] = [
   ...['content', 'objects', 'object', 'resource', 'resources', 'payload', 'response', 'values', 'report', 'usage'],
   ...[...KINDS.flatMap((kind) => [kind, kind.slice(0, -1)]), 'lookalike', 'upload', 'reservation'],
 ];
-
-/** Returns the envelope of a success; `undefined` for any other response. */
-export const envelopeOf = ({ status = 0, body }: Partial<Reply> = {}): JsonObject | undefined =>
-  status >= 200 && status < 300 && isObject(body) && body.status === 'success' ? body : undefined;
 
 /** A value found in an envelope, and its place: `data` or a path such as `data.items`. */
 export interface Found<T> {
@@ -65,51 +68,38 @@ const foundIn = (envelope: JsonObject | undefined, at: string): readonly Found<u
   ...valuesIn(envelope).filter(({ place }) => place !== at),
 ];
 
-/** An object with an id. */
-export type Row = JsonObject & { readonly id: Id };
-
-export const isRow = (value: unknown): value is Row =>
+/** Returns whether a value has an id. The client only accepts integers. The check also finds other ids, and reports them. */
+export const isRow = (value: unknown): value is JsonObject =>
   isObject(value) && (Number.isInteger(value.id) || (typeof value.id === 'string' && value.id !== ''));
-
-/** Returns whether two ids are the same in a path. */
-export const isSameId = (one: Id | undefined, other: Id | undefined): boolean => String(one) === String(other);
 
 /**
  * Returns the rows of a list and their place; of several arrays, the first one with rows. If all are empty, returns
  * `undefined` unless there is only one.
  */
-export function rowsIn(envelope: JsonObject | undefined, at = 'data'): Found<readonly Row[]> | undefined {
+export function rowsIn(envelope: JsonObject | undefined, at = 'data'): Found<readonly JsonObject[]> | undefined {
   const lists = foundIn(envelope, at).filter(
-    (found): found is Found<readonly Row[]> => Array.isArray(found.value) && found.value.every(isRow),
+    (found): found is Found<readonly JsonObject[]> => Array.isArray(found.value) && found.value.every(isRow),
   );
   const list = lists.find(({ value }) => value.length > 0) ?? (lists.length === 1 ? lists[0] : undefined);
-  return list && { ...list, value: list.value.map((row) => snakeCased(row) as Row) }; // it has an id still
+  return list && { place: list.place, value: list.value.map((row) => Object(snakeCased(row))) };
 }
 
 /** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
-export function objectIn<T extends JsonObject>(
+export function objectIn(
   envelope: JsonObject | undefined,
-  test: (value: JsonObject) => value is T,
+  test: (value: JsonObject) => boolean,
   at = 'data',
-): Found<T> | undefined {
+): Found<JsonObject> | undefined {
   for (const { place, value } of foundIn(envelope, at)) {
     const only: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    if (isObject(only) && test(only)) return { place, value: snakeCased(only) as T }; // fields of the test are short
+    if (isObject(only) && test(only)) return { place, value: Object(snakeCased(only)) };
   }
   return undefined;
 }
 
-/** Returns the resource of an envelope and its place. */
-export const resourceIn = (envelope: JsonObject | undefined, id: Id, at?: string): Found<Row> | undefined =>
-  objectIn(envelope, (value): value is Row => isRow(value) && isSameId(value.id, id), at);
-
-/** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
-export function fits(kind: Kind, row: Row): boolean {
-  const count = (fields: readonly string[]): number => fields.filter((field) => Object.hasOwn(row, field)).length;
-  const foreign = Math.max(...KINDS.filter((other) => other !== kind).map((other) => count(OWN[other])));
-  if (OWN[kind].length === 0) return foreign < 2;
-  return count([...OWN[kind], ...SHARED]) >= 2 && count(OWN[kind]) >= foreign;
-}
+/** Returns the resource of an envelope with an id, and its place. */
+export const resourceIn = (envelope: JsonObject | undefined, id: string, at?: string): Found<JsonObject> | undefined =>
+  objectIn(envelope, (value) => isRow(value) && String(value.id) === id, at);
 
 /**
  * Returns the text of a refusal without paths, numbers and names, so that the refusals of two missing routes are equal.
@@ -122,20 +112,10 @@ export function fingerprint({ status, headers, body }: Reply): string {
   return [status, headers.get('content-type'), message.replace(/\W+/g, '')].join(' ');
 }
 
-/** Returns whether a status says that a path, or the method for it, does not exist. */
-export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
-
-const snakeName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** Returns a value whose fields are named in snake_case, as the package reads them. */
-export function snakeCased(value: unknown): unknown {
+function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snakeName(key), snakeCased(inner)]));
+  const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [snake(key), snakeCased(inner)]));
 }
-
-/** Returns whether rows have documented fields in camelCase. */
-export const isCamelCased = (envelope: JsonObject | undefined): boolean =>
-  valuesIn(envelope).some(({ value }) =>
-    Object.keys(Object([value].flat()[0])).some((key) => snakeName(key) !== key && FIELDS.includes(snakeName(key))),
-  );

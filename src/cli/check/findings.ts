@@ -23,38 +23,32 @@ export interface Finding {
 export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'] as const;
 export type Kind = (typeof KINDS)[number];
 
-const UNSEEN = 'No resource of the account shows it.';
+/** Why a response was no evidence, or there was none. */
+export const UNSEEN = 'No resource of the account shows it.';
 const NEVER_SENT =
   'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
 
-/**
- * All assumptions, each with the reason why the check may be unable to check it. An empty reason means that only
- * `--write` checks the assumption.
- */
-const ASSUMPTIONS: Readonly<Record<string, string>> = {
-  service: UNSEEN,
-  ...Object.fromEntries(
-    Object.keys(operations)
-      .filter(isOperationName)
-      // Leave out the credential exchange and MCP.
-      .filter((name) => operations[name].token === 'general')
-      .map((name) => [`path:${name}`, operations[name].method === 'GET' ? UNSEEN : NEVER_SENT]),
-  ),
-  ...Object.fromEntries([...KINDS, 'webhooks'].map((namespace) => [`shape:${namespace.slice(0, -1)}`, UNSEEN])),
-  ...{ paging: UNSEEN, 'page-size': 'Needs a list with more than 100 rows.', 'waits.via': UNSEEN, statuses: UNSEEN },
-  ...{ 'usage.yearmonth': UNSEEN, 'usage.build_budget': UNSEEN, 'request-id-header': UNSEEN, 'time-zone': '' },
-  ...{ 'path:projects.create': '', 'path:projects.delete': '', 'path:uploads.reserve': '' },
-  'idempotency:projects.create': '',
-};
+/** Operations that have a path to check: not the credential exchange and MCP. */
+const CHECKED = Object.keys(operations)
+  .filter(isOperationName)
+  .filter((name) => operations[name].token === 'general');
+
+const SHAPES = [...KINDS, 'webhooks'].map((namespace) => `shape:${namespace.slice(0, -1)}`);
+const OTHERS = ['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'];
+const WRITTEN = ['path:projects.create', 'path:projects.delete', 'path:uploads.reserve', 'idempotency:projects.create'];
 
 /** Collects the findings of a check. At first, nothing is checked. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
 
   constructor(level: CheckLevel) {
-    for (const [id, reason] of Object.entries(ASSUMPTIONS))
-      if (reason === '' && level === 'read') this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });
-      else this.set(id, 'not-checked', reason || 'The project was not created.');
+    const unchecked = (id: string, evidence: string): void => this.set(id, 'not-checked', evidence);
+    unchecked('service', UNSEEN);
+    for (const name of CHECKED) unchecked(`path:${name}`, operations[name].method === 'GET' ? UNSEEN : NEVER_SENT);
+    for (const id of [...SHAPES, ...OTHERS, 'request-id-header']) unchecked(id, UNSEEN);
+    for (const id of [...WRITTEN, 'time-zone'])
+      if (level === 'write') unchecked(id, 'The project was not created.');
+      else this.set(id, 'not-checked', 'Needs --write.', { needs: 'write' });
   }
 
   get all(): readonly Finding[] {
@@ -72,11 +66,5 @@ export class Findings {
   /** Notes why an assumption could not be checked, unless more is known. */
   unclear(id: string, evidence: string): void {
     if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
-  }
-
-  /** Notes that the check has ended early. */
-  stop(reason: string): void {
-    for (const { id, needs, evidence } of this.all)
-      if (!needs && evidence !== NEVER_SENT) this.unclear(id, `The check ended early: ${reason}`);
   }
 }

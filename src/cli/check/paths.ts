@@ -7,7 +7,7 @@ const ENDS = {
   get: ['/{id}', '/show/{id}', '/{id}/show', '/get/{id}', '/view/{id}'],
 } as const;
 
-/** Maximum number of refused paths for one read. */
+/** Maximum number of refused paths, after which the check guesses no more. */
 const MAX_MISSES = 12;
 
 /** Words that name a write. The check never sends a GET to such a path, because a service might also act on GET. */
@@ -35,21 +35,15 @@ const templateOf = (path: string, name: OperationName): string =>
 const fill = (template: string, name: OperationName): string =>
   namesOf(name).reduce((text, noun, index) => text.replaceAll(`<${index}>`, noun), template);
 
-/** Returns whether a path has as many ids as assumed, and can be read: no word of it names a write. */
-const isReadable = (name: OperationName, path: string): boolean =>
-  path.split('{').length === operations[name].path.split('{').length &&
-  !path.split(/[/?_.-]|(?<=[a-z])(?=[A-Z])/).some((word) => WRITE_WORD.test(word));
-
 /** The paths of operations: the configured paths and, for reads, common alternatives. */
 export class Paths {
   readonly #contract: ServiceContract;
-  /** Targets of redirects. */
-  readonly #redirects = new Map<OperationName, string>();
   /** Templates that have worked for another resource, the last one first. */
   readonly #conventions = { list: [] as string[], get: [] as string[] };
   /** Paths of reads that responses have confirmed. */
   readonly working = new Map<string, string>();
   #misses = 0;
+  #redirected: string | undefined;
 
   constructor(contract: ServiceContract) {
     this.#contract = contract;
@@ -67,17 +61,18 @@ export class Paths {
     const { method, path } = this.inEffect(name);
     const assumed = operations[name];
     if (method === assumed.method && path === assumed.path) return true;
-    if (assumed.method === 'GET') return method === 'GET' && isReadable(name, path);
-    const hasLiteralId = path.split('/').some((segment) => /[\d%]/.test(segment) && !/^v\d+$/i.test(segment));
     const hasIds = path.split('{').length === assumed.path.split('{').length;
+    if (!hasIds || (method === 'GET') !== (assumed.method === 'GET')) return false;
+    if (method === 'GET') return !path.split(/[/?_.-]|(?<=[a-z])(?=[A-Z])/).some((word) => WRITE_WORD.test(word));
+    const hasLiteralId = path.split('/').some((segment) => /[\d%]/.test(segment) && !/^v\d+$/i.test(segment));
     const isRemoval = REMOVAL.test(path) && !name.endsWith('.delete');
-    return hasIds && templateOf(path, name) !== path && method !== 'GET' && !hasLiteralId && !isRemoval;
+    return templateOf(path, name) !== path && !hasLiteralId && !isRemoval;
   }
 
-  /** Counts a refused path, and adds the target of a redirect, which is not followed, if it names the resource. */
-  refuse(name: OperationName, redirect = ''): void {
+  /** Counts a refused path. After a redirect, which is not followed, the same path with a slash at its end is next. */
+  refuse(path: string, isRedirect: boolean): void {
     this.#misses++;
-    if (templateOf(redirect, name) !== redirect && isReadable(name, redirect)) this.#redirects.set(name, redirect);
+    this.#redirected = isRedirect && !path.endsWith('/') ? `${path}/` : undefined;
   }
 
   /** Keeps a path that works, and its convention for other resources. */
@@ -91,7 +86,7 @@ export class Paths {
   /** Returns the path of a GET that no response shows, if its list works and all other GETs follow one convention. */
   byAnalogy(name: OperationName): string | undefined {
     const [convention, ...others] = this.#conventions.get;
-    const list = /^(?:lookalikes|estimates)/.test(name) ? 'audiences.list' : `${namespaceOf(name)}.list`;
+    const list = `${name === 'estimates.get' ? 'audiences' : namesOf(name)[0]}.list`;
     return convention && others.length === 0 && this.working.has(list) ? fill(convention, name) : undefined;
   }
 
@@ -105,10 +100,11 @@ export class Paths {
     const guesses = [[plural, singular], capitals].flatMap((nouns) =>
       ENDS[verb].flatMap((end) => nouns.map((noun) => `${API}/${noun}${end}`)),
     );
+    this.#redirected = undefined;
     for (;;) {
       const next = [
         this.#contract.operations?.[name]?.path,
-        this.#redirects.get(name),
+        this.#redirected,
         ...this.#conventions[verb].map((template) => fill(template, name)),
         operations[name].path,
         ...(this.#misses < MAX_MISSES ? [verb === 'get' && list ? `${list}/{id}` : undefined, ...guesses] : []),

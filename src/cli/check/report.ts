@@ -7,11 +7,12 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   get: 'Reads',
   create: 'Creates',
   delete: 'Deletes',
+  reserve: 'Reservations',
 };
 
 /** Returns the topic of a finding, as the subject of a sentence. */
 const subjectOf = ({ id }: Finding): string =>
-  id.replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb] ?? 'Reservations'} of ${namespace}`);
+  id.replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb]} of ${namespace}`);
 
 /** Returns one or two sentences that say what a report means for users of the client. */
 export function verdictOf({ findings, stopped, contract }: CheckReport, file?: string): string {
@@ -35,35 +36,35 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
 /** Returns the report as lines of text: its meaning, the differences, the next steps, and how much was checked. */
 export function linesOf(report: CheckReport, file?: string, isAll = false): readonly string[] {
   const { findings, stopped, requests } = report;
-  const of = (state: Finding['state']): readonly Finding[] => findings.filter((finding) => finding.state === state);
-  const [differing, confirmed, likely, open] = [of('differs'), of('confirmed'), of('likely'), of('not-checked')];
-  /** What to do next, each with whether it applies. */
-  const steps: Readonly<Record<string, unknown>> = {
-    'run the check again.': stopped,
-    'ask the operator for the path, and add it to `operations` of the file.': differing.some(
-      ({ id, breaks }) => breaks && id.startsWith('path:'),
-    ),
-    'write the settings to a file, with --out service.json.': differing.length > 0 && !file,
-    [`pass \`operations\` of ${overridesPath(file)} to the client.`]: overridesOf(findings),
-  };
+  const {
+    differs = [],
+    confirmed = [],
+    likely = [],
+    'not-checked': open = [],
+  } = Object.groupBy(findings, ({ state }) => state);
+  const isPathMissing = differs.some(({ id, breaks }) => breaks && id.startsWith('path:'));
+  const next = [
+    stopped ? 'run the check again.' : '',
+    isPathMissing ? 'ask the operator for the path, and add it to `operations` of the file.' : '',
+    differs.length > 0 && !file ? 'write the settings to a file, with --out service.json.' : '',
+    overridesOf(findings) ? `pass \`operations\` of ${overridesPath(file)} to the client.` : '',
+  ];
   return [
     verdictOf(report, file),
     '',
-    ...(differing.length > 0 ? [`Assumed → found (${differing.length})`] : []),
-    ...differing.flatMap(({ id, evidence, setting }) => [
+    ...(differs.length > 0 ? [`Assumed → found (${differs.length})`] : []),
+    ...differs.flatMap(({ id, evidence, setting }) => [
       `  ${id}: ${evidence}`,
       ...(setting ? [`    ${JSON.stringify(setting)}`] : []),
     ]),
     ...(isAll ? [...confirmed, ...likely, ...open] : []).map(
       ({ state, id, evidence }) => `${state}  ${id}: ${evidence}`,
     ),
-    ...Object.keys(steps)
-      .filter((step) => steps[step])
-      .map((step) => `Next: ${step}`),
+    ...next.filter((step) => step !== '').map((step) => `Next: ${step}`),
     `${confirmed.length} confirmed, ${likely.length} likely, ${open.length} not checked:`,
     ...[...Map.groupBy(open, ({ evidence }) => evidence)].map(([reason, { length }]) => `- ${length}: ${reason}`),
     `${requests.read} reads and ${requests.write} writes were sent. --all prints each assumption.`,
-    'The report contains nothing from the account, except that a redirect target may contain your name: read it before you share it.',
+    'The report contains nothing from the account: you can share it.',
   ];
 }
 
@@ -86,9 +87,8 @@ export const operations: OperationOverrides = {
 
 /** Returns the code that fields in camelCase need, as a module; \`undefined\` without them. */
 export function overridesOf(findings: readonly Finding[]): string | undefined {
-  const names = Object.keys(operations).filter((name) =>
-    /^(?!webhooks|reference|auth).*\.(?:list|get|create)$/.test(name),
-  );
-  const lines = names.map((name) => `  '${name}': { data: snakeCased },\n`);
-  return findings.some(({ id }) => id === 'fields') ? `${START}${lines.join('')}};\n` : undefined;
+  if (findings.every(({ id }) => id !== 'fields')) return undefined;
+  const renamed = /^(?!webhooks|reference|auth).*\.(?:list|get|create)$/;
+  const names = Object.keys(operations).filter((name) => renamed.test(name));
+  return `${START}${names.map((name) => `  '${name}': { data: snakeCased },\n`).join('')}};\n`;
 }

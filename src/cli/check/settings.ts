@@ -83,11 +83,12 @@ export function compare(findings: readonly Finding[], contract: ServiceContract,
 type Leaf = readonly [path: readonly string[], value: unknown];
 
 /** Returns the settings of a contract, with the path of each. */
-const leavesOf = ({ $schema: _, checked, ...settings }: ServiceContract): readonly Leaf[] => leavesIn(settings, []);
-const leavesIn = (value: object, path: readonly string[]): readonly Leaf[] =>
-  Object.entries(value).flatMap(([key, inner]): readonly Leaf[] =>
-    isObject(inner) ? leavesIn(inner, [...path, key]) : inner === undefined ? [] : [[[...path, key], inner]],
-  );
+const leavesOf = (value: object, path: readonly string[] = []): readonly Leaf[] =>
+  Object.entries(value)
+    .filter(([key, inner]) => inner !== undefined && key !== '$schema' && key !== 'checked')
+    .flatMap(([key, inner]) =>
+      isObject(inner) ? leavesOf(inner, [...path, key]) : [[[...path, key], inner] as const],
+    );
 
 function set(target: object, [key = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) return void Reflect.set(target, key, value);

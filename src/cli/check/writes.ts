@@ -1,9 +1,9 @@
 import { readConflict } from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
+import type { JsonObject } from '../../spec/wire-values.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
 import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-session.ts';
-import * as evidence from './evidence.ts';
-import { envelopeOf, type Id, isMissing, isSameId, type Reply, type Row } from './evidence.ts';
+import { isMissing, isRow, objectIn, type Reply, resourceIn, rowsIn, valuesIn } from './evidence.ts';
 
 /** Name of a project of a check: when it was created, and random characters that only its own project has. */
 const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}$/;
@@ -20,15 +20,14 @@ export type ConfirmDelete = (names: readonly string[]) => Promise<boolean>;
 
 /** The writes of a check: one upload is reserved, and one project is created and deleted. */
 export async function checkWrites(session: Session, confirmDelete: ConfirmDelete): Promise<void> {
-  const { findings, paths } = session;
+  const { findings, paths, rows } = session;
   const names = ['uploads.reserve', 'projects.create', 'projects.delete'] as const;
   const heldBack = names.filter((name) => !paths.isCallable(name));
   for (const name of heldBack) findings.unclear(`path:${name}`, HELD_BACK);
   if (!heldBack.includes('uploads.reserve')) await checkUpload(session);
   // If projects cannot be listed and read, the check cannot tell its own project from others.
-  const canTell =
-    paths.working.has('projects.list') && (paths.working.has('projects.get') || !session.rows.get('projects')?.length);
-  if (canTell && heldBack.every((name) => name === 'uploads.reserve'))
+  const canRead = paths.working.has('projects.get') || !rows.get('projects')?.length;
+  if (paths.working.has('projects.list') && canRead && heldBack.every((name) => name === 'uploads.reserve'))
     await new ProjectFlow(session).run(confirmDelete);
 }
 
@@ -46,13 +45,12 @@ async function checkUpload(session: Session): Promise<void> {
   const name = 'uploads.reserve';
   const reply = await probe.send({ ...paths.inEffect(name), body: { kind: 'cohort', size: 4 } });
   const fields = ['reference', 'url', 'expires_at'];
-  const isReservation = (value: Record<string, unknown>): value is Row =>
-    fields.every((field) => typeof value[field] === 'string');
-  const found = evidence.objectIn(envelopeOf(reply), isReservation, placeOf(session, name));
+  const isReservation = (value: JsonObject): boolean => fields.every((field) => typeof value[field] === 'string');
+  const found = objectIn(reply.envelope, isReservation, placeOf(session, name));
   if (found) {
     findings.set(`path:${name}`, 'confirmed', `The response has ${fields.join(', ')}.`);
     notePlace(session, name, found.place);
-  } else if (isMissing(reply.status) || envelopeOf(reply))
+  } else if (isMissing(reply.status) || reply.envelope)
     await noteFailure(session, name, reply, `, and not with all of ${fields.join(', ')}`);
   else findings.unclear(`path:${name}`, reasonOf(reply));
 }
@@ -66,9 +64,9 @@ class ProjectFlow {
   readonly #key = crypto.randomUUID();
   readonly #mark = crypto.randomUUID().replaceAll('-', '');
   readonly #name: string;
-  #before: readonly Row[] = [];
-  /** Projects that this check has certainly created. */
-  readonly #own = new Map<string, Id>();
+  #before: readonly JsonObject[] = [];
+  /** Ids of projects that this check has certainly created. */
+  readonly #own = new Set<string>();
   #mayBeLeft = false;
 
   constructor(session: Session) {
@@ -77,13 +75,13 @@ class ProjectFlow {
   }
 
   async run(confirmDelete: ConfirmDelete): Promise<void> {
-    const { probe, onProgress } = this.#session;
-    onProgress('step', 'A project: create, repeat, read, delete');
+    const { probe } = this.#session;
+    probe.report('step', 'A project: create, repeat, read, delete');
     this.#before = await this.#list();
-    const age = ({ name }: Row): number => probe.now - Date.parse(NAME.exec(String(name))?.[1] ?? '');
+    const age = ({ name }: JsonObject): number => probe.now - Date.parse(NAME.exec(String(name))?.[1] ?? '');
     const left = this.#before.filter((row) => age(row) > LEFT_AFTER_MS);
     if (left.length > 0 && (await confirmDelete(left.map(({ name }) => String(name)))))
-      for (const { id } of left) await this.#send('projects.delete', { id });
+      for (const { id } of left) await this.#send('projects.delete', { id: String(id) });
     try {
       await this.#check();
       await this.#deleteOwn();
@@ -92,7 +90,7 @@ class ProjectFlow {
       await this.#deleteOwn().catch(() => undefined);
       throw error;
     } finally {
-      if (this.#mayBeLeft) onProgress('left', this.#name);
+      if (this.#mayBeLeft) probe.report('left', this.#name);
     }
   }
 
@@ -102,16 +100,14 @@ class ProjectFlow {
   }
 
   #create(name = this.#name): Promise<Reply> {
-    return this.#send('projects.create', { body: { name }, headers: { 'idempotency-key': this.#key } });
+    return this.#send('projects.create', { body: { name }, idempotencyKey: this.#key, onConflict: 'throw' });
   }
 
   async #check(): Promise<void> {
     const { findings } = this.#session;
     const name = 'projects.create';
     this.#mayBeLeft = true;
-    let reply = await this.#create();
-    // The outcome is unknown: repeat the request with the same key.
-    if (reply.status === 0 || reply.status >= 500) reply = await this.#create();
+    const reply = await this.#create();
     const { status, body } = reply;
     if (status >= 300 && status < 500 && status !== 409) this.#mayBeLeft = false;
     const fields = Object.keys(Object(Object(body).errors)).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
@@ -120,7 +116,7 @@ class ProjectFlow {
     if (isMissing(status)) return noteFailure(this.#session, name, reply);
     if (status < 200 || status > 299) return findings.unclear(`path:${name}`, reasonOf(reply));
     const project = await this.#adopt(reply);
-    const found = project && evidence.resourceIn(envelopeOf(reply), project.id, placeOf(this.#session, name));
+    const found = project && resourceIn(reply.envelope, String(project.id), placeOf(this.#session, name));
     if (found) {
       findings.set(`path:${name}`, 'confirmed', 'A GET of the id in the response has the name that was sent.');
       notePlace(this.#session, name, found.place);
@@ -131,14 +127,14 @@ class ProjectFlow {
   }
 
   /** The same key with the same body returns the same project, with another body a 409 that the client understands. */
-  async #checkKey({ id }: Row): Promise<void> {
+  async #checkKey({ id }: JsonObject): Promise<void> {
     const { findings } = this.#session;
     const finding = 'idempotency:projects.create';
     const again = await this.#create();
     const project = await this.#adopt(again);
     if (!project) return findings.unclear(finding, reasonOf(again));
     const setting = { operations: { 'projects.create': { retry: 'never' } } } as const;
-    if (!isSameId(project.id, id))
+    if (project.id !== id)
       return findings.set(finding, 'differs', 'The same key and body create another resource.', { setting });
     const reply = await this.#create(`${this.#name} again`);
     const { status, body } = reply;
@@ -154,78 +150,80 @@ class ProjectFlow {
    * Finds the time zone: the `created_at` of a new resource minus the time of the response, rounded to a quarter of an
    * hour.
    */
-  #noteZone({ created_at }: Row, { at }: Reply): void {
+  #noteZone({ created_at }: JsonObject, { at }: Reply): void {
     const { findings, probe, expected } = this.#session;
     const { serverTimeZone: zone = 'UTC' } = expected;
     const text = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.exec(`${created_at}`)?.[0];
     const quarters = Math.round((Date.parse(`${text?.replace(' ', 'T')}Z`) - at) / QUARTER_MS);
-    const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
-    if (probe.isClockForeign)
+    if (probe.isClockForeign) {
       findings.unclear('time-zone', 'The timestamps do not come from the clock of the service.');
-    else if (!(Math.abs(quarters) <= MAX_QUARTERS))
-      findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
-    else {
-      const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
-      const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
-      const more = serverTimeZone === zone && zone === 'UTC' ? {} : { setting: { serverTimeZone } };
-      findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', why, more);
+      return;
     }
+    if (!(Math.abs(quarters) <= MAX_QUARTERS)) {
+      findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
+      return;
+    }
+    const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
+    const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
+    const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
+    const more = serverTimeZone === zone && zone === 'UTC' ? {} : { setting: { serverTimeZone } };
+    findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', why, more);
   }
 
   /**
    * Returns the project that this check has certainly created, because it is new and its name has the random
    * characters. Searches by the ids of a response, then in the list, and keeps the id.
    */
-  async #adopt(reply?: Reply): Promise<Row | undefined> {
+  async #adopt(reply?: Reply): Promise<JsonObject | undefined> {
     if (reply?.status === 409) return undefined;
-    const isOwn = (row: Row | undefined): boolean => JSON.stringify(row ?? '').includes(this.#mark);
-    const shown = evidence.valuesIn(envelopeOf(reply)).flatMap(({ value }) => [value].flat().filter(evidence.isRow));
+    const isOwn = (row: JsonObject | undefined): boolean => JSON.stringify(row ?? '').includes(this.#mark);
+    const shown = valuesIn(reply?.envelope).flatMap(({ value }) => [value].flat().filter(isRow));
     for (const rows of [async () => shown, async () => (await this.#list()).filter(isOwn)])
-      for (const { id } of await rows()) {
-        if (this.#before.some((row) => isSameId(row.id, id))) continue;
+      for (const row of await rows()) {
+        const id = String(row.id);
+        if (this.#before.some((other) => String(other.id) === id)) continue;
         const project = await this.#readUntil(id, isOwn);
         if (!isOwn(project)) continue;
-        this.#own.set(String(id), id);
+        this.#own.add(id);
         return project;
       }
     return undefined;
   }
 
   /** Reads a project until it is as expected, for ten seconds at most, and returns what was read last. */
-  async #readUntil(id: Id, isExpected: (row: Row | undefined) => boolean): Promise<Row | undefined> {
+  async #readUntil(id: string, isExpected: (row: JsonObject | undefined) => boolean): Promise<JsonObject | undefined> {
     const { probe, paths } = this.#session;
     const path = paths.working.get('projects.get') ?? paths.inEffect('projects.get').path;
-    let project: Row | undefined;
+    let project: JsonObject | undefined;
     for (const ms of LAG_PAUSES_MS) {
       if (ms > 0) await probe.pause(ms);
-      const reply = await probe.send({ method: 'GET', path, id });
-      project = evidence.resourceIn(envelopeOf(reply), id, placeOf(this.#session, 'projects.get'))?.value;
-      if (isExpected(project) || (reply.status >= 400 && !isMissing(reply.status))) break;
+      const { envelope, status } = await probe.get(path, { id });
+      project = resourceIn(envelope, id, placeOf(this.#session, 'projects.get'))?.value;
+      if (isExpected(project) || (status >= 400 && !isMissing(status))) break;
     }
     return project;
   }
 
-  async #list(): Promise<readonly Row[]> {
+  async #list(): Promise<readonly JsonObject[]> {
     const { probe, paths, expected } = this.#session;
     const { size = 'per_page', maxSize = 100 } = expected.paging ?? {};
-    const path = paths.working.get('projects.list') ?? '';
-    const reply = await probe.send({ method: 'GET', path, query: { [size]: maxSize } });
-    return evidence.rowsIn(envelopeOf(reply), placeOf(this.#session, 'projects.list'))?.value ?? [];
+    const { envelope } = await probe.get(paths.working.get('projects.list') ?? '', { query: { [size]: maxSize } });
+    return rowsIn(envelope, placeOf(this.#session, 'projects.list'))?.value ?? [];
   }
 
   async #deleteOwn(): Promise<void> {
     const { findings } = this.#session;
     const name = 'projects.delete';
     if (this.#mayBeLeft && this.#own.size === 0) await this.#adopt();
-    for (const [key, id] of this.#own) {
+    for (const id of this.#own) {
       const reply = await this.#send(name, { id });
-      const { status } = reply;
       const isGone = (await this.#readUntil(id, (row) => row === undefined)) === undefined;
-      if (isGone) findings.set(`path:${name}`, 'confirmed', 'The new resource is gone.');
-      else if (isMissing(status) || (status >= 200 && status < 300))
+      if (isGone) {
+        this.#own.delete(id);
+        findings.set(`path:${name}`, 'confirmed', 'The new resource is gone.');
+      } else if (isMissing(reply.status) || (reply.status >= 200 && reply.status < 300))
         await noteFailure(this.#session, name, reply, ', and the project is still there');
       else findings.unclear(`path:${name}`, reasonOf(reply));
-      if (isGone) this.#own.delete(key);
       this.#mayBeLeft = this.#own.size > 0;
     }
   }

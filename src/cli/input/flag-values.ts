@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../terminal/terminal.ts';
+import { parseDuration } from '../../util/duration.ts';
 
 /** Parsers of flag values. Each function throws an error that names the flag and the value. */
 

@@ -30,7 +30,7 @@ export function decodeText(bytes: Buffer, source: string): string {
     end = bytes.indexOf('\n', start);
     if (!isUtf8(bytes.subarray(start, end === -1 ? undefined : end))) break;
   }
-  throw usageError(`${source}: line ${line} is not UTF-8. In Excel, save the file as "CSV UTF-8".`);
+  throw usageError(`${source}: line ${line} is not UTF-8. Save the file as UTF-8, in Excel as "CSV UTF-8".`);
 }
 
 /**

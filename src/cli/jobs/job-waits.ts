@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../../client/index.ts';
 import type { AudienceClient, JobResource, WaitTarget } from '../../index.ts';
 import { AuthenticationError, JobError, WaitTimeoutError } from '../../index.ts';
 import { labelOf } from '../input/ids.ts';
@@ -91,18 +92,18 @@ export async function waitForJobs(
 }
 
 /** Returns a function that passes on the error of a poll after `maxRetries` earlier errors. */
-function afterRetries(maxRetries = DEFAULT_MAX_RETRIES, fail: (error: unknown) => void): (error: unknown) => void {
+function afterRetries(
+  maxRetries: number = DEFAULTS.maxRetries,
+  fail: (error: unknown) => void,
+): (error: unknown) => void {
   let failures = 0;
   return (error) => {
     if (failures++ >= maxRetries) fail(error);
   };
 }
 
-/** Number of retries without --max-retries, as in the client. */
-const DEFAULT_MAX_RETRIES = 4;
-
 /** Time to read each job once, in milliseconds: the timeout of a response, and one second for each job. */
-const READ_TIMEOUT_MS = { all: 30_000, each: 1_000 } as const;
+const READ_TIMEOUT_MS = { all: DEFAULTS.timeout, each: 1_000 } as const;
 
 /** Returns the error of a job that has been read once, and has not ended. */
 const stillRunning = ({ kind, id }: WaitTarget, resource: JobResource): WaitTimeoutError =>

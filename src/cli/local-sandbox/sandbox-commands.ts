@@ -37,10 +37,6 @@ interface ServerFlags {
   readonly password: string;
   /** File that the state is read from and written to. */
   readonly state?: string;
-  /** File that the state is read from. */
-  readonly import?: string;
-  /** File that the state is written to at the end. */
-  readonly export?: string;
 }
 
 /** `sandbox`: runs the service on this machine until Ctrl-C, and prints a line for each request and delivery. */
@@ -53,7 +49,7 @@ export async function runSandbox(
   if (subcommand !== undefined)
     throw usageError(`unknown command '${subcommand}': it must be status, advance, finish, or fault`);
   const { host, name, email, password, webhook, port, storagePort, consolePort, console } = flags;
-  const saved = await readSaved(flags);
+  const saved = flags.state === undefined ? undefined : await readStateFile(flags.state);
   const contract = await readContract(context);
   let onChange = (): void => {};
   const sandbox = checked(() =>
@@ -111,21 +107,8 @@ export async function runSandbox(
   if (!signal.aborted) await once(signal, 'abort');
   await remove?.();
   const written = (await writer?.write()) ?? true;
-  const { export: target } = flags;
-  const exported = target === undefined || (await new StateWriter(target, save, warn).write());
   await sandbox.close();
-  return written && exported ? EXIT.done : EXIT.unexpected;
-}
-
-/** Returns the state that the sandbox continues with. */
-async function readSaved({ state, import: source }: ServerFlags): Promise<StateFile | undefined> {
-  if (source === undefined) return state === undefined ? undefined : readStateFile(state);
-  if (state !== undefined && (await readStateFile(state)) !== undefined) {
-    throw usageError(`${state} already contains a state: omit --import to continue with it, or choose another file`);
-  }
-  const saved = await readStateFile(source);
-  if (!saved) throw usageError(`the file ${source} does not exist`);
-  return saved;
+  return written ? EXIT.done : EXIT.unexpected;
 }
 
 /** Closes a sandbox whose state cannot be written. */
@@ -222,51 +205,23 @@ export async function finish(
   return operateRunning(context, choice, 'POST', '/api/jobs/finish', { kind, id, status: Number(statusId), reason });
 }
 
-/** `sandbox fault add`: makes requests fail. */
-export const addFault = (
-  context: Context,
-  {
-    on,
-    rate,
-    times,
-    delay,
-    inFlight,
-    status: httpStatus,
-    retryAfter,
-    cut,
-    malformed,
-    ...choice
-  }: FaultRule & SandboxChoice,
-): Promise<ExitCode> =>
-  operateRunning(context, choice, 'POST', '/api/faults', {
-    on,
-    rate,
-    times,
-    delay,
-    inFlight,
-    status: httpStatus,
-    retryAfter,
-    cut,
-    malformed,
-  });
+/** Fields of a fault that `sandbox fault list` prints. */
+const FAULT_COLUMNS = ['on', 'status', 'cut', 'malformed', 'delay', 'inFlight', 'rate'] as const;
 
-const FAULT_COLUMNS: readonly string[] = [
-  'id',
-  'on',
-  'status',
-  'cut',
-  'malformed',
-  'delay',
-  'inFlight',
-  'rate',
-  'remaining',
-];
+/** Fields of a fault, which are flags of `sandbox fault add`. */
+const FAULT_FIELDS = [...FAULT_COLUMNS, 'retryAfter', 'times'] as const;
+
+/** `sandbox fault add`: makes requests fail. */
+export const addFault = (context: Context, flags: FaultRule & SandboxChoice): Promise<ExitCode> => {
+  const fault = Object.fromEntries(FAULT_FIELDS.map((name) => [name, flags[name]]));
+  return operateRunning(context, flags, 'POST', '/api/faults', fault);
+};
 
 /** `sandbox fault list`: prints the faults that can still apply. */
 export async function listFaults({ output, signal, env }: Context, flags: SandboxChoice): Promise<ExitCode> {
   const faults = await operate(await requireSandbox(env, flags), 'GET', '/api/faults', undefined, signal);
   const rows: readonly object[] = Array.isArray(faults) ? faults : [];
-  const count = await output.list(rows, FAULT_COLUMNS, { isDone: true });
+  const count = await output.list(rows, ['id', ...FAULT_COLUMNS, 'remaining'], { isDone: true });
   if (count === 0) output.note('No faults.');
   return EXIT.done;
 }

@@ -29,8 +29,6 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--email <email>', 'email of the account', 'dev@example.com')
     .option('--password <text>', 'password of the account', 'sandbox')
     .option('--state <file>', 'load the state from this file, if it exists, and save it there')
-    .option('--import <file>', 'start with the state in this file')
-    .option('--export <file>', 'write the state to this file at the end')
     .action(action(async () => (await load()).runSandbox));
   sandbox
     .command('status')

@@ -1,7 +1,7 @@
 import type { SandboxState } from '../../sandbox/index.ts';
+import { readIfExists, replaceFile } from '../input/local-file.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
-import { readIfExists, replacePrivately } from './private-file.ts';
 
 /** The state of a sandbox in a file, with the token and the endpoint that the command has printed. */
 export interface StateFile extends SandboxState {
@@ -30,7 +30,7 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
 
 /** Writes a state file. If the process is killed, the file contains either the old or the new state. */
 export const writeStateFile = (path: string, state: StateFile): Promise<void> =>
-  replacePrivately(path, JSON.stringify(state));
+  replaceFile(path, JSON.stringify(state));
 
 /** Time from a change to its write, in which further changes join it. */
 const WRITE_DELAY_MS = 200;

@@ -1,5 +1,6 @@
 import type { Output } from '../terminal/output.ts';
-import { formatBytes, isLive, printable, truncated, widthOf } from '../terminal/terminal.ts';
+import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
+import { formatBytes, isLive, printable } from '../terminal/terminal.ts';
 
 /** Shows the progress of a transfer. */
 export interface TransferProgress {
@@ -20,27 +21,19 @@ const REDRAW_MS = 100;
 
 /** Creates the progress of transfers: a bar in a terminal, a line for each tenth elsewhere, nothing with `--json`. */
 export async function createTransferProgress(output: Output): Promise<TransferProgress> {
-  const { stderr } = output;
   if (output.isJson || output.isQuiet) return { update() {}, close() {} };
-  if (!isLive(stderr)) return plainLines(output);
-  const { createLogUpdate } = await import('log-update');
-  const { default: stringWidth } = await import('string-width');
-  // log-update only writes to the stream and reads its size.
-  const draw = createLogUpdate(stderr as NodeJS.WriteStream, { showCursor: true });
+  if (!isLive(output.stderr)) return plainLines(output);
   let drawnAt = Number.NEGATIVE_INFINITY;
   let line = '';
+  const block = await createRedrawnBlock(output, ({ cut }) => [cut(line)]);
   return {
     update(name, loaded, total) {
-      line = truncated(barOf(name, loaded, total), widthOf(stderr) - 1, stringWidth);
-      const isComplete = loaded === total;
-      if (!isComplete && performance.now() - drawnAt < REDRAW_MS) return;
+      line = barOf(name, loaded, total);
+      if (loaded !== total && performance.now() - drawnAt < REDRAW_MS) return;
       drawnAt = performance.now();
-      draw(line);
+      block.redraw();
     },
-    close() {
-      if (line !== '') draw(line);
-      draw.done();
-    },
+    close: block.close,
   };
 }
 

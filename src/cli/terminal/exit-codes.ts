@@ -23,16 +23,10 @@ export const EXIT = {
 /** One of the codes of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Exit code of each error code of the client. */
-const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
+/** Exit code of each error code of the client, except for unexpected errors. */
+const BY_ERROR: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   'configuration-invalid': EXIT.usage,
-  'client-closed': EXIT.unexpected,
   'token-unavailable': EXIT.authentication,
-  'callback-failed': EXIT.unexpected,
-  'connection-failed': EXIT.unexpected,
-  'attempt-timeout': EXIT.unexpected,
-  'idle-timeout': EXIT.unexpected,
-  'deadline-exceeded': EXIT.unexpected,
   'sign-in-timeout': EXIT.authentication,
   'api-error': EXIT.refused,
   'authentication-failed': EXIT.authentication,
@@ -43,25 +37,14 @@ const BY_ERROR: Readonly<Record<ErrorCode, ExitCode>> = {
   conflict: EXIT.refused,
   'rate-limited': EXIT.limited,
   'build-budget-exhausted': EXIT.limited,
-  'server-error': EXIT.unexpected,
-  'not-an-envelope': EXIT.unexpected,
-  'response-invalid': EXIT.unexpected,
-  'response-too-large': EXIT.unexpected,
-  'redirect-refused': EXIT.unexpected,
   'job-failed': EXIT.jobFailed,
   'job-needs-info': EXIT.jobNeedsInfo,
   'job-cancelled': EXIT.jobCancelled,
   'wait-timeout': EXIT.waitTimedOut,
   'results-not-ready': EXIT.refused,
-  'file-unreadable': EXIT.unexpected,
-  'file-changed': EXIT.unexpected,
-  'size-mismatch': EXIT.unexpected,
-  'disk-full': EXIT.unexpected,
-  'file-unwritable': EXIT.unexpected,
-  'download-incomplete': EXIT.unexpected,
   'account-changed': EXIT.authentication,
   'body-changed': EXIT.refused,
-  'outcome-expired': EXIT.outcomeUnknown,
+  'outcome-expired': EXIT.refused,
   'journal-invalid': EXIT.refused,
   'journal-locked': EXIT.journalTaken,
   'webhook-invalid': EXIT.refused,
@@ -200,7 +183,9 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (isDryRun(error)) return EXIT.done;
   const { code, outcome, local }: Readonly<Record<string, unknown>> = Object(error);
-  if (outcome === 'unknown') return EXIT.outcomeUnknown;
+  // With these errors, the journal sends nothing, however often the command runs.
+  const needsPerson = code === 'outcome-expired' || code === 'body-changed' || code === 'account-changed';
+  if (outcome === 'unknown' && !needsPerson) return EXIT.outcomeUnknown;
   // A body or a parameter that the client has refused: nothing was sent.
   if (local === true) return EXIT.usage;
   const entry = Object.entries(BY_ERROR).find(([name]) => name === code);

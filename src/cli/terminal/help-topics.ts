@@ -90,7 +90,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'checks',
-        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers. The service checks the rest, row by row.',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and that each cohort file can be read and is not empty. The service checks the rest, row by row. A run that continues refuses only the rows that are wrong.',
       ],
     ],
   },
@@ -144,7 +144,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'refused',
-        'The service refused the row, or its body has changed. Correct the row, and run the command again. Exit code 8.',
+        'The service refused the row, its body has changed, or its file is missing or empty. Correct the row, and run the command again. Exit code 8.',
       ],
       [
         'unfinished',
@@ -152,7 +152,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unknown',
-        'A create request may have taken effect. Run the command again within 23 hours. After that, look for the resource in its list. Then record its id with `--resolve <key>=<id>`, or that it does not exist with `--forget <key>`. Exit code 10.',
+        'A create request may have taken effect. Run the command again within 23 hours. After that, look for the resource in its list. Then record its id with `--resolve <key>=<id>`, or that it does not exist with `--forget <key>`. Exit code 10, and 8 after 23 hours.',
       ],
     ],
   },
@@ -169,12 +169,19 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         '--status',
-        'done: nothing is left to do. audience 12 created …: its latest job, which the next run reads. in doubt: its create request may have taken effect. not begun: nothing was sent.',
+        'done: nothing is left to do. audience 12 created …: its latest job, which the next run reads. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
       ],
-      ['--report', 'The final table, with the files of each row, as CSV or JSON according to the extension.'],
+      [
+        '--dry-run',
+        'create, activate, send again: the run sends a create request. wait: the run reads the state of the job. changed: the body has changed. done, refused, unknown: as above.',
+      ],
+      [
+        '--report',
+        'The final table, with the files and the error of each row, as CSV or JSON according to the extension.',
+      ],
       [
         'exit codes',
-        '1, 6, 9, 10: run the same command again. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent. 13: another run uses the journal, or it was moved or removed.',
+        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent, correct what the output names. 13: another run uses the journal, or it was moved or removed.',
       ],
     ],
   },

@@ -58,8 +58,10 @@ export function reportError(error: unknown, output: Output, subject?: string, is
     const record = errorRecord(error, output, isRow);
     stderr.write(`${jsonText(subject === undefined ? record : { subject, ...record })}\n`);
   } else {
-    for (const line of linesOf(ownError(error), output, subject, isRow))
-      stderr.write(`${line.replace(/^error:/, output.paint('red', 'error:', stderr))}\n`);
+    const [message = '', ...details] = errorTexts(error, output, isRow);
+    const label = output.paint('red', 'error:', stderr);
+    if (subject !== undefined) stderr.write(`${label} ${printable([`${subject}:`, message, ...details].join(' '))}\n`);
+    else stderr.write(`${[`${label} ${message}`, ...details.map((line) => `  ${printable(line)}`)].join('\n')}\n`);
   }
   return exitCodeOf(error);
 }
@@ -76,8 +78,9 @@ function ownError(error: unknown): unknown {
 const isTokenRefused = (error: unknown): boolean =>
   Object(error).code === 'authentication-failed' && Object(error).reason === 'token';
 
-/** Returns the lines that people read: what happened, each invalid field, and how to continue. */
-function linesOf(error: unknown, { token }: Output, subject: string | undefined, isRow: boolean): string[] {
+/** Returns the texts that people read: what happened, each invalid field, and how to continue. */
+export function errorTexts(thrown: unknown, { token }: Output, isRow = false): string[] {
+  const error = ownError(thrown);
   const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =
     Object(error);
   const fields = Object.entries(Object(errors)).map(([field, messages]) => `${field}: ${[messages].flat().join(' ')}`);
@@ -91,6 +94,5 @@ function linesOf(error: unknown, { token }: Output, subject: string | undefined,
     details.push(`To repeat it: the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
   if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
   if (typeof help === 'string') details.push(`Help: ${help}`);
-  if (subject !== undefined) return [printable(['error:', `${subject}:`, message, ...details].join(' '))];
-  return [`error: ${message}`, ...details.map((line) => `  ${printable(line)}`)];
+  return [message, ...details];
 }

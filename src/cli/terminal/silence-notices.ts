@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../../client/index.ts';
 import { type ClientOptions, type RequestEvent, TimeoutError } from '../../index.ts';
 import type { GlobalFlags } from './context.ts';
 import type { Output } from './output.ts';
@@ -5,11 +6,8 @@ import type { Output } from './output.ts';
 /** Time without a response after which it is reported. */
 const SILENCE_MS = 5_000;
 
-/** Timeout of an attempt without --request-timeout, as in the client. */
-const TIMEOUT_MS = 30_000;
-
 /** Returns hooks that report once that the service does not respond. */
-export function silenceNotices({ requestTimeout = TIMEOUT_MS, deadline }: GlobalFlags, output: Output) {
+export function silenceNotices({ requestTimeout = DEFAULTS.timeout, deadline }: GlobalFlags, output: Output) {
   const timers = new Map<string, NodeJS.Timeout>();
   const stop = ({ callId }: RequestEvent): void => {
     clearTimeout(timers.get(callId));

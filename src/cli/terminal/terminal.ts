@@ -51,25 +51,6 @@ export const isLive = ({ isTTY, columns, rows }: TextStream): boolean => isTTY =
 /** Returns the width of a terminal in columns. */
 export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
 
-const UNITS: readonly (readonly [string, number])[] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-  ['ms', 1],
-];
-
-/** Parses a duration such as `90s`, `10m`, `1h30m` or `250ms` to milliseconds; a number without unit is seconds. */
-export function parseDuration(text: string): number | undefined {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined;
-  const parts = text.matchAll(/([\d.]+)(ms|[dhms])/g);
-  return [...parts].reduce(
-    (sum, [, value, unit]) => sum + Number(value) * (UNITS.find(([name]) => name === unit)?.[1] ?? 0),
-    0,
-  );
-}
-
 /** Formats a duration for people: `1:02:03`, `4:05`. */
 export function formatElapsed(ms: number): string {
   const seconds = Math.floor(ms / 1_000);

@@ -75,7 +75,6 @@ async function exchange(
   });
   try {
     const envelope = readSuccess(response, call);
-    permit.build?.onSuccess();
     call.isInFlight = false;
     call.isDone = true;
     return { ...response, envelope };
@@ -129,20 +128,19 @@ interface PermitRequest extends AcquireOptions {
   readonly maxWait: number;
 }
 
-/** Waits for the build budget and a permit. Starts again if the budget has refused another create request meanwhile. */
+/** Waits for the build budget and a permit. Starts again if another create request of the token was refused meanwhile. */
 async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
   const { limiter, buildBudget } = call.state;
   const { scope } = request;
   for (;;) {
     const permit = buildBudget.tryAcquire(scope) ?? (await waitForBudget(call, request));
-    const { refusals } = buildBudget;
     try {
       if (!limiter.tryAcquire?.(call.operation.bucket, scope)) await waitForPermit(call, request);
     } catch (error) {
       permit.release();
       throw error;
     }
-    if (refusals === buildBudget.refusals) return permit;
+    if (buildBudget.timeLeft(scope) === 0) return permit;
     permit.release();
   }
 }

@@ -58,8 +58,7 @@ export class JobPages<T extends JobResource> {
     this.seek(job);
     if (this.#sought.size < this.#options.minJobs) return undefined;
     const search = this.#searchTarget.plan('page', 0);
-    // A job whose state is known is polled separately until a search finds it.
-    search.isUrgent = !job.last;
+    search.isUrgent = true;
     return search;
   }
 
@@ -75,13 +74,13 @@ export class JobPages<T extends JobResource> {
   onPage(number: number, shown: ReadonlySet<Job<T>>, isLast: boolean, startedAt: number): void {
     const { polls, minJobs } = this.#options;
     const isShared = shown.size >= minJobs;
-    const { round } = polls;
+    const { period } = polls;
     for (const job of this.#pages.get(number)?.jobs ?? []) {
       if (isShared && shown.has(job)) continue;
       this.#place(job, undefined);
-      // The job may have moved to a page that is read within this round, or to a page that a search finds.
-      job.searchFrom = startedAt + round;
-      job.single.pausedUntil = startedAt + 2 * round;
+      // The job has probably moved to the next page: a poll of that page, or else a search, may find it soon.
+      job.searchFrom = startedAt + period;
+      job.own.shownBy(startedAt + period);
     }
     if (isShared) {
       const page = this.#pages.get(number) ?? this.#addPage(number);
@@ -130,7 +129,7 @@ export class JobPages<T extends JobResource> {
     job.page = page;
     page?.jobs.add(job);
     // The job no longer needs polls of its own, or needs them again.
-    polls.remove(job.single);
+    polls.remove(job.own);
     job.wake();
   }
 

@@ -4,7 +4,6 @@ import { isOlder } from '../../util/timestamps.ts';
 import { BACKGROUND, type CallOptions, type RequestOptions } from '../http/request-options.ts';
 import { Job, type JobRow, type JobSource, type PollTarget, type UpdateOrigin } from './job.ts';
 import { JobPages } from './job-pages.ts';
-import { WebhookHealth } from './poll-rate.ts';
 import { POLL_DEADLINE_MS, type SharedPolls } from './shared-polls.ts';
 import {
   isBeyondLastPage,
@@ -14,11 +13,12 @@ import {
   requestedPause,
   TokenOutage,
 } from './wait-errors.ts';
+import { WebhookHealth } from './webhook-health.ts';
 
 /** Period between polls while webhooks are healthy: polls then only find job ends that no webhook reported. */
 const FALLBACK_PERIOD_MS = 60_000;
 /** If a job's last poll is older than this, a wait that joins others for the job has it read again. */
-const STALE_AFTER_MS = 10_000;
+const STALE_AFTER_MS = 15_000;
 /** While pages fail, a job whose state is older than this is polled separately. */
 const MAX_DELAY_MS = 30_000;
 
@@ -67,7 +67,7 @@ export class JobTable<T extends JobResource> {
     polls.size++;
     polls.tables.add(this);
     job.waits++;
-    if (job.last && performance.now() - job.single.shownAt > STALE_AFTER_MS) job.single.request('refresh');
+    if (job.last && performance.now() - job.own.periodFrom > STALE_AFTER_MS) job.own.request('refresh');
     return job;
   }
 
@@ -82,18 +82,18 @@ export class JobTable<T extends JobResource> {
    * Sends the polls of a job that are due and have their turn; returns the milliseconds until another poll may be due.
    * The polls end with the signal.
    */
-  look(job: Job<T>, signal: AbortSignal): number {
+  pollDue(job: Job<T>, signal: AbortSignal): number {
     const { polls } = this.#options;
     const targets = this.#targetsOf(job);
     // If the wait sends a poll now, it sleeps until the end of the poll wakes it, at the latest at the deadline of the
     // poll.
     let sleep = POLL_DEADLINE_MS;
     for (const target of targets) {
-      const wait = polls.wait(target);
+      const wait = polls.takeTurn(target);
       if (wait > 0) sleep = Math.min(sleep, wait);
       else void polls.poll(target, signal);
     }
-    for (const target of targets) polls.attend(target, sleep);
+    for (const target of targets) polls.expect(target, sleep);
     return sleep;
   }
 
@@ -103,7 +103,7 @@ export class JobTable<T extends JobResource> {
     if (!job || !kinds.includes(job.source.kind)) return false;
     const resource = job.source.decode(data)?.resource;
     if (resource && isOlder(resource, job.last?.resource)) return false;
-    if (!resource) job.single.request('refresh');
+    if (!resource) job.own.request('refresh');
     else if (job.update(resource, { source: 'webhook', startedAt: performance.now() })) {
       this.#webhooks ??= new WebhookHealth();
       this.#webhooks.received();
@@ -115,13 +115,13 @@ export class JobTable<T extends JobResource> {
   #targetsOf(job: Job<T>): PollTarget[] {
     const { polls } = this.#options;
     const period = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, polls.period) : polls.period;
-    const single = job.single.plan('single', period);
+    const own = job.own.plan('single', period);
     const page = this.#pages?.plan(job, period);
-    if (!page) return [single];
-    // A page or a search suffices, unless the resource was requested, or the search might not find a job that was known
-    // before.
-    const isSufficient = job.page ? !single.isRequested : !job.last;
-    return isSufficient ? [page] : [page, single];
+    if (!page) return [own];
+    // The page suffices, unless the resource was requested. A search suffices for a first state only, because it may not
+    // find the job.
+    const isSufficient = job.page ? !own.isRequested : !job.last;
+    return isSufficient ? [page] : [page, own];
   }
 
   async #pollJob(job: Job<T>, signal: AbortSignal, onPermit: () => void): Promise<void> {
@@ -132,7 +132,7 @@ export class JobTable<T extends JobResource> {
       this.#update(job, resource, origin);
     } catch (error) {
       if (signal.aborted) return;
-      job.single.pausedUntil = performance.now() + requestedPause(error);
+      job.own.pausedUntil = performance.now() + requestedPause(error);
       this.#onError(error, origin.startedAt, [job]);
     }
   }
@@ -165,10 +165,10 @@ export class JobTable<T extends JobResource> {
   /** Requests separate polls of the jobs whose state is too old because a page fails. */
   #requestDelayed(jobs: Iterable<Job<T>>, error: unknown): void {
     const oldest = performance.now() - MAX_DELAY_MS;
-    for (const { last, single, page } of jobs) {
+    for (const { last, own, page } of jobs) {
       if (!page) continue;
       // After a 429, the service would also refuse separate polls: send them only to get a first state.
-      if (!last || (last.startedAt < oldest && !RateLimitError.isInstance(error))) single.request('single');
+      if (!last || (own.periodFrom < oldest && !RateLimitError.isInstance(error))) own.request('single');
     }
   }
 
@@ -185,12 +185,13 @@ export class JobTable<T extends JobResource> {
     for (const { id, status = 0, resource } of listed) {
       const job = this.#jobs.get(id);
       if (!job) continue;
-      job.single.shownBy(startedAt);
+      job.own.shownBy(startedAt);
+      job.pollError = undefined;
       if (resource) this.#update(job, resource, origin);
       else if (status !== job.last?.resource.status.id) {
         // A row that leaves fields out shows only that something has changed.
         const isRunning = job.source.stateOf({ status: { id: status } }) === 'running';
-        job.single.request(isRunning ? 'single' : 'refresh');
+        job.own.request(isRunning ? 'single' : 'refresh');
       }
     }
   }
@@ -212,7 +213,7 @@ export class JobTable<T extends JobResource> {
     const { polls } = this.#options;
     if (this.#jobs.get(job.id) === job) this.#jobs.delete(job.id);
     this.#pages?.remove(job);
-    polls.remove(job.single);
+    polls.remove(job.own);
     if (this.#jobs.size === 0) polls.tables.delete(this);
   }
 
@@ -222,6 +223,7 @@ export class JobTable<T extends JobResource> {
     const deadline = Math.min(POLL_DEADLINE_MS, request.deadline ?? POLL_DEADLINE_MS);
     const onCallPermit = (callId: string): void => {
       origin.callId = callId;
+      origin.startedAt = performance.now();
       onPermit();
     };
     return { ...request, maxRetries: 0, deadline, signal, [BACKGROUND]: { isPoll: true, onPermit: onCallPermit } };
@@ -245,14 +247,11 @@ export class JobTable<T extends JobResource> {
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.polls;
-    if (RateLimitError.isInstance(error)) {
-      rate.onThrottled(startedAt);
-      rate.pause(requestedPause(error));
-    }
+    if (RateLimitError.isInstance(error)) rate.onThrottled(startedAt);
     // A request that was sent had a token.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
-    const isUnsent = isUnsendable(error) && !this.#outage.isTooLong(error);
+    const isUnsent = isUnsendable(error) && !this.#outage.record(error);
     for (const job of jobs) {
       const isInvisible = NotFoundError.isInstance(error) && !job.last && job.source.mayBeInvisible(job.id);
       if (isTransient(error) || (isUnsent && job.last) || isInvisible) job.pollError = error;
@@ -266,6 +265,8 @@ export class JobTable<T extends JobResource> {
 }
 
 interface PollOrigin extends UpdateOrigin {
+  /** When the request was permitted. */
+  startedAt: number;
   callId: string | undefined;
 }
 

@@ -3,8 +3,6 @@ import { abortable, startTimer } from '../../util/abort.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
 
-/** Periods vary by up to a tenth, so that clients do not poll in step. */
-const JITTER = 0.1;
 /** Minimum time between the starts of a target's last poll and of one that was requested. */
 const MIN_GAP_MS = 2_000;
 
@@ -52,8 +50,8 @@ export interface JobSource<T extends JobResource> {
 }
 
 /**
- * Why a target is polled: a `page` shows several jobs; a `refresh` shows the first state of a job, or one that may be its
- * end; a `single` shows any other state of one job.
+ * Why a target is polled: a `page` shows several jobs; a `refresh` is urgent, because it shows the first state of a job or
+ * one that may be its end; a `single` shows any other state of one job. The kinds take turns.
  */
 export type PollKind = 'page' | 'single' | 'refresh';
 
@@ -72,22 +70,21 @@ export class PollTarget<J extends Sleeper = Sleeper> {
    */
   readonly read: (signal: AbortSignal, onPermit: () => void) => Promise<void>;
   kind: PollKind = 'single';
-  /** True if the poll may use saved credit, instead of being spaced evenly. */
+  /** True if the poll may be sent ahead of its turn in the rate. */
   isUrgent = false;
   /** When the next poll is due. */
   dueAt = Number.NEGATIVE_INFINITY;
   /** When its own last poll began. */
   startedAt = Number.NEGATIVE_INFINITY;
-  /** When the last poll that showed it began. */
-  shownAt = Number.NEGATIVE_INFINITY;
-  /** Earliest time of the next poll, because the service asked for a pause. */
+  /** Start of the current period: when its own last poll began, or a later poll that showed it, too. */
+  periodFrom = Number.NEGATIVE_INFINITY;
+  /** Earliest time of the next poll, because the service asked for a pause, or a search has just begun. */
   pausedUntil = Number.NEGATIVE_INFINITY;
   /** A poll counts as in flight until it ends, and no longer than shortly after its last sign of life. */
   inFlightUntil = Number.NEGATIVE_INFINITY;
-  /** Latest time at which one of its waits checks it again. After that, other targets go first. */
-  attendedUntil = Number.NEGATIVE_INFINITY;
+  /** Latest time at which one of its waits looks at it again. After that, nobody may be left to poll it. */
+  expectedUntil = Number.NEGATIVE_INFINITY;
   #requested: { readonly at: number; readonly kind: PollKind } | undefined;
-  #jitter = 1;
 
   constructor(jobs: Set<J>, read: PollTarget['read']) {
     this.jobs = jobs;
@@ -109,7 +106,7 @@ export class PollTarget<J extends Sleeper = Sleeper> {
     const requested = this.#requested;
     this.kind = requested?.kind ?? kind;
     this.isUrgent = this.kind === 'refresh';
-    const next = requested ? Math.max(requested.at, this.startedAt + MIN_GAP_MS) : this.shownAt + period * this.#jitter;
+    const next = requested ? Math.max(requested.at, this.startedAt + MIN_GAP_MS) : this.periodFrom + period;
     this.dueAt = Math.max(next, this.pausedUntil);
     return this;
   }
@@ -117,19 +114,18 @@ export class PollTarget<J extends Sleeper = Sleeper> {
   /** Records that a poll begins. */
   begin(): void {
     this.startedAt = performance.now();
-    this.#jitter = 1 - JITTER + 2 * JITTER * Math.random();
     this.shownBy(this.startedAt);
   }
 
   /** Records that a poll which began at `startedAt` shows the target. */
   shownBy(startedAt: number): void {
-    this.shownAt = startedAt;
+    this.periodFrom = startedAt;
     if (this.#requested && this.#requested.at <= startedAt) this.#requested = undefined;
   }
 
   /** Returns whether one of its waits could poll it now. */
   isReady(now: number): boolean {
-    return this.dueAt <= now && this.inFlightUntil <= now && this.attendedUntil >= now;
+    return this.dueAt <= now && this.inFlightUntil <= now && this.expectedUntil >= now;
   }
 
   wake(): void {
@@ -142,8 +138,8 @@ export class Job<T extends JobResource> {
   readonly createdAt = performance.now();
   readonly id: number;
   readonly source: JobSource<T>;
-  /** Its resource. */
-  readonly single: PollTarget<Job<T>>;
+  /** Polls its resource. */
+  readonly own: PollTarget<Job<T>>;
   /** The page of the list that shows it, if one shows enough jobs. */
   page: PollTarget<Job<T>> | undefined;
   /** Time from which the list is searched for the job, if no page shows it. */
@@ -161,8 +157,8 @@ export class Job<T extends JobResource> {
   constructor(id: number, source: JobSource<T>, read: PollTarget['read']) {
     this.id = id;
     this.source = source;
-    this.single = new PollTarget<Job<T>>(new Set([this]), read);
-    this.single.request('refresh');
+    this.own = new PollTarget<Job<T>>(new Set([this]), read);
+    this.own.request('refresh');
   }
 
   /** Records a state, unless a newer one is known; returns whether it shows the end of the job. */
@@ -174,7 +170,7 @@ export class Job<T extends JobResource> {
     if (last && state === 'running' && (startedAt < last.startedAt || last.state !== 'running')) return false;
     this.last = { resource, state, ...origin };
     this.pollError = undefined;
-    this.single.shownBy(startedAt);
+    this.own.shownBy(startedAt);
     this.wake();
     return state !== 'running';
   }

@@ -8,7 +8,7 @@ import type { ClientState } from '../http/client-state.ts';
 import type { Job, JobSource, JobUpdate } from './job.ts';
 import type { JobTable } from './job-table.ts';
 import { StatusChanges } from './status-changes.ts';
-import { jobError, MAX_SLEEP_MS, timeoutError } from './wait-errors.ts';
+import { jobError, MAX_MACHINE_SLEEP_MS, timeoutError } from './wait-errors.ts';
 import { checkWatchOptions, type WaitOptions, type WatchOptions } from './wait-options.ts';
 import { WaitReport } from './wait-report.ts';
 
@@ -89,7 +89,7 @@ export class Poller<T extends JobResource> {
       parents: [signal, left],
       ms: timeout,
       reason: () => timeoutError({ kind, id, timeout }, job, redactor),
-      longestStep: MAX_SLEEP_MS,
+      longestStep: MAX_MACHINE_SLEEP_MS,
     });
     // Polls with request options cannot serve the waits without them.
     const table = Object.keys(request).length === 0 ? this.#table : this.#table.withRequest(request);
@@ -99,7 +99,11 @@ export class Poller<T extends JobResource> {
       job = table.join(this.#source, id);
       const joined = job;
       const lead = Math.min(LAST_POLL_MS, timeout / 2);
-      stopTimer = startTimer(timeout - lead, () => (joined.page ?? joined.single).request('refresh'), MAX_SLEEP_MS);
+      stopTimer = startTimer(
+        timeout - lead,
+        () => (joined.page ?? joined.own).request('refresh'),
+        MAX_MACHINE_SLEEP_MS,
+      );
       return await untilEnd(table, job, scope.signal, (update) => {
         report?.update(update);
         // A hook may have aborted the wait.
@@ -141,6 +145,6 @@ async function untilEnd<T extends JobResource>(
       const { state } = last;
       if (state !== 'running') return { ...last, state };
     } else if (failure) throw failure.error;
-    else await job.sleep(table.look(job, signal), signal);
+    else await job.sleep(table.pollDue(job, signal), signal);
   }
 }

@@ -13,13 +13,10 @@ export const POLL_DEADLINE_MS = 120_000;
  * requests.
  */
 const POLL_LEASE_MS = 3_000;
-/** Delay of a wait's check after which other targets go first. */
-const ATTENTION_GRACE_MS = 1_000;
-/**
- * Number of polls after which a kind without a poll goes first. Otherwise, the target that is overdue for the longest
- * time goes first.
- */
-const MAX_POLLS_OF_OTHERS = 2;
+/** Time after the moment when a wait was to look at its target, after which nobody is expected to poll it. */
+const GRACE_MS = 1_000;
+/** Time after which a target that nobody looks at is forgotten, because a Worker has dropped its waits. */
+const ABANDONED_MS = 60_000;
 /** Maximum targets to count for an estimate of the time until a turn. */
 const MAX_COUNTED = 60;
 
@@ -29,8 +26,11 @@ interface EventReceiver {
 }
 
 /**
- * The data that all waits of a client share about their polls: the rate, and the order. It sends nothing: each wait
- * asks whether it may poll its target, polls it or sleeps with its own timer, and asks again.
+ * The data that all waits of a client share about their polls: the rate, and the order. It sends nothing and has no timer:
+ * each wait asks for the turn of its target, polls it or sleeps, and asks again.
+ *
+ * A wait may disappear without a trace, with the request of a Worker. So a target is skipped once it was given the turn,
+ * until one of its waits looks at it again.
  */
 export class SharedPolls {
   readonly rate: PollRate;
@@ -38,15 +38,12 @@ export class SharedPolls {
   readonly tables = new Set<EventReceiver>();
   /** Number of waits and watches under way. */
   size = 0;
-  /** Targets by kind; the one whose last poll began first comes first. */
-  readonly #targets: Readonly<Record<PollKind, Set<PollTarget>>> = {
-    page: new Set(),
-    single: new Set(),
-    refresh: new Set(),
-  };
-  /** Number of polls, and the number of the last one of each kind. */
-  #polls = 0;
-  readonly #lastPoll: Record<PollKind, number> = { page: 0, single: 0, refresh: 0 };
+  /** Targets by kind. The kind, and in it the target, whose last poll began first, comes first. */
+  readonly #queues = new Map<PollKind, Set<PollTarget>>([
+    ['page', new Set()],
+    ['single', new Set()],
+    ['refresh', new Set()],
+  ]);
   /** Until when a poll that waits for its permit keeps others from being sent. */
   #queuedUntil = Number.NEGATIVE_INFINITY;
 
@@ -57,12 +54,9 @@ export class SharedPolls {
 
   /** Period between two polls of one target, if the rate permits it. Milliseconds. */
   get period(): number {
-    return this.rate.period(this.#count);
-  }
-
-  /** Time in which every target is polled once. Milliseconds. */
-  get round(): number {
-    return Math.max(this.period, this.#count * this.rate.evenSpacing);
+    let targets = 0;
+    for (const queue of this.#queues.values()) targets += queue.size;
+    return this.rate.period(targets);
   }
 
   /** Passes the data of an event to all tables; returns whether a wait took the resource from it. */
@@ -71,35 +65,37 @@ export class SharedPolls {
     return [...this.tables].map((table) => table.notify(kinds, id, data)).includes(true);
   }
 
-  /** Returns the milliseconds after which a wait looks at its target again; 0 if it polls the target now. */
-  wait(target: PollTarget): number {
+  /**
+   * Returns 0 if a wait is to poll its target now, otherwise the milliseconds until it should ask again. If it is the turn
+   * of another target, wakes the waits of that one.
+   */
+  takeTurn(target: PollTarget): number {
     const now = performance.now();
-    this.attend(target, 0);
+    this.expect(target, 0);
     const busy = Math.max(target.inFlightUntil, target.dueAt) - now;
     if (busy > 0) return busy;
-    const { evenSpacing } = this.rate;
+    const { spacing } = this.rate;
     const isQueued = this.#queuedUntil > now;
-    const free = isQueued ? evenSpacing : this.rate.wait(target.isUrgent);
-    if (free > 0) return free + this.#readyBefore(target, now) * evenSpacing;
+    const free = isQueued ? spacing : this.rate.wait(target.isUrgent);
+    if (free > 0) return free + this.#readyBefore(target, now) * spacing;
     const next = this.#next(now);
     if (next === undefined || next === target) return 0;
-    // If no wait of the job is active now, its poll is skipped.
-    next.attendedUntil = Number.NEGATIVE_INFINITY;
+    next.expectedUntil = now - 1;
     next.wake();
-    return (1 + this.#readyBefore(target, now)) * evenSpacing;
+    return (1 + this.#readyBefore(target, now)) * spacing;
   }
 
   /** Records that a wait will look at the target within `ms`. */
-  attend(target: PollTarget, ms: number): void {
-    target.attendedUntil = Math.max(target.attendedUntil, performance.now() + ms + ATTENTION_GRACE_MS);
-    if (this.#targets[target.kind].has(target)) return;
+  expect(target: PollTarget, ms: number): void {
+    target.expectedUntil = Math.max(target.expectedUntil, performance.now() + ms + GRACE_MS);
+    if (this.#queues.get(target.kind)?.has(target)) return;
     this.remove(target);
-    this.#targets[target.kind].add(target);
+    this.#queues.get(target.kind)?.add(target);
   }
 
   /** Forgets a target, because no job needs it any longer. */
   remove(target: PollTarget): void {
-    for (const targets of Object.values(this.#targets)) targets.delete(target);
+    for (const queue of this.#queues.values()) queue.delete(target);
   }
 
   /**
@@ -108,9 +104,7 @@ export class SharedPolls {
    */
   async poll(target: PollTarget, signal: AbortSignal): Promise<void> {
     target.begin();
-    this.remove(target);
-    this.#targets[target.kind].add(target);
-    this.#lastPoll[target.kind] = ++this.#polls;
+    this.#moveToEnd(target);
     let isPermitted = false;
     const renew = (): void => {
       target.inFlightUntil = performance.now() + POLL_LEASE_MS;
@@ -119,11 +113,12 @@ export class SharedPolls {
     renew();
     const timer = setInterval(renew, POLL_LEASE_MS / 3);
     const onPermit = (): void => {
+      // A poll that is repeated with a new token counts twice.
       this.rate.consume();
       if (isPermitted) return;
       isPermitted = true;
       this.#queuedUntil = Number.NEGATIVE_INFINITY;
-      this.#wakeNext();
+      if (this.rate.wait(true) === 0) this.#next(performance.now())?.wake();
     };
     try {
       await target.read(signal, onPermit);
@@ -132,45 +127,37 @@ export class SharedPolls {
       // A poll that failed before its permit counts, too.
       if (!isPermitted) onPermit();
       target.inFlightUntil = Number.NEGATIVE_INFINITY;
-      target.attendedUntil = performance.now() + ATTENTION_GRACE_MS;
-      target.wake();
+      target.expectedUntil = performance.now() + GRACE_MS;
+      // The poll ended with its wait: another wait has to repeat it.
+      if (signal.aborted) target.request(target.kind);
+      else target.wake();
     }
   }
 
-  get #count(): number {
-    const { page, single, refresh } = this.#targets;
-    return page.size + single.size + refresh.size;
+  /** Moves a target behind the others of its kind, and its kind behind the others. */
+  #moveToEnd(target: PollTarget): void {
+    this.remove(target);
+    const queue = this.#queues.get(target.kind) ?? new Set();
+    this.#queues.delete(target.kind);
+    this.#queues.set(target.kind, queue.add(target));
   }
 
-  #wakeNext(): void {
-    const now = performance.now();
-    if (this.rate.wait(true) === 0) this.#next(now)?.wake();
-  }
-
-  /** Returns the next target that the rate permits to poll now. */
+  /** Returns the target whose turn it is, among those that the rate permits to poll now. */
   #next(now: number): PollTarget | undefined {
-    const isFree = this.rate.wait(false) === 0;
-    let next: PollTarget | undefined;
-    for (const targets of Object.values(this.#targets)) {
-      for (const target of targets) {
-        if (!target.isReady(now) || !(isFree || target.isUrgent)) continue;
-        if (!next || this.#precedes(target, next)) next = target;
-        break;
+    const [isFree, isFreeAhead] = [this.rate.wait(false) === 0, this.rate.wait(true) === 0];
+    for (const queue of this.#queues.values()) {
+      for (const target of queue) {
+        if (target.isReady(now) && (isFree || (isFreeAhead && target.isUrgent))) return target;
+        if (target.expectedUntil < now - ABANDONED_MS) queue.delete(target);
       }
     }
-    return next;
-  }
-
-  #precedes(a: PollTarget, b: PollTarget): boolean {
-    const [pollsSinceA, pollsSinceB] = [this.#polls - this.#lastPoll[a.kind], this.#polls - this.#lastPoll[b.kind]];
-    if (Math.max(pollsSinceA, pollsSinceB) >= MAX_POLLS_OF_OTHERS) return pollsSinceA > pollsSinceB;
-    return a.dueAt < b.dueAt;
+    return undefined;
   }
 
   /** Returns the number of targets of the same kind that are polled before this one, up to a maximum. */
   #readyBefore(target: PollTarget, now: number): number {
     let count = 0;
-    for (const other of this.#targets[target.kind]) {
+    for (const other of this.#queues.get(target.kind) ?? []) {
       if (other === target || count >= MAX_COUNTED) break;
       if (other.isReady(now)) count++;
     }

@@ -55,7 +55,7 @@ export function requestedPause(error: unknown): number {
 }
 
 /** Maximum time that one sleep of the machine adds to the duration of a wait or a token outage. */
-export const MAX_SLEEP_MS = 60_000;
+export const MAX_MACHINE_SLEEP_MS = 60_000;
 
 /** Maximum outage of a token source, without the machine's sleep, before waits fail: its session has probably ended. */
 const MAX_TOKEN_OUTAGE_MS = 600_000;
@@ -66,10 +66,10 @@ export class TokenOutage {
   #lastedMs = 0;
 
   /** Records a failed poll; returns whether the token source has been failing for too long. */
-  isTooLong(error: unknown): boolean {
+  record(error: unknown): boolean {
     if (!AudienceError.isInstance(error) || error.code !== 'token-unavailable') return false;
     const now = performance.now();
-    this.#lastedMs += Math.min(now - (this.#failedAt ?? now), MAX_SLEEP_MS);
+    this.#lastedMs += Math.min(now - (this.#failedAt ?? now), MAX_MACHINE_SLEEP_MS);
     this.#failedAt = now;
     return this.#lastedMs >= MAX_TOKEN_OUTAGE_MS;
   }

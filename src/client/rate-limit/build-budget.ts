@@ -44,8 +44,6 @@ interface Hold {
 
 /** Permission to send a create request. */
 export interface BuildPermit {
-  /** Ends the hold, because the service has accepted the create. */
-  onSuccess(): void;
   /** Allows the next create request of the token. Call it when the request has settled. */
   release(): void;
 }
@@ -59,19 +57,10 @@ export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
   readonly #holds = new Map<string, Hold>();
   #reading: SharedReading | undefined;
-  #refusals = 0;
 
   /** @param readUsage Reads the usage report. If it fails, the `Retry-After` of a 429 decides where it came from. */
   constructor(readUsage: () => Promise<unknown>) {
     this.#readUsage = readUsage;
-  }
-
-  /**
-   * Number of refusals so far. If it has changed while a create request waited for its permit, the request must ask
-   * again.
-   */
-  get refusals(): number {
-    return this.#refusals;
   }
 
   /** Returns a permit if nothing holds back the create requests of a token. */
@@ -123,7 +112,6 @@ export class BuildBudgetGate {
 
   /** Holds back the create requests of a token for `ms`. */
   hold(scope: string, ms: number): void {
-    this.#refusals++;
     const now = performance.now();
     for (const [name, hold] of this.#holds) if (isOver(hold)) this.#holds.delete(name);
     const hold = this.#holds.get(scope) ?? { until: 0, waiting: 0 };
@@ -136,10 +124,6 @@ export class BuildBudgetGate {
     const sending = { settled: promise, until: performance.now() + MAX_SENDING_MS };
     if (hold) hold.sending = sending;
     return {
-      onSuccess: () => {
-        const current = this.#holds.get(scope);
-        if (current) current.until = Number.NEGATIVE_INFINITY;
-      },
       release: () => {
         resolve();
         if (hold?.sending !== sending) return;

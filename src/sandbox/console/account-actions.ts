@@ -3,7 +3,6 @@ import type { EndpointChanges } from '../admin/webhook-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { TokenKind } from '../state.ts';
 import { type Action, action, FieldError, number, optional, string } from './action.ts';
-import { counted } from './words.ts';
 
 const VERBS = {
   pause: 'is paused: events are not delivered to it',
@@ -36,11 +35,6 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
   action('POST /tokens/revoke', ['id'], {
     call: ({ account }, fields) => callOf(account.revokeToken, number(fields, 'id')),
     notice: ({ fields }) => `Token ${Number(fields.id)} is revoked.`,
-  }),
-  action('POST /tokens/revoke-all', ['kind'], {
-    call: ({ account }, fields) => callOf(account.revokeTokens, kindOf(fields)),
-    respond: ({ result }) => ({ revoked: result }),
-    notice: ({ fields, result }) => `${counted(Number(result), 'token')} of the kind ${String(fields.kind)} revoked.`,
   }),
   action('POST /connections/revoke', ['id'], {
     call: ({ account }, fields) => callOf(account.revokeConnection, number(fields, 'id')),

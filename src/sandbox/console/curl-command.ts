@@ -1,6 +1,6 @@
 import type { HandledRequest } from '../service.ts';
 import { isSecret, redactText } from './redact-request.ts';
-import { base64Of, type Concealer, readRequest } from './request-source.ts';
+import { type Concealer, readRequest } from './request-source.ts';
 
 /** Marks a place where a variable stands in a string; nothing that others have sent can contain it. */
 const MARK = `\uE000${crypto.randomUUID()}:`;
@@ -31,10 +31,10 @@ const VARIABLES: Concealer = {
 const inShell = (text: string): string =>
   `'${text.replaceAll("'", `'\\''`)}'`.replaceAll(MARKED, `'"$$$1"'`).replaceAll(/(?<=")''(?=$|\s)/g, '');
 
-/** Longest file that a command contains. */
-const MAX_FILE = 20_000;
-
-/** Returns the curl command that sends a request again. Credentials are variables of the environment. */
+/**
+ * Returns the curl command that sends a request again. Credentials are variables of the environment. Files are read from
+ * the folder in which the command runs.
+ */
 export async function curlOf(request: HandledRequest): Promise<string> {
   const { url, headers, body } = readRequest(request, VARIABLES);
   const { method } = request.entry;
@@ -45,10 +45,13 @@ export async function curlOf(request: HandledRequest): Promise<string> {
   // The type of a multipart body contains a boundary, which is another one each time.
   for (const [name, value] of headers)
     if (!form || name !== 'content-type') parts.push(`-H ${inShell(`${name}: ${value}`)}`);
-  if (form) return withForm(parts, form);
+  for (const [name, value] of form ?? []) {
+    // A page that sent the request may have chosen the name: a command that is pasted reads no other folder.
+    if (typeof value !== 'string') parts.push(`-F ${inShell(`${name}=@${value.name.replace(/^.*\//s, '')}`)}`);
+    else parts.push(`--form-string ${inShell(`${name}=${VARIABLES.field(name, value) ?? redactText(value)}`)}`);
+  }
   // Not `--data`, which reads a file if the body begins with `@`.
-  if (typeof body === 'string') parts.push(`--data-raw ${inShell(body)}`);
-  else if (body) return `echo ${base64Of(body)} | base64 -d | ${[...parts, '--data-binary @-'].join(' \\\n  ')}`;
+  if (!form && body) parts.push(typeof body === 'string' ? `--data-raw ${inShell(body)}` : '--data-binary @body');
   return parts.join(' \\\n  ');
 }
 
@@ -57,19 +60,4 @@ async function formOf({ body, headers }: HandledRequest): Promise<FormData | und
   const type = headers.get('content-type') ?? '';
   if (!body || !type.startsWith('multipart/form-data')) return undefined;
   return new Response(body, { headers: { 'content-type': type } }).formData().catch(() => undefined);
-}
-
-async function withForm(parts: string[], form: FormData): Promise<string> {
-  let file = '';
-  for (const [name, value] of form) {
-    const content = typeof value === 'string' ? value : await value.text();
-    const text = VARIABLES.field(name, content) ?? redactText(content);
-    if (typeof value === 'string') parts.push(`--form-string ${inShell(`${name}=${text}`)}`);
-    else if (text.length > MAX_FILE || file !== '') parts.push(`-F ${inShell(`${name}=@${value.name}`)}`);
-    else {
-      parts.push(`-F ${inShell(`${name}=@-;filename=${value.name}`)}`);
-      file = ` <<'END'\n${text.replaceAll(MARKED, '…').replace(/\n$/, '')}\nEND`;
-    }
-  }
-  return `${parts.join(' \\\n  ')}${file}`;
 }

@@ -112,10 +112,6 @@ export function input(label: string, name: string, attributes: Attributes = {}, 
 export const numberInput = (label: string, name: string, attributes: Attributes = {}): Html =>
   input(label, name, { type: 'number', min: 0, ...attributes });
 
-/** Returns an input of seconds, which are sent as milliseconds. */
-export const secondsInput = (label: string, name: string, attributes: Attributes = {}): Html =>
-  numberInput(label, name, { step: 'any', 'data-factor': 1000, ...attributes });
-
 /** Returns a checkbox with its label. */
 export const checkbox = (label: string, name: string, value: string, attributes: Attributes = {}): Html =>
   html`<label class="check"><input${attributesOf({ type: 'checkbox', name, value, ...attributes })}> ${label}</label>`;

@@ -1,7 +1,7 @@
 import type { JobChange } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
-import { type Delivery, isDisabled } from '../webhook-deliveries.ts';
+import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { findResource, type Owner } from './objects.ts';
 import { count, counted } from './words.ts';
@@ -18,6 +18,8 @@ export interface HappenedAt {
   readonly what: 'jobs' | 'deliveries' | 'disabled';
   /** Kind and id of the job, or name of the endpoint. */
   readonly subject: string;
+  /** Page about it. */
+  readonly href: string;
   readonly owner: Owner | undefined;
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
 }
@@ -48,7 +50,7 @@ export class History {
     this.#from = service.clock.now();
     service.observers.add({
       onJob: (change) => this.#addChange(change),
-      onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event.endpoint, delivery),
+      onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event, delivery),
     });
   }
 
@@ -93,13 +95,14 @@ export class History {
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
     const owner = findResource(this.#service, id)?.account;
-    this.#add({ at, what: 'jobs', subject: `${kind} ${id}`, owner, result: outcome });
+    this.#add({ at, what: 'jobs', subject: `${kind} ${id}`, href: `/resources/${id}`, owner, result: outcome });
   }
 
-  #addDelivery(endpoint: Endpoint, delivery: Delivery): void {
+  #addDelivery({ id, endpoint }: DeliveryAttempt['event'], delivery: Delivery): void {
     const { at, attempt } = delivery;
     const { name: subject, creator } = endpoint;
-    const shared = { at, subject, owner: creator.company };
+    const href = `/deliveries?event=${id}&to=${endpoint.id}#detail`;
+    const shared = { at, subject, href, owner: creator.company };
     const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
     this.#add({ ...shared, what: 'deliveries', result: isDelivered({ delivery }) ? 'succeeded' : failed });
     if (!isDisabled(endpoint)) this.#disabled.delete(endpoint);
@@ -122,7 +125,7 @@ export function totalsOf({ events }: Advance) {
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
     deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },
-    disabled: events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject),
+    disabled: [...new Set(events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject))],
   };
 }
 
@@ -141,7 +144,7 @@ export function happenedText(advance: Advance): string {
     jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
-    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'is' : 'are'} switched off` : '',
+    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'was' : 'were'} switched off` : '',
   ].filter(Boolean);
   return parts.join(', ') || 'nothing was due';
 }

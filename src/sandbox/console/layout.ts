@@ -68,7 +68,7 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
   if (accounts.length < 2) return '';
   const chosen = chosenAccount(console, query)?.email ?? '';
   const link = (email: string, text: Content): Html => {
-    const href = addressOf(path, query, { account: email, before: '' });
+    const href = addressOf(path, query, { account: email, from: '' });
     return html`<li><a${attributesOf({ href, 'aria-current': email === chosen && 'true' })}>${text}</a></li>`;
   };
   const [name = '', domain = ''] = chosen.split(/(?=@)/);

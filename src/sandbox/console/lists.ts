@@ -63,10 +63,8 @@ interface List<T> extends TableOptions<T> {
   readonly matching: readonly T[];
   /** Number of rows without a filter. */
   readonly total: number;
-  /** Key of a row, with which the address of a page begins. */
+  /** Key of a row. The address of a page names its first row, which stays while others arrive. */
   readonly keyOf: (entry: T) => string | number;
-  /** Returns whether a row follows a key. @default its number is lower */
-  readonly isAfter?: (entry: T, key: string) => boolean;
   /** Texts of the links to the pages around. */
   readonly links?: readonly [newer: string, older: string, oldest: string];
   /** `true` for a list that stands still while one of its links has the focus. */
@@ -90,20 +88,15 @@ export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] 
 /** Returns the number in a key, such as `req_12`. */
 export const numberOf = (key: string | number): number => Number(String(key).replace(/^\D+/, ''));
 
-/** Returns the rows after the key that the address names, and the links to the pages around. */
+/** Returns the rows from the one that the address names, and the links to the pages around. */
 function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | ''] {
   const { matching, path, query, keyOf, links = ['Newer', 'Older', 'Oldest'] } = list;
-  const { isAfter = (entry, key) => numberOf(keyOf(entry)) < numberOf(key) } = list;
   const { length } = matching;
-  const cursor = query.get('before');
-  const index = cursor === null ? 0 : matching.findIndex((entry) => isAfter(entry, cursor));
-  const start = index < 0 ? length : index;
+  const keys = matching.map((entry) => String(keyOf(entry)));
+  const start = Math.max(0, keys.indexOf(query.get('from') ?? ''));
   const rows = matching.slice(start, start + PAGE_SIZE);
-  const link = (from: number, text: string): Html => {
-    const before = matching[from - 1];
-    const key = before === undefined || from <= 0 ? '' : String(keyOf(before));
-    return linkButton(addressOf(path, query, { before: key }), text, 'small');
-  };
+  const link = (index: number, text: string): Html =>
+    linkButton(addressOf(path, query, { from: index > 0 ? (keys[index] ?? '') : '' }), text, 'small');
   const newer = start > 0 ? link(start - PAGE_SIZE, links[0]) : '';
   const lastPage = length - (length % PAGE_SIZE || PAGE_SIZE);
   const older = start + PAGE_SIZE < length ? [link(start + PAGE_SIZE, links[1]), link(lastPage, links[2])] : '';
@@ -122,8 +115,8 @@ export function addressOf(path: string, query: URLSearchParams, changes: Readonl
   return params.size > 0 ? `${path}?${params.toString()}` : path;
 }
 
-/** An option of a filter: its value, its text, and its number of rows. */
-export type Segment = readonly [value: string, text: string, count: number];
+/** An option of a filter: its value, its text, and its number of rows or its length. */
+export type Segment = readonly [value: string, text: string, size: number | string];
 
 /** Returns links of which the current one is marked. */
 export function segments(
@@ -134,10 +127,10 @@ export function segments(
   choices: readonly Segment[],
 ): Html {
   const current = query.get(name) ?? '';
-  const links = choices.map(([value, text, number]) => {
-    const href = addressOf(path, query, { [name]: value, before: '' });
+  const links = choices.map(([value, text, size]) => {
+    const href = addressOf(path, query, { [name]: value, from: '' });
     const link = attributesOf({ href, 'aria-current': value === current && 'true' });
-    return html`<a${link}>${text} <span class="num">${count(number)}</span></a>`;
+    return html`<a${link}>${text} <span class="num">${typeof size === 'number' ? count(size) : size}</span></a>`;
   });
   return html`<nav class="seg" aria-label="${label}">${links}</nav>`;
 }

@@ -25,11 +25,6 @@ const respondToAdvance = ({ service, happened }: Outcome): object => ({
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
 
-const budgetOf = (fields: JsonObject) => ({
-  buildsPerHour: optional(number, fields, 'buildsPerHour'),
-  buildsPerDay: optional(number, fields, 'buildsPerDay'),
-});
-
 /** The response and the notice of actions that send a request. */
 const SENT: Pick<Action, 'respond' | 'notice'> = {
   respond: ({ result }) => Object(result),
@@ -122,14 +117,12 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     respond: ({ fields: { password, ...fields } }) => fields,
     notice: ({ fields }) => `The account ${String(fields.email)} is created.`,
   }),
-  action('POST /companies', ['name', 'buildsPerHour', 'buildsPerDay'], {
-    call: ({ sandbox }, fields) =>
-      callOf(sandbox.companies.create, { name: string(fields, 'name'), ...budgetOf(fields) }),
-    notice: ({ fields }) => `The organization ${String(fields.name)} is created.`,
-  }),
   action('POST /budget', ['company', 'buildsPerHour', 'buildsPerDay'], {
     call: ({ sandbox }, fields) =>
-      callOf(sandbox.companies.get(string(fields, 'company')).setBuildBudget, budgetOf(fields)),
+      callOf(sandbox.companies.get(string(fields, 'company')).setBuildBudget, {
+        buildsPerHour: optional(number, fields, 'buildsPerHour'),
+        buildsPerDay: optional(number, fields, 'buildsPerDay'),
+      }),
     notice: ({ fields }) => `The build budget of ${String(fields.company)} is changed.`,
   }),
   action('POST /reset', [], {

@@ -7,7 +7,6 @@ import { type JsonObject, readBody, readBytes } from '../http/request-body.ts';
 import { ACCOUNT_ACTIONS } from './account-actions.ts';
 import { type Action, FieldError, NotFoundError, type Outcome, type Subject } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
-import { dueTasks } from './due-tasks.ts';
 import { OPERATOR_ACTIONS } from './operator-actions.ts';
 import { redactText } from './redact-request.ts';
 import { shownFields, typescriptOf } from './shown-call.ts';
@@ -27,9 +26,6 @@ export function createOperatorApi(console: ConsoleContext): Hono<Env> {
     const now = new Date(clock.now()).toISOString();
     return json({ now, clock: clock.mode, requests: state.requestCount, jobs: jobs.running });
   });
-  app.get('/tasks', ({ json }) =>
-    json([...dueTasks(service)].map(({ time, description }) => ({ at: new Date(time).toISOString(), description }))),
-  );
   app.get('/requests', ({ json }) => json(state.log));
   app.get('/deliveries', ({ json }) => json(webhooks.deliveries));
   app.get('/jobs/next', ({ json }) => json(jobs.queued));

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SlidingWindow } from '../sliding-window.ts';
 import { attributesOf, type Content, type Html } from './html.ts';
-import { addressOf } from './lists.ts';
+import { segments } from './lists.ts';
 import { count, dateText, durationText } from './words.ts';
 
 /** Colour of a mark or a span. A due event is a ring. */
@@ -60,13 +60,10 @@ export function chartCard(
   path: string,
   query: URLSearchParams,
 ): Html {
-  const [current, , range] = ranges.find(([value]) => value === (query.get('span') ?? '')) ?? ranges[0];
-  const links = ranges.map(([value, text, { from, to }]) => {
-    const link = { href: addressOf(path, query, { span: value }), 'aria-current': value === current && 'true' };
-    return html`<a${attributesOf(link)}>${text} <span class="num">${durationText(to - from)}</span></a>`;
-  });
+  const [, , range] = ranges.find(([value]) => value === (query.get('span') ?? '')) ?? ranges[0];
+  const choices = ranges.map(([value, text, { from, to }]) => [value, text, durationText(to - from)] as const);
   return html`<section class="card" aria-labelledby="chart-title"><div class="head"><h2 id="chart-title">${title}</h2>
-<nav class="seg" aria-label="Span">${links}</nav></div>${chart(lanes, range)}</section>`;
+${segments('Span', path, query, 'span', choices)}</div>${chart(lanes, range)}</section>`;
 }
 
 /** Share of the width that stays empty on each side. */
@@ -81,13 +78,16 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const grid = html`${ticks.map(([at]) => line('grid', at))}${isInside(x(now)) ? line('now', x(now)) : ''}`;
   const rows = lanes.map(({ name, label, marks = [], spans = [] }) => {
     const content = [spans.map((span) => spanElement(span, x)), clustersOf(marks, x).map(clusterElement)];
+    const bars = rangeOf([{ name, label, spans }], spans[0]?.from ?? now);
     const texts = textOf(label, [
       ...marks.map(({ at }) => x(at)),
-      ...spans.flatMap((span) => [x(span.from), x(span.to)]),
+      ...(spans.length > 0 ? [x(bars.from), x(bars.to)] : []),
     ]);
     return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${label}">${grid}${content}${texts}</svg>`;
   });
-  const axis = ticks.map(([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="middle">${text}</text>`);
+  const axis = ticks.map(
+    ([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="${at > 90 ? 'end' : 'middle'}">${text}</text>`,
+  );
   const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
   return html`<div class="lanes"><div class="name"></div><svg class="track" height="16" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
 }
@@ -134,8 +134,8 @@ interface Cluster {
   readonly marks: readonly Mark[];
 }
 
-/** Minimum distance of two marks, in percent of the width: about ten pixels. */
-const MIN_DISTANCE = 1.5;
+/** Minimum distance of two marks, in percent of the width: their numbers do not touch. */
+const MIN_DISTANCE = 2.5;
 
 function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
   const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
@@ -157,7 +157,9 @@ function clusterElement({ x, marks }: Cluster): Html {
   if (!worst) return html``;
   const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
   const number =
-    marks.length > 1 ? html`<text x="${percent(x)}" y="8" text-anchor="middle">${count(marks.length)}</text>` : '';
+    marks.length > 1
+      ? html`<text class="far" x="${percent(x)}" y="6" text-anchor="middle">${count(marks.length)}</text>`
+      : '';
   const style = `${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
   const at = percent(x);
   if (worst.tone === 'bad')
@@ -165,23 +167,23 @@ function clusterElement({ x, marks }: Cluster): Html {
   return html`<circle class="${style}" cx="${at}" cy="14" r="5">${title}</circle>${number}`;
 }
 
-/** Returns the text of a lane, on the side with free space. */
+/** Width of a character in percent of a narrow track. */
+const CHARACTER = 0.85;
+
+/** Returns the text of a lane where it covers no marks: after them, before them, or between; nothing if it fits nowhere. */
 function textOf(label: string, positions: readonly number[]): Html | '' {
-  const shown = positions.filter(isInside);
-  const [first = 0, last = 0] = [
-    shown.reduce((a, b) => Math.min(a, b), 100),
-    shown.reduce((a, b) => Math.max(a, b), 0),
-  ];
+  const shown = positions.filter(isInside).sort((a, b) => a - b);
   if (shown.length === 0)
     return html`<text class="far" x="50%" y="19" text-anchor="middle">outside of this span</text>`;
-  const isRight = last <= 60;
-  const isLeft = !isRight && first >= 35;
-  const at = attributesOf({
-    x: percent(isLeft ? first : last),
-    dx: isRight ? 9 : -9,
-    'text-anchor': isRight ? 'start' : 'end',
-  });
-  return html`<text class="far"${at} y="19">${label}</text>`;
+  const gaps = [0, ...shown].map((start, index) => ({ start, end: shown[index] ?? 100 }));
+  const byWidth = gaps.toSorted((a, b) => b.end - b.start - (a.end - a.start));
+  const free = [...gaps.slice(-1), ...gaps.slice(0, 1), ...byWidth].find(
+    ({ start, end }) => end - start > label.length * CHARACTER,
+  );
+  if (!free) return '';
+  const isBefore = free.start === 0;
+  const at = isBefore ? { x: percent(free.end), dx: -9, 'text-anchor': 'end' } : { x: percent(free.start), dx: 9 };
+  return html`<text class="far"${attributesOf(at)} y="19">${label}</text>`;
 }
 
 const MINUTE = 60_000;
@@ -200,6 +202,6 @@ function ticksOf(from: number, to: number): readonly (readonly [time: number, te
   return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, index) => {
     const time = (first + index) * step;
     const clock = new Date(time).toISOString().slice(11, step < MINUTE ? 19 : 16);
-    return [time, step < DAY ? clock : dateText(time)];
+    return [time, step < DAY ? clock : dateText(time, to)];
   });
 }

@@ -4,7 +4,7 @@ import { describeFault } from '../faults.ts';
 import { OAuthRequestError } from '../oauth/oauth-request-error.ts';
 import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
-import { type Env, MAX_WHY } from './access.ts';
+import { bearerToken, type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
 import { isObject, JsonSizeError, NestingError, parseJson, readUnreadBody } from './request-body.ts';
 import { invalid } from './responses.ts';
@@ -71,7 +71,7 @@ const logRequests =
       const isDisconnected = req.raw.signal.aborted;
       const status = isCut || isDisconnected ? 0 : (served ?? 0);
       const outcome = { status, ...(status === 0 && served !== undefined && { served }) };
-      const entry = logEntry(context, `req_${state.requestCount + 1}`, clock.now(), outcome, why);
+      const entry = logEntry(service, context, `req_${state.requestCount + 1}`, clock.now(), outcome, why);
       response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
       const isOwnTime = Math.abs(clock.now() - Date.now()) > MAX_CLOCK_DRIFT_MS;
       if (isOwnTime) response?.headers.set('x-sandbox-time', new Date(clock.now()).toISOString());
@@ -102,13 +102,15 @@ function ownUrl({ env, req }: Context<Env>): string {
 }
 
 function logEntry(
+  service: Service,
   context: Context<Env>,
   id: string,
   now: number,
   outcome: Pick<LogEntry, 'status' | 'served'>,
   why: string | undefined,
 ): LogEntry {
-  const account = context.get('account')?.email;
+  // A fault, or the check of `Accept`, responds before the token is read.
+  const account = (context.get('account') ?? bearerToken(service, context)?.account)?.email;
   const fault = context.get('fault');
   const bucket = context.get('bucket');
   const budget = context.get('budget');

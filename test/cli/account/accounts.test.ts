@@ -96,17 +96,6 @@ describe('profiles and environment', () => {
     expect(await scene.run(['budget', '--profile', '../x'])).toMatchObject({ code: 2 });
   });
 
-  it('the token of a profile is not sent to another address', async () => {
-    const scene = await startScene();
-    await login(scene);
-    const other = createSandbox();
-    const { url } = await other.listen();
-    const { code, err } = await scene.run(['budget', '--base-url', url], { env: LOGGED_OUT });
-    expect({ code, err }).toEqual({ code: 7, err: expect.stringContaining(`does not send it to ${url}`) });
-    expect(other.log).toEqual([]);
-    await other.close();
-  });
-
   it('a token command is run once, and again after a 401; what it prints is never shown', async () => {
     const scene = await startScene();
     const path = join(scene.folder, 'runs');

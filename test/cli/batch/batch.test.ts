@@ -402,7 +402,7 @@ describe('a batch', () => {
     await writeFile(join(folder, 'empty'), '');
     const bad = ['empty', 'missing'].map((key) => ({ key, body: { name: key }, file: join(folder, key) }));
     const states = statesOf(await run([...bad, ...rowsOf('a')]));
-    expect(states).toEqual({ empty: 'unfinished', missing: 'unfinished', a: 'done' });
+    expect(states).toEqual({ empty: 'refused', missing: 'refused', a: 'done' });
   });
 
   it('begins no more creates when an outage lasts longer than the outage wait, and finishes what exists', async () => {

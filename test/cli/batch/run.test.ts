@@ -120,7 +120,11 @@ describe('aud run', () => {
       latin1(`${HEADER}\nnorth,M\u00fcnchen,AffinityTransactions,,\n`),
       'line 2 is not UTF-8',
     ],
-    ['letters of Windows in JSON Lines', latin1('{"key":"a","name":"M\u00fcller"}'), 'not UTF-8. In Excel, save'],
+    [
+      'letters of Windows in JSON Lines',
+      latin1('{"key":"a","name":"M\u00fcller"}'),
+      'not UTF-8. Save the file as UTF-8, in Excel as',
+    ],
     ['UTF-16', Buffer.from(`\uFEFF${HEADER}\n`, 'utf16le'), 'is UTF-16, not UTF-8'],
     ['a spreadsheet', Buffer.from('PK\x03\x04'), 'is a spreadsheet (xlsx) or a zip file'],
     ['gzip', Buffer.from([0x1f, 0x8b, 8]), 'is compressed with gzip: decompress it first'],
@@ -183,7 +187,8 @@ describe('aud run', () => {
     const { code, err } = await runRows();
     expect([code, err]).toEqual([8, expect.stringContaining('error: b: audiences.create was not sent')]);
     expect(err).toContain('2 rows: 1 done, 1 refused.');
-    expect((await runRows(['--dry-run'])).code).toBe(2);
+    const plan = await runRows(['--dry-run']);
+    expect([plan.code, plan.out]).toEqual([8, expect.stringMatching(/^a\tdone\t\d+\t\nb\trefused\t\t\n$/)]);
   });
 
   it('needs a journal for rows that a shell passes as a file', async () => {
@@ -232,7 +237,7 @@ describe('aud run', () => {
     const lost = text.split('\n').filter((line) => !/"key":"north activation","id"/.test(line));
     await writeFile(journal, lost.join('\n').replaceAll(/"at":"[^"]+"/g, '"at":"2026-11-01"'));
     const unknown = await runRows([...activate, '--dry-run']);
-    expect([unknown.code, unknown.out]).toEqual([10, expect.stringMatching(/^north\tunknown\t\d+\t\n/)]);
+    expect([unknown.code, unknown.out]).toEqual([8, expect.stringMatching(/^north\tunknown\t\d+\t\n/)]);
   });
 
   it('prints with --status what the journal says, also during a run', async () => {
@@ -247,6 +252,13 @@ describe('aud run', () => {
     await running.ended;
     await appendFile(journal, `{"key":"north activation","sent":"x","at":"${new Date().toISOString()}"}\n`);
     await appendFile(journal, '{"key":"south","done":{}}\n{"key":"east","forget":true}\n');
+    await writeFile(file, TWO);
+    const shorter = (await runRows(['--status'])).out;
+    expect(shorter).toMatch(/\nsouth\tdone\t\d+\t\n$/);
+    await appendFile(journal, `{"key":"west cohort","sent":"x","at":"${new Date().toISOString()}"}\n`);
+    expect((await runRows(['--status'])).out).toMatch(/\nwest\tcohort in doubt until \S+Z \(no row\)\t\t\n$/);
+    await runRows(['--forget', 'west cohort']);
+    await writeFile(file, `${TWO}{"key":"east","name":"East"}\n`);
     const later = (await runRows(['--status'])).out;
     expect(later).toMatch(/^north\tactivation in doubt until \S+Z\t\d+\t\nsouth\tdone\t\d+\t\neast\tnot begun\t\t\n$/);
   });
@@ -293,7 +305,7 @@ describe('aud run', () => {
     const text = await readFile(journal, 'utf8');
     await writeFile(journal, text.replaceAll(/"at":"[^"]+"/g, '"at":"2026-11-01"'));
     const expired = await runRows();
-    expect([expired.code, expired.err]).toEqual([10, expect.stringContaining('`--resolve "vip cohort=<id>"`')]);
+    expect([expired.code, expired.err]).toEqual([8, expect.stringContaining('`--resolve "vip cohort=<id>"`')]);
     const [cohort] = await client.cohorts.list().toArray({ limit: 9 });
     expect((await runRows(['--resolve', `vip cohort=${cohort?.id}`])).code).toBe(0);
     expect((await runRows()).out).toMatch(/^vip\tdone/);
@@ -305,7 +317,7 @@ describe('aud run', () => {
   });
 
   it('says which files are in another folder, because it does not save them again', async () => {
-    const { runRows, folder, file } = await startRows(TWO);
+    const { run, runRows, folder, file } = await startRows(TWO);
     const [old, other] = [join(folder, 'old'), join(folder, 'new')];
     await runRows(['--download', old]);
     expect((await runRows(['--download', old])).err).not.toContain('warning');
@@ -316,6 +328,9 @@ describe('aud run', () => {
       expect.stringContaining(`The files of 2 rows are not in ${other}, such as ${old}`),
     ]);
     expect(await readdir(other)).toEqual(['east']);
+    const [, ...again] = /To save these again, run: (.*)/.exec(err)?.[1]?.split(' ') ?? [];
+    expect((await run(again)).code).toBe(0);
+    expect((await readdir(other)).sort()).toEqual(['east', 'north']);
   });
 
   it('keeps no journal of a sandbox that ends with the command, so that it can run again', async () => {
@@ -349,13 +364,21 @@ describe('aud run', () => {
   });
 
   it('writes the last table with --report, as CSV or as JSON', async () => {
-    const { runRows, folder, sandbox } = await startRows('{"key":"north","name":"N"}', {
+    const { runRows, folder, file, sandbox } = await startRows('{"key":"north","name":"N"}', {
       jobs: { duration: 0, devices: 10 },
     });
     const [csv, json] = [join(folder, 'report.csv'), join(folder, 'report.json')];
     await runRows(['--activate', '{}', '--report', csv]);
     const text = await readFile(csv, 'utf8');
-    expect(text).toMatch(/^key,state,audience,activation,reason,files\nnorth,blocked,\d+,,.*unique devices.*,\n$/);
+    expect(text).toMatch(
+      /^key,state,audience,activation,reason,files,error\nnorth,blocked,\d+,,.*unique devices.*,,\n$/,
+    );
+    await writeFile(file, '{"key":"poison","name":"P","project_id":99}');
+    await runRows(['--report', csv]);
+    expect(await readFile(csv, 'utf8')).toMatch(
+      /\npoison,refused,,,validation-failed,,audiences\.create failed: 422 .* project_id: The selected project id is invalid\. Request id: \S+\n$/,
+    );
+    await writeFile(file, '{"key":"north","name":"N"}');
     await runRows(['--activate', '{}', '--report', json]);
     expect(JSON.parse(await readFile(json, 'utf8'))).toMatchObject([{ key: 'north', state: 'blocked' }]);
     expect((await runRows(['--report', 'report.txt'])).err).toContain('--report must end with .csv or .json');
@@ -364,7 +387,7 @@ describe('aud run', () => {
       const { code, err } = await runRows([...flags, '--report', csv]);
       expect([code, err]).toEqual([2, expect.stringContaining('--report writes the result of a run: leave it out')]);
     }
-    expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(1);
+    expect((await runRows(['--report', join(folder, 'none', 'report.csv')])).code).toBe(2);
     expect(sandbox.log).toHaveLength(length);
   });
 
@@ -389,7 +412,7 @@ describe('aud run', () => {
     const { runRows, creates, folder } = await startRows(TWO);
     await writeFile(join(folder, 'taken'), '');
     const { code, err } = await runRows(['--download', join(folder, 'taken')]);
-    expect([code, err]).toEqual([1, expect.stringContaining(`${join(folder, 'taken')} cannot be written: `)]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`${join(folder, 'taken')} cannot be written: `)]);
     expect(creates()).toEqual([]);
     expect((await runRows(['--download', join(folder, 'new', 'results')])).code).toBe(0);
     expect((await readdir(join(folder, 'new', 'results'))).sort()).toEqual(['north', 'south']);
@@ -438,7 +461,7 @@ describe('aud run', () => {
     expect((await running.ended).code).toBe(0);
   });
 
-  it('exits with 8 for a row that has changed or a file that is no journal, and with 10 for an unknown outcome', async () => {
+  it('exits with 8 for a row that has changed, a file that is no journal, and an outcome that only a person can find out', async () => {
     const { run, runRows, creates, folder, file, journal } = await startRows(TWO);
     await runRows();
     await writeFile(file, TWO.replace('"South"', '"Changed"'));
@@ -460,8 +483,29 @@ describe('aud run', () => {
     expect([wrong.code, wrong.err]).toEqual([8, expect.stringContaining('is not a journal')]);
     await appendFile(journal, '{"key":"east","sent":"X","at":"2026-11-01T02:00:00.000Z"}\n');
     await writeFile(file, '{"key":"east","name":"East"}\n');
-    expect((await runRows()).code).toBe(10);
+    expect((await runRows()).code).toBe(8);
     expect(creates()).toHaveLength(7);
+  });
+
+  it('exits with the code that says to run it again while another row needs a person', async () => {
+    const { runRows, file, sandbox } = await startRows(TWO, { limits: { ...NO_LIMITS, buildsPerHour: 1 } });
+    await writeFile(file, `{"key":"poison","name":"P","project_id":99}\n${TWO}`);
+    const limited = await runRows(['--budget-wait', '0']);
+    expect([limited.code, limited.err]).toEqual([9, expect.stringContaining('1 done, 1 refused, 1 unfinished.')]);
+    expect((await runRows()).code).toBe(8);
+    sandbox.faults.add({ on: 'audiences.create', status: 401 });
+    expect((await runRows(['--journal', `${file}.other`])).code).toBe(7);
+  });
+
+  it('refuses only the row whose cohort file is missing or empty when a run continues', async () => {
+    const { runRows, file, folder } = await startRows(TWO);
+    await runRows();
+    await writeFile(file, `${TWO}{"key":"vip","name":"VIP","file":"vip.csv"}\n{"key":"east","name":"East"}\n`);
+    const missing = await runRows();
+    expect([missing.code, missing.err]).toEqual([8, expect.stringContaining('4 rows: 3 done, 1 refused.')]);
+    await writeFile(join(folder, 'vip.csv'), '');
+    const empty = await runRows();
+    expect([empty.code, empty.err]).toEqual([8, expect.stringContaining('The file of an import is empty')]);
   });
 
   it('gives advice that its own flags can follow, without idempotency keys', async () => {
@@ -512,6 +556,25 @@ describe('aud run', () => {
     const { code, err } = await running.ended;
     expect([code, err]).toEqual([13, expect.stringContaining('Put the file back before you run it again')]);
     expect(err).not.toContain('Continue with');
+  });
+
+  it('exits with 2 if it cannot read the rows or write the journal, because a script must not repeat that', async () => {
+    const { run, runRows, folder, file, sandbox } = await startRows(TWO);
+    const missing = await run(['run', join(folder, 'missing.csv')]);
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('missing.csv cannot be read: ')]);
+    const unwritable = await runRows(['--journal', join(file, 'night.journal')]);
+    expect([unwritable.code, unwritable.err]).toEqual([
+      2,
+      expect.stringContaining('in another folder, pass --journal'),
+    ]);
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('names every row whose cohort file is missing, before anything is sent', async () => {
+    const { runRows, sandbox } = await startRows('key,name,file\na,A,a.csv\nb,B,b.csv\n');
+    const { code, err } = await runRows();
+    expect([code, err]).toEqual([2, expect.stringMatching(/^error: a: .*\nerror: b: .*b\.csv cannot be read: .*\n$/)]);
+    expect(sandbox.log).toEqual([]);
   });
 
   it('exits with 7 without creating anything if the token is refused', async () => {

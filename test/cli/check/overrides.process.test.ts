@@ -6,8 +6,8 @@ import { Service } from './support/service.ts';
 import { variants } from './variants.ts';
 
 test('the code for fields in camelCase compiles with the types of the package', async () => {
-  const { baseUrl, token, fetch, clock } = new Service(variants['fields in camelCase']);
-  const { findings } = await checkService({ baseUrl, token, level: 'read', fetch, clock });
+  const { baseUrl, token, fetch } = new Service(variants['fields in camelCase']);
+  const { findings } = await checkService({ baseUrl, token, level: 'read', fetch });
   const code = overridesOf(findings) ?? '';
   expect(code).toContain("'audiences.get': { data: snakeCased }");
   expect(compilerProblems({ [`${process.cwd()}/code.ts`]: code })).toEqual([]);

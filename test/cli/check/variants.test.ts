@@ -2,17 +2,21 @@ import { expect, test } from 'vitest';
 import { checkService } from '../../../src/cli/check/check.ts';
 import { compare } from '../../../src/cli/check/settings.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
+import { inVirtualTime } from '../../support/in-virtual-time.ts';
 import { someOf } from '../../support/volume.ts';
 import { problemsOf, type Variant } from './support/judge.ts';
 import { Service } from './support/service.ts';
 import { variants } from './variants.ts';
 
+const time = inVirtualTime();
+
 async function check(variant: Variant, expected?: ServiceContract) {
   const service = new Service(variant);
   const before = { ...service.lists };
-  const { baseUrl, token, fetch, clock } = service;
+  const { baseUrl, token, fetch } = service;
   const level = variant.writes ? 'write' : 'read';
-  return { service, before, report: await checkService({ baseUrl, token, level, fetch, clock, expected }) };
+  const checking = checkService({ baseUrl, token, level, fetch, expected });
+  return { service, before, report: await time.until(checking) };
 }
 
 test.each(Object.entries(variants))('the check reports what is true of %s, and harms nothing', async (_, variant) => {

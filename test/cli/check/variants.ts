@@ -353,7 +353,7 @@ const refusing: Variants = {
   'a 429 for 20 seconds': { traits: [throttles(9, 10, () => '20')] },
   'a 429 until a date': { traits: [throttles(6, 6, (now) => new Date(now + 45_000).toUTCString())] },
   'a 429 for an hour': { traits: [throttles(6, 1_000, () => '3600')], open: ['shape:audience'], stopped: 9 },
-  'four seconds for each response': { traits: [answers((_, service) => void service.pass(4_000))] },
+  'four seconds for each response': { traits: [answers((_, service) => void service.hold(4_000))] },
   'a token that is not valid': { token: 'canary-invalid', unchecked: ['service'], stopped: 7 },
   'the address of a web page': { traits: [answers(() => page(200, 'Console'))], unchecked: ['service'], stopped: 1 },
   'responses without an envelope': { traits: [changes(/./, (body) => body.data)], unchecked: ['service'], stopped: 1 },

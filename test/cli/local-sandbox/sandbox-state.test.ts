@@ -63,27 +63,3 @@ describe('sandbox --state', () => {
     expect(await readFile(file, 'utf8')).toBe(before);
   });
 });
-
-describe('sandbox --export and --import', () => {
-  it('write the state at the end, and begin with it', async () => {
-    const scene = await startScene();
-    const file = join(scene.folder, 'exported.json');
-    const first = await start(scene, '--export', file);
-    const { id } = await first.client.audiences.create({ name: 'Exported' });
-    first.interrupt();
-    expect(await first.ended).toMatchObject({ code: 0 });
-    const exported = await readFile(file, 'utf8');
-
-    const state = join(scene.folder, 'state.json');
-    const second = await start(scene, '--import', file, '--state', state);
-    expect((await second.client.audiences.get(id)).name).toBe('Exported');
-    second.interrupt();
-    await second.ended;
-    expect(await readFile(file, 'utf8')).toBe(exported);
-
-    const refused = await scene.run(['sandbox', '--import', file, '--state', state]);
-    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('already contains a state') });
-    const missing = await scene.run(['sandbox', '--import', join(scene.folder, 'missing.json')]);
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
-  });
-});

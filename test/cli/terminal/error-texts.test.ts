@@ -166,7 +166,6 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       input: 'wrong',
       text: 'Email or password is wrong.',
     },
-    'all jobs of a wait': { args: ['wait', '1', '2'], env: { AUDIENCE_TOKEN: 'nope' } },
   },
   'permission-denied': {
     'a login token at the MCP endpoint': {
@@ -446,15 +445,6 @@ describe('errors of the client, in the words of the command', () => {
 
 /** Flags and variables that a command checks itself, so that the client has nothing to refuse. */
 const USAGE: Readonly<Record<string, Case>> = {
-  'an address with http': {
-    args: ['budget'],
-    env: { AUDIENCE_BASE_URL: 'http://api.example.com' },
-    text: 'pass --allow-insecure',
-  },
-  'an address with the path of the API': {
-    args: ['budget'],
-    env: { AUDIENCE_BASE_URL: 'https://x.example.com/api/v2' },
-  },
   'an address with a query': { args: ['budget'], env: { AUDIENCE_BASE_URL: 'https://x.example.com/?a=1' } },
   'an address that is none': { args: ['budget'], env: { AUDIENCE_BASE_URL: 'example' } },
   'an address of a login': { args: ['login', '--base-url', 'http://api.example.com'], env: LOGGED_OUT },
@@ -464,21 +454,12 @@ const USAGE: Readonly<Record<string, Case>> = {
     args: MCP,
     env: { AUDIENCE_BASE_URL: 'http://api.example.com', AUDIENCE_MCP_TOKEN: 'x' },
   },
-  'a token with a space': {
-    args: ['budget'],
-    env: { AUDIENCE_TOKEN: 'Bearer x' },
-    text: 'The token of AUDIENCE_TOKEN must',
-  },
   'an MCP token with a space': {
     args: MCP,
     env: { AUDIENCE_MCP_TOKEN: 'a b' },
     text: 'The token of AUDIENCE_MCP_TOKEN must',
   },
   'a key with a space': { args: [...CREATE, '--idempotency-key', 'x '], text: "'--idempotency-key <key>'" },
-  'a key of a read': {
-    args: ['request', 'GET', '/api/v2/usage', '--idempotency-key', 'x'],
-    text: '--idempotency-key is for',
-  },
   'a seed of a sandbox': { args: ['sandbox', '--seed', '1.5'], text: '--seed must be an integer' },
 };
 

@@ -6,14 +6,6 @@ import { startScene } from '../support/run-command.ts';
 import { linesOf } from '../support/scene.ts';
 
 describe('errors for people', () => {
-  it('each invalid field is below the message, which stays a sentence', async () => {
-    const { run } = await startScene();
-    const { err } = await run(['activations', 'create', '--audience-id', '99']);
-    expect(err).toMatch(
-      /^error: activations\.create failed: 422 [^\n]*invalid\. This call created nothing\.\n {2}audience_id: /,
-    );
-  });
-
   it('each invalid field and the time to try again are printed once', async () => {
     const { run } = await startScene({ faults: [{ on: 'usage.get', status: 429, retryAfter: 600 }] });
     const invalid = await run(['audiences', 'create', '--name', 'x', '--project-id', '99']);
@@ -30,9 +22,6 @@ describe('errors for people', () => {
 });
 
 const CODES: readonly (readonly [code: string, args: readonly string[], env: Record<string, string | undefined>])[] = [
-  ['usage', ['audiences', 'get'], {}],
-  ['not-logged-in', ['budget'], { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined }],
-  ['token-of-other-address', ['budget', '--base-url', 'https://example.com'], {}],
   ['token-command-failed', ['budget', '--token-command', 'exit 3'], {}],
   ['token-command-failed', ['wait', '1', '--token-command', 'exit 3'], {}],
   ['config-folder-missing', ['login'], { HOME: '', AUDIENCE_CONFIG_DIR: undefined }],

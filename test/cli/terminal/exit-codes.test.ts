@@ -95,12 +95,6 @@ const CASES: Readonly<Record<string, Case>> = {
     code: EXIT.usage,
     error: { code: 'validation-failed', errors: { 'config.target_size': [expect.any(String)] } },
   },
-  'outcome unknown: request': {
-    args: ['request', 'POST', '/api/v2/audiences/create', '--data', '{"name":"x"}', '--max-retries', '1'],
-    code: EXIT.outcomeUnknown,
-    error: { outcome: 'unknown', idempotencyKey: expect.stringMatching(/^[\w-]{36}$/) },
-    options: fails({ on: 'audiences.create', malformed: true }),
-  },
   'outcome unknown': {
     args: [...create, '--idempotency-key', 'order-1', '--max-retries', '1'],
     code: EXIT.outcomeUnknown,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatElapsed, parseDuration, printable } from '../../../src/cli/terminal/terminal.ts';
+import { formatBytes, formatElapsed, printable } from '../../../src/cli/terminal/terminal.ts';
 import { timeText } from '../../../src/cli/terminal/wait-notices.ts';
+import { parseDuration } from '../../../src/util/duration.ts';
 
 describe('parseDuration', () => {
   it.each([

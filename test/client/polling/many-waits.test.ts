@@ -466,6 +466,24 @@ describe('each wait', () => {
     expect(await time.until(Promise.all([throwing, third]))).toMatchObject([{ id: two }, { id: three }]);
   });
 
+  it('repeats the first read of its job, if that was the read of another wait that was aborted', async () => {
+    const service = start();
+    const [id = 0] = service.add(1);
+    const first = new AbortController();
+    const aborted = failureOf(service.client.audiences.wait(id, { signal: first.signal }));
+    await time.pass(20);
+    const began = performance.now();
+    const updates: number[] = [];
+    const onUpdate = (): number => updates.push(performance.now() - began);
+    const waiting = service.client.audiences.wait(id, { onUpdate });
+    first.abort('enough');
+    expect(await aborted).toBe('enough');
+    await time.pass(2_100);
+    expect(updates).toHaveLength(1);
+    service.set(id, 104);
+    await time.until(waiting);
+  });
+
   it('sends nothing once it is aborted, even if its request was queued', async () => {
     const service = start({ client: { rateLimits: { read: { limit: 1, interval: 10 * MINUTE } } } });
     const ids = service.add(3);

@@ -45,30 +45,22 @@ describe('the rate of polls', () => {
     );
   });
 
-  it('uses nearly all of that half of the bucket, evenly', () => {
+  it('uses five sixths of that half of the bucket evenly', () => {
     const times = polls(new PollRate(RATE_LIMITS.read), 10 * MINUTE);
-    expect(times.length).toBeGreaterThan(590);
-    expect(longestGap(times)).toBeLessThan(1_100);
+    expect(times.length).toBeGreaterThan(490);
+    expect(longestGap(times)).toBeLessThan(1_300);
   });
 
-  it('sends half of it immediately if that is urgent, and spreads the rest so that no poll waits for long', () => {
+  it('sends the other sixth immediately if that is urgent, which delays no other poll', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    expect(polls(rate, 1_000, true)).toHaveLength(30);
-    expect(longestGap(polls(rate, 5 * MINUTE))).toBeLessThan(2_100);
-  });
-
-  it('never runs out of credit after a quiet time that ends with a burst', () => {
-    const rate = new PollRate(RATE_LIMITS.read);
-    rate.consume();
-    vi.advanceTimersByTime(50_000);
-    polls(rate, 1_000, true);
-    expect(longestGap(polls(rate, 5 * MINUTE))).toBeLessThan(2_100);
+    expect(polls(rate, 1_000, true)).toHaveLength(11);
+    expect(longestGap(polls(rate, 5 * MINUTE))).toBeLessThan(1_300);
   });
 
   it.each([
     [0, 2_000],
-    [1, 2_233],
-    [2, 4_467],
+    [1, 2_412],
+    [2, 4_824],
     [3, 6_000],
     [5, 6_000],
     [100, 6_000],
@@ -78,19 +70,19 @@ describe('the rate of polls', () => {
 
   it('is halved once for simultaneous 429s, down to a quarter, and recovers by successful polls', () => {
     const rate = new PollRate(RATE_LIMITS.read);
-    const full = rate.evenSpacing;
+    const full = rate.spacing;
     const before = performance.now();
     vi.advanceTimersByTime(1_000);
     rate.onThrottled(before);
     rate.onThrottled(before);
-    expect(rate.evenSpacing).toBeCloseTo(2 * full);
+    expect(rate.spacing).toBeCloseTo(2 * full);
     for (let refusals = 0; refusals < 5; refusals++) {
       vi.advanceTimersByTime(1);
       rate.onThrottled(performance.now());
     }
     expect(polls(rate, 2 * MINUTE).length).toBeLessThanOrEqual(32);
     for (let well = 0; well < 60; well++) rate.onSuccess();
-    expect(rate.evenSpacing).toBeCloseTo(full);
+    expect(rate.spacing).toBeCloseTo(full);
   });
 
   it('is kept in every minute in which it is throttled, too', () => {
@@ -99,14 +91,5 @@ describe('the rate of polls', () => {
     rate.onThrottled(performance.now());
     times.push(...polls(rate, MINUTE));
     expect(mostIn(times, MINUTE)).toBeLessThanOrEqual(60);
-  });
-
-  it('stops for a pause, whatever the urgency', () => {
-    const rate = new PollRate(RATE_LIMITS.read);
-    rate.pause(20_000);
-    rate.pause(5_000);
-    expect([rate.wait(true), rate.wait(false)]).toEqual([20_000, 20_000]);
-    vi.advanceTimersByTime(20_000);
-    expect([rate.wait(true), rate.wait(false)]).toEqual([0, 0]);
   });
 });

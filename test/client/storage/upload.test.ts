@@ -113,17 +113,15 @@ describe('an upload', () => {
 
   it('reports progress immediately, then at most every 50 ms, and at the end', async () => {
     const { client } = await startStorage([{}]);
-    const times: number[] = [];
     const seen: UploadProgress[] = [];
     const file = new Blob([new Uint8Array(8 * 2 ** 20)]);
-    const onProgress = (progress: UploadProgress): void => {
-      times.push(performance.now());
-      seen.push(progress);
-    };
+    const onProgress = (progress: UploadProgress): number => seen.push(progress);
+    const began = performance.now();
     await client.uploads.upload({ kind: 'cohort', data: file, onProgress });
+    const duration = performance.now() - began;
     expect(seen.at(-1)).toEqual({ loaded: file.size, total: file.size });
-    const gaps = times.slice(1, -1).map((time, at) => time - (times[at] ?? 0));
-    for (const gap of gaps) expect(gap).toBeGreaterThan(45);
+    // The first report and the last one are due at any time.
+    expect(seen.length).toBeLessThanOrEqual(2 + duration / 50);
   });
 
   it.each(['#part', '&x=%2b', '&x=%7E%41', '&x=ü y|z#'])('an upload to a URL with %j is stored', async (end) => {

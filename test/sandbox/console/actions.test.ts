@@ -65,12 +65,6 @@ describe('an action by its endpoint', () => {
       { email: 'bo@example.com' },
     ],
     [
-      'POST /api/companies',
-      { name: 'Other', buildsPerHour: 2 },
-      "sandbox.companies.create({ name: 'Other', buildsPerHour: 2 });",
-      { name: 'Other' },
-    ],
-    [
       'POST /api/budget',
       { company: 'Example Company', buildsPerHour: 3 },
       "sandbox.companies.get('Example Company').setBuildBudget({ buildsPerHour: 3 });",
@@ -84,12 +78,6 @@ describe('an action by its endpoint', () => {
       { token: expect.stringMatching(/^\d+\|/) },
     ],
     ['POST /api/tokens/revoke', { id: 3 }, `sandbox.accounts.get('${credentials.email}').revokeToken(3);`, {}],
-    [
-      'POST /api/tokens/revoke-all',
-      { kind: 'api' },
-      `sandbox.accounts.get('${credentials.email}').revokeTokens('api');`,
-      { revoked: 1 },
-    ],
     [
       'POST /api/password',
       { password: 'new' },
@@ -212,7 +200,7 @@ describe('an action by its endpoint', () => {
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
     expect(later.data).toMatchObject({ jobs: { ended: 0 }, disabled: ['Down'] });
-    expect(later.data.notice).toContain('Down is switched off; nothing is due.');
+    expect(later.data.notice).toContain('Down was switched off; nothing is due.');
     expect(await page('/clock')).toMatch(/aria-label="\d+ failed, 20 gave up, 1 switched off"/);
   });
 
@@ -224,6 +212,8 @@ describe('an action by its endpoint', () => {
     expect((await act('POST /api/state', state)).data.notice).toMatch(/^The state is replaced: 1 accounts?\./);
     expect(sandbox.accounts.list()).toHaveLength(1);
     expect(await page('/session')).toContain('0 requests and calls');
+    // An open page shows the new beginning.
+    expect(await page('/session')).toMatch(/data-live>As a test.*data-live>Back to/s);
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
     const damaged = JSON.parse(JSON.stringify(state), (key, value) => (key === 'log' ? undefined : value));
     const refused = await act('POST /api/state', damaged);
@@ -269,6 +259,8 @@ describe('an action by its endpoint', () => {
     await sandbox.advance(9 * 3_600_000);
     const text = await page('/deliveries');
     expect(text).toContain('Switched off');
+    const opened = await page(`/deliveries?event=${eventId}&to=${id}`);
+    expect(opened).toContain('is not active: a redelivery reaches only the other endpoints.');
     expect(text).not.toContain('>Paused</span>');
   });
 
@@ -385,10 +377,6 @@ describe('an action by its endpoint', () => {
     await createAudience();
     sandbox.faults.add({ on: 'usage.get', status: 503, times: 1 });
     expect((await act('GET /api/state')).data).toMatchObject({ clock: 'manual', requests: 1, jobs: [{ id: 4 }] });
-    expect((await act('GET /api/tasks')).data).toEqual([
-      { at: '1970-01-01T00:01:00.000Z', description: 'The job of audience 4 reaches 102 Building' },
-      { at: '1970-01-01T00:10:00.000Z', description: 'The job of audience 4 ends at 104 Completed' },
-    ]);
     expect((await act('GET /api/requests')).data).toMatchObject([{ id: 'req_1', status: 200 }]);
     expect((await act('GET /api/faults')).data).toMatchObject([{ id: 1, remaining: 1 }]);
     expect((await act('GET /api/accounts')).data).toEqual([{ email: credentials.email, company: 'Example Company' }]);
@@ -441,7 +429,6 @@ describe('an action by its endpoint', () => {
     ['POST /api/clock/mode', { mode: 'fast' }, 'mode'],
     ['POST /api/limits', { claimWindow: 1e300 }, 'claimWindow'],
     ['POST /api/accounts', { email: credentials.email, password: 'y' }, 'email'],
-    ['POST /api/companies', { name: 'Example Company' }, 'name'],
     ['POST /api/budget', { company: 'Other', buildsPerHour: 1 }, 'company'],
     ['POST /api/budget', { company: 'Example Company', buildsPerDay: -1 }, 'buildsPerDay'],
     ['POST /api/password', { password: '' }, 'password'],

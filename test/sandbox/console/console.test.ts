@@ -57,6 +57,9 @@ describe('the pages', () => {
       expect([path, /Theirs|bo@example/.test(shown), shown.includes('Mine')]).toEqual([path, true, false]);
       expect([path, shown.includes(account.email)]).toEqual([path, false]);
     }
+    expect(await page(`/deliveries?account=${bo.email}`)).toMatch(
+      /href="\/deliveries\?account=bo%40example.com&amp;q=endpoint/,
+    );
     const text = await page(`/jobs?account=${bo.email}`);
     expect(text).toContain('href="/requests?account=bo%40example.com"');
     expect(textOf(text)).toContain('Requests1');
@@ -314,11 +317,12 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0.*not attempted again/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0.*not retried/s);
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
+    expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Gave up 0/s);
   });
 
   it.each([
@@ -577,6 +581,10 @@ describe('the pages', () => {
     const text = await chart();
     expect(text).toContain('aria-label="90 completed, 1 due"');
     expect(text).toContain('aria-label="1 failed, 1 due"');
+    const past = await page('/clock?list=past');
+    expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
+    expect(past).toContain('href="/resources/93"');
+    expect(textOf(past)).toContain('Delivery to Down');
     expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
@@ -628,9 +636,9 @@ describe('the pages', () => {
     expect(textOf(text)).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(textOf(await page('/requests/req_2'))).toContain('Only the last 1,000 of 1,002 requests are kept.');
     expect(textOf(await page(`/resources/${id}`))).toContain('Only the last 1,000 of 1,002 requests are kept.');
-    expect(text).toContain('href="/requests?before=req_953"');
-    expect(textOf(await page('/requests?before=req_953'))).toContain('51–100 of 1,000');
-    expect(await page('/requests?before=req_953')).toContain('href="/requests"');
+    expect(text).toContain('href="/requests?from=req_952"');
+    expect(textOf(await page('/requests?from=req_952'))).toContain('51–100 of 1,000');
+    expect(await page('/requests?from=req_952')).toContain('href="/requests"');
     for (const query of [
       'q=AUDIENCES/77',
       'q=req_1002',
@@ -640,7 +648,7 @@ describe('the pages', () => {
       'status=refused',
     ])
       expect([query, await rows(`/requests?${query}`)]).toEqual([query, 1]);
-    expect(await rows('/requests?before=req_53')).toBe(50);
+    expect(await rows('/requests?from=req_52')).toBe(50);
     expect(await page('/requests?q=status:5')).toContain('Clear the filter');
     expect(textOf(await page('/requests/req_1003'))).toContain('The console has no such page.');
   });

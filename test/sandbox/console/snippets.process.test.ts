@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSandbox, type LogEntry } from '../../../src/sandbox/index.ts';
+import { temporaryDirectory } from '../../support/directory.ts';
 import { credentials } from '../../support/sandbox.ts';
 
 const run = promisify(execFile);
@@ -43,7 +46,7 @@ describe('the curl command of a request, pasted', () => {
     });
     const form = new FormData();
     form.set('name', "Bo's");
-    form.set('file', new Blob(['a\nb\nc\n']), 'customers.csv');
+    form.set('file', new Blob(['a\nb\nc\n']), '../customers.csv');
     const { authorization, accept } = json;
     const registered = await fetch(`${url}/oauth/register`, post({ redirect_uris: ['http://127.0.0.1:1/'] }));
     const { client_id, client_secret } = await registered.json();
@@ -100,6 +103,9 @@ describe('the curl command of a request, pasted', () => {
       API_KEY: 's3cret',
       SIGNATURE: signature,
     };
+    const folder = await temporaryDirectory();
+    await writeFile(join(folder, 'customers.csv'), 'a\nb\nc\n');
+    await writeFile(join(folder, 'body'), new Uint8Array([123, 255, 125]));
     for (const [kind, path, init] of requests) {
       await fetch(`${url}${path}`, init);
       if (kind === 'a replay') await fetch(`${url}${path}`, init);
@@ -110,7 +116,7 @@ describe('the curl command of a request, pasted', () => {
       const env = { ...environment, AUDIENCE_TOKEN: usedToken };
       const curl = codeOf(page, 'curl');
       const before = sandbox.log.length;
-      await run('bash', ['-c', `set -e\n${curl}`], { env });
+      await run('bash', ['-c', `set -e\n${curl}`], { env, cwd: folder });
       expect([kind, 'curl', sameness(sandbox.log[before])]).toEqual([kind, 'curl', sameness(original)]);
     }
     await fetch(reservation.data.url, { method: 'PUT', body: 'a\n' });

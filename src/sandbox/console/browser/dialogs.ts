@@ -1,25 +1,4 @@
-import { closest, copyButton, find, make, makeButton } from './dom.ts';
-
-function open(title: string, ...content: readonly Node[]): HTMLDialogElement {
-  const dialog = document.createElement('dialog');
-  const heading = make('h2', title);
-  heading.id = 'made-title';
-  dialog.setAttribute('aria-labelledby', heading.id);
-  dialog.append(heading, ...content);
-  dialog.addEventListener('close', () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  return dialog;
-}
-
-function buttons(...content: readonly Node[]): HTMLElement {
-  const acts = make('div', '', 'acts');
-  acts.append(...content);
-  const form = make('form', '');
-  form.addEventListener('submit', (event) => event.preventDefault());
-  form.append(acts);
-  return form;
-}
+import { closest, copyButton, find, make } from './dom.ts';
 
 function copyBox(text: string, className = ''): HTMLElement {
   const box = make('div', '', 'code one');
@@ -29,31 +8,25 @@ function copyBox(text: string, className = ''): HTMLElement {
 
 /** Shows a secret until it is copied or dismissed; `line` is a command that contains it. */
 export function showSecret(message: string, secret: string, code?: unknown, line?: string): void {
-  const parts: Node[] = [make('p', 'Copy it now: it is shown once.'), copyBox(secret, 'secret')];
+  const heading = make('h2', message);
+  heading.id = 'made-title';
+  const parts: Node[] = [heading, make('p', 'Copy it now: it is shown once.'), copyBox(secret, 'secret')];
   if (line !== undefined) parts.push(make('p', 'For your shell, with the address:', 'soft'), copyBox(line));
   if (typeof code === 'string') parts.push(make('p', 'The same in a program:', 'soft'), make('code', code));
-  const dialog = open(message, ...parts, buttons(makeButton('I have copied it', 'primary', () => dialog.close())));
+  const form = make('form', '', 'acts');
+  form.setAttribute('method', 'dialog');
+  form.append(make('button', 'I have copied it', 'primary'));
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', heading.id);
+  dialog.append(...parts, form);
+  dialog.addEventListener('close', () => dialog.remove());
   // Escape must not close a dialog whose content cannot be shown again, even if it is pressed twice.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   dialog.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') event.preventDefault();
   });
-}
-
-/** Asks for confirmation of an action that cannot be undone. */
-export function ask(question: string, consequence: string, answer: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const close = (value: boolean) => () => {
-      resolve(value);
-      dialog.close();
-    };
-    const dialog = open(
-      question,
-      make('p', consequence),
-      buttons(makeButton('Cancel', '', close(false)), makeButton(answer, 'danger primary', close(true))),
-    );
-    dialog.addEventListener('close', () => resolve(false));
-  });
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 /** Opens a dialog of the page for a row: it has the hidden fields and the title of the button. */

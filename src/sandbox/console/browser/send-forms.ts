@@ -1,4 +1,5 @@
-import { ask, showSecret } from './dialogs.ts';
+import { parseDuration } from '../../../util/duration.ts';
+import { showSecret } from './dialogs.ts';
 import { closest, find, make } from './dom.ts';
 import { refresh } from './live.ts';
 import { notify } from './notices.ts';
@@ -13,6 +14,7 @@ function readFields(form: HTMLFormElement, button: HTMLElement | null): Record<s
     const isOff = (type === 'checkbox' || type === 'radio') && !checked;
     if (!name || value === '' || isOther || isOff) continue;
     if (type === 'checkbox') fields[name] = dataset.list === undefined || [...Object(fields[name] ?? []), value];
+    else if (dataset.type === 'duration') fields[name] = parseDuration(value.replaceAll(/\s|(?<=m)in/g, ''));
     else if (type === 'number' || dataset.type === 'number')
       fields[name] = dataset.factor ? Math.round(Number(value) * Number(dataset.factor)) : Number(value);
     else fields[name] = value;
@@ -98,10 +100,9 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
   const { confirm: question, consequence = '' } = form.dataset;
   if (form.classList.contains('sending')) return;
   form.classList.add('sending');
-  const answer = submitter?.textContent?.replace('…', '') ?? 'Continue';
   let result: Readonly<Record<string, unknown>> | undefined;
   try {
-    if (question === undefined || (await ask(question, consequence, answer)))
+    if (question === undefined || confirm(`${question}\n\n${consequence}`))
       result = await send(form, action, submitter);
   } finally {
     form.classList.remove('sending');

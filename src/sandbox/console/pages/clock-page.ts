@@ -2,14 +2,14 @@ import { html } from 'hono/html';
 import type { ClockMode } from '../../clock.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DueTask, dueTasks } from '../due-tasks.ts';
-import { actionForm, advanceBy, advances, secondsInput } from '../forms.ts';
+import { actionForm, advanceBy, advances, input } from '../forms.ts';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
-import { emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
+import { badge, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
-import { listView, search } from '../lists.ts';
+import { listView, search, segments } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
-import { count, dateText, durationText, relativeText } from '../words.ts';
+import { count, dateText, relativeText } from '../words.ts';
 
 /** Page with the clock and the due tasks. */
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
@@ -27,7 +27,7 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
 ${live('chart', timeChart(happened, tasks, now, query))}
-<h2>Due</h2>${dueList(tasks, now, query)}`,
+${eventList(tasks, happened.events, now, query)}`,
   };
 }
 
@@ -48,48 +48,82 @@ function toNext(next: DueTask | undefined, now: number): Html {
   return actionForm('POST /api/clock/next', text, { style: 'primary', label: `${text}: ${next.description}` });
 }
 
+/** A number of seconds, or numbers with units. */
+const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min|[dhms])\s*)+)\s*`;
+
 const advanceForm = (): Html =>
   actionForm('POST /api/clock/advance', 'Advance', {
     layout: 'row',
-    fields: secondsInput('Seconds', 'ms', { required: true }),
+    fields: input('Duration', 'ms', {
+      required: true,
+      placeholder: '2 h 30 min',
+      size: 9,
+      'data-type': 'duration',
+      pattern: DURATION,
+      title: 'A duration such as 90s, 10 min or 1h30m',
+    }),
   });
 
-function dueList(tasks: readonly DueTask[], now: number, query: URLSearchParams): readonly Html[] {
-  return listView({
+/** An event that is due, or that has happened: then with its result. */
+interface TimedEvent {
+  readonly time: number;
+  readonly key: string;
+  readonly description: string;
+  readonly href?: string | undefined;
+  readonly result?: HappenedAt['result'];
+}
+
+/** Returns what is due, the next one first, or what has happened, the latest one first. */
+function eventList(
+  tasks: readonly DueTask[],
+  happened: readonly HappenedAt[],
+  now: number,
+  query: URLSearchParams,
+): readonly Html[] {
+  const isPast = query.get('list') === 'past';
+  const due = tasks.map((task): TimedEvent => ({ ...task, key: `${task.time}_${task.order}` }));
+  const past = happened.map(({ at, subject, ...event }, index): TimedEvent => {
+    const description = event.what === 'deliveries' ? `Delivery to ${subject}` : subject;
+    return { ...event, time: at, key: `${at}_${index}`, description };
+  });
+  const rows = isPast ? past.toReversed() : due;
+  const choices = segments('Events', '/clock', query, 'list', [
+    ['', 'Due', due.length],
+    ['past', 'Happened', past.length],
+  ]);
+  const list = listView({
     path: '/clock',
     query,
     id: 'due',
     things: 'events',
     placeholder: 'Kind, id, event or status',
-    matching: search(tasks, query, ({ description }) => description),
-    total: tasks.length,
-    keyOf: ({ time, order }) => `${time}_${order}`,
-    isAfter,
-    links: ['Sooner', 'Later', 'Last'],
-    caption: 'Due, the next one first',
+    kept: ['list', 'span'],
+    matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
+    total: rows.length,
+    keyOf: ({ key }) => key,
+    links: isPast ? ['Newer', 'Older', 'Oldest'] : ['Sooner', 'Later', 'Last'],
+    caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
     columns: [
       ['At', 'w4', ({ time }) => timeElement(time, now)],
-      ['In', 'w3', ({ time }) => html`<span class="soft">in ${durationText(time - now)}</span>`],
+      ['From now', 'w4', ({ time }) => html`<span class="soft">${relativeText(time - now)}</span>`],
       ['Event', '', eventCell, 'main wrap'],
-      ['Actions', 'w4', (task) => advanceTo(task, now), 'right'],
+      [isPast ? 'Result' : 'Actions', 'w4', (event) => resultOf(event, now), isPast ? 'state' : 'right'],
     ],
     empty: emptyState(
-      'Nothing is due',
+      isPast ? 'Nothing has happened' : 'Nothing is due',
       'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
     ),
   });
+  return [html`<div class="head"><h2>Events</h2>${live('events', choices)}</div>`, ...list];
 }
 
-function isAfter({ time, order }: DueTask, cursor: string): boolean {
-  const [other = 0, rank = 0] = cursor.split('_').map(Number);
-  return time > other || (time === other && order > rank);
-}
-
-const eventCell = ({ href, description }: DueTask): Html =>
+const eventCell = ({ href, description }: TimedEvent): Html =>
   href === undefined ? foreign(description) : html`<a href="${href}">${foreign(description)}</a>`;
 
-const advanceTo = ({ time, description }: DueTask, now: number): Html =>
-  advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${description}`);
+function resultOf({ time, description, result }: TimedEvent, now: number): Html {
+  if (result) return badge(RESULTS[result][0], RESULTS[result][1]);
+  return advanceBy(time - now, 'Advance to here', 'small', `Advance to here: ${description}`);
+}
 
 const RESULTS = {
   completed: ['good', 'completed'],

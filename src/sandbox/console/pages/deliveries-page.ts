@@ -45,14 +45,15 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   );
   const groups = groupDeliveries(attempts, now);
   const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
-  const segs = live('status', stateSegments(query, groups));
+  const hits = search(groups, query, textOf);
+  const segs = live('status', stateSegments(query, hits));
   return {
     title: 'Deliveries',
     content: [
       head('Deliveries', '', create),
-      live('endpoints', endpointTable(endpoints, now)),
+      live('endpoints', endpointTable(endpoints, now, query)),
       html`<div class="head"><h2>Events</h2>${segs}</div>`,
-      deliveryList(console, query, endpoints, groups),
+      deliveryList(console, query, endpoints, hits, groups.length),
       live('forms', [createDialog(accountField(console, query)), editDialog()]),
     ],
   };
@@ -73,7 +74,8 @@ function deliveryList(
   { service }: ConsoleContext,
   query: URLSearchParams,
   endpoints: readonly Endpoint[],
-  groups: readonly DeliveryGroup[],
+  hits: readonly DeliveryGroup[],
+  total: number,
 ): readonly Html[] {
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
@@ -90,13 +92,13 @@ function deliveryList(
     id: 'deliveries',
     placeholder: 'Event, type, endpoint, or text of a body or a response',
     kept: ['state'],
-    matching: search(groups.filter(isInState), query, textOf),
+    matching: hits.filter(isInState),
     isGrowing: true,
-    total: groups.length,
+    total,
     keyOf: ({ event }) => event.order,
     caption: 'Deliveries, by their first attempt, the latest first',
     columns: [
-      ['First at', 'w3', ({ at }) => timeElement(at, now)],
+      ['First at', 'w4', ({ at }) => timeElement(at, now)],
       ['Event', '', eventCell, 'main'],
       ['To', 'w3', ({ event }) => foreign(event.endpoint.name)],
       ['Attempts', 'w4', attemptsOf],
@@ -122,7 +124,7 @@ const attemptsOf = ({ latest }: DeliveryGroup): Content =>
 function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
   if (retryAt !== undefined) return badge('warn', html`next ${timeElement(retryAt, now)}`);
   if (state === 'delivered') return badge('ok', 'delivered');
-  return badge('bad', state === 'exhausted' ? 'gave up' : 'not attempted again');
+  return badge('bad', state === 'exhausted' ? 'gave up' : 'not retried');
 }
 
 /** Returns the status of a receiver, or why there is none. */
@@ -148,11 +150,15 @@ function detail(group: DeliveryGroup, now: number): Html {
   });
   const lanes = [deliveryLane(group)];
   return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
-<p>${failuresOf(group)}${next}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
+<p>${failuresOf(group)}${next}${offText(endpoint)}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
+
+/** Returns why a redelivery would not reach the endpoint. */
+const offText = ({ is_active, name }: Endpoint): Html | '' =>
+  is_active ? '' : html` ${foreign(name)} is not active: a redelivery reaches only the other endpoints.`;
 
 function failuresOf({ attempts, state }: DeliveryGroup): Html {
   if (state === 'delivered') return html`<b class="good">Delivered.</b>`;

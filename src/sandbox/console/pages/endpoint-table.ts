@@ -4,24 +4,33 @@ import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
-import { table } from '../lists.ts';
+import { addressOf, table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
 /** Returns the webhook endpoints, with their problems and actions. */
-export function endpointTable(endpoints: readonly Endpoint[], now: number): Html {
+export function endpointTable(endpoints: readonly Endpoint[], now: number, query: URLSearchParams): Html {
   const create = opener('create', 'Create an endpoint…');
   const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
-  return html`${endpoints.filter(isDisabled).map(disabledNote)}${table('Webhook endpoints', endpoints, none, [
-    ['Endpoint', '', nameCell, 'main'],
-    ['Events', 'w4', ({ events }) => eventsText(events)],
-    ['Details', 'w5', (endpoint) => detailsOf(endpoint, now), 'full soft'],
-    ['State', 'w3', stateBadge, 'state'],
-    ['Actions', 'w2', actionsOf, 'right'],
-  ])}`;
+  return html`${endpoints.filter(isDisabled).map((one) => disabledNote(one, query))}${table(
+    'Webhook endpoints',
+    endpoints,
+    none,
+    [
+      ['Endpoint', '', (one) => nameCell(one, query), 'main'],
+      ['Events', 'w4', ({ events }) => eventsText(events)],
+      ['Details', 'w5', (endpoint) => detailsOf(endpoint, now), 'full soft wrap'],
+      ['State', 'w3', stateBadge, 'state'],
+      ['Actions', 'w2', actionsOf, 'right'],
+    ],
+  )}`;
 }
 
-const nameCell = ({ id, name, url }: Endpoint): Html =>
-  html`<a class="name" href="/deliveries?q=endpoint:${id}">${foreign(name)}</a> <code class="soft">${foreign(redactUrl(url))}</code>`;
+/** Returns the address of the deliveries to an endpoint. */
+const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): string =>
+  addressOf('/deliveries', query, { q: `endpoint:${id}`, state, from: '', event: '', to: '' });
+
+const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
+  html`<a class="name" href="${deliveriesTo(one, query)}">${foreign(one.name)}</a> <code class="soft">${foreign(redactUrl(one.url))}</code>`;
 
 /** Returns a short text for the subscribed events. */
 function eventsText(events: readonly string[]): Content {
@@ -42,14 +51,16 @@ function stateBadge(endpoint: Endpoint): Html {
   return isDisabled(endpoint) ? badge('bad', 'Switched off') : badge('', 'Paused');
 }
 
-const disabledNote = ({ id, name }: Endpoint): Html =>
-  note('bad', html`<bdi>${name}</bdi> is switched off`, {
+function disabledNote(one: Endpoint, query: URLSearchParams): Html {
+  const { id, name } = one;
+  return note('bad', html`<bdi>${name}</bdi> is switched off`, {
     details: ['20 deliveries in a row failed all six attempts. It receives no events until you switch it on.'],
     actions: [
       actionForm('POST /api/webhooks/resume', 'Switch on', { values: { id }, label: `Switch on ${name}` }),
-      html`<a href="/deliveries?q=endpoint:${id}&state=exhausted">Show what gave up</a>`,
+      html`<a href="${deliveriesTo(one, query, 'exhausted')}">Show what gave up</a>`,
     ],
   });
+}
 
 const ROTATE = 'The new secret is shown once. The previous one also signs for 24 hours.';
 const DELETE = 'Deliveries that wait for their next attempt are dropped. Those in the list stay.';

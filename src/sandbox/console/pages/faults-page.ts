@@ -21,7 +21,7 @@ export function faultsPage({ sandbox, service }: ConsoleContext): Page {
   };
 }
 
-const NO_FAULTS = emptyState('No faults', 'Every request is served.');
+const NO_FAULTS = emptyState('No faults', 'No request fails on purpose.');
 
 const faultTable = (rules: readonly ActiveFault[]): Html =>
   table('Fault rules, in order', rules, NO_FAULTS, [

@@ -50,15 +50,10 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     keyOf: ({ id }) => id,
     caption: 'Running jobs, the newest first',
     columns: [
-      ['Name', '', ({ kind, id, name }) => resourceLink({ kind, id, name }), 'main'],
-      ['Kind and id', 'w3', ({ kind, id }) => html`<small>${kind} ${id}</small>`],
+      ['Name', '', (job) => html`${resourceLink(job)} <small>${job.kind} ${job.id}</small>`, 'main'],
       ['Status', 'w4', (job) => jobBadge(job.resource.status), 'state'],
-      [
-        'Ends',
-        'w4',
-        ({ end, endsAs }) => [relativeText(end - now), endsAs === 104 || endsAs === 4 ? '' : `, as ${endsAs}`],
-      ],
-      ['Its time', 'w4', (job) => progress(job, now), 'full'],
+      ['Ends', 'w3', (job) => endText(job, now), 'wrap'],
+      ['Its time', 'w3', (job) => progress(job, now), 'full'],
       ['Actions', 'w1', endButton, 'right'],
     ],
     empty: emptyState(
@@ -67,6 +62,9 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
       SEND,
     ),
   });
+
+const endText = ({ end, endsAs }: TimedJob, now: number): string =>
+  `${relativeText(end - now)}${endsAs === 104 || endsAs === 4 ? '' : `, as ${endsAs}`}`;
 
 function timedJobs({ jobs, clock }: Service): TimedJob[] {
   const ends = new Map(

@@ -129,7 +129,7 @@ function resultLines({ state, jobs }: Service, id: number): Content {
     return jobs.saved.running.has(id)
       ? html`<li><div class="soft">Its results can be downloaded once it is completed.</div></li>`
       : '';
-  const size = `${count(Math.ceil(resultLength(file) / 1_000))} kB`;
+  const size = `${count(resultLength(file))} bytes`;
   return file.streams.map(
     (name) =>
       html`<li><div><a href="/results/${id}/${name}.csv" download="${name}.csv">Download ${name}.csv</a> <span class="soft">results, ${size}</span></div></li>`,

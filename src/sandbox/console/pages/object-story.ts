@@ -120,7 +120,9 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const { id, type, endpoint } = event;
   const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
-  const progress = isGood ? '' : html`<span>attempt ${latest.delivery.attempt} of 6${next}</span>`;
+  const { attempt } = latest.delivery;
+  const later = attempt > 1 ? html` at ${timeElement(latest.delivery.at, now)}` : '';
+  const progress = isGood ? '' : html`<span>attempt ${attempt} of 6${later}${next}</span>`;
   const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
   const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];

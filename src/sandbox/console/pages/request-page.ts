@@ -103,7 +103,8 @@ ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
 <h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}
-<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>.</p>`;
+<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>. Files, and bytes that are not text, are read from the folder.
+<a href="/session">Export all requests as a test</a></p>`;
 }
 
 /** Headers of the connection and of browsers, which do not help to explain a response. */

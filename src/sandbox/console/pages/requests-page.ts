@@ -3,7 +3,7 @@ import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { addressOf, type Column, listView, numberOf, segments } from '../lists.ts';
+import { addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
@@ -111,7 +111,7 @@ function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Co
     ({ entry }) => html`<small>${foreign(entry.account ?? '', ' ')}</small>`,
   ];
   return [
-    ['Time', 'w3', ({ entry: { at } }) => timeElement(at, clock.now())],
+    ['Time', 'w4', ({ entry: { at } }) => timeElement(at, clock.now())],
     ['Status', 'w3', ({ entry }) => httpBadge(entry.status), 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
     ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
@@ -130,7 +130,7 @@ function requestCell(console: ConsoleContext, { entry, times, first }: RequestGr
 function explainGroup(console: ConsoleContext, { entry, times, first }: RequestGroup, query: URLSearchParams): Content {
   if (times === 1) return explain(console, entry);
   const since = html`since ${timeElement(first.at, console.service.clock.now())}, all with this status`;
-  const all = addressOf(PATH, query, { repeats: 'all', before: `req_${numberOf(entry.id) + 1}` });
+  const all = addressOf(PATH, query, { repeats: 'all', from: entry.id });
   return html`${explain(console, entry)} <span class="soft">${since}.</span> <a href="${all}">Show all ${count(times)}</a>`;
 }
 

@@ -51,7 +51,6 @@ function columnsOf(service: Service, hasAccount: boolean): readonly Column<Shown
   const account: Column<ShownResource> = ['Account', 'w4', (one) => html`<small>${foreign(one.account.email)}</small>`];
   return [
     ['Name', '', (one) => nameCell(service, one), 'main'],
-    ['Kind and id', 'w3', ({ kind, id }) => html`<small>${kind} ${id}</small>`],
     ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
     ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
     ...(hasAccount ? [account] : []),
@@ -61,7 +60,8 @@ function columnsOf(service: Service, hasAccount: boolean): readonly Column<Shown
 
 function nameCell(service: Service, resource: ShownResource): Html {
   const reason = reasonText(service, resource);
-  return html`${resourceLink(resource)} ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
+  return html`${resourceLink(resource)} <small>${resource.kind} ${resource.id}</small>
+${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
 
 /** Returns the most important facts about a resource. */

@@ -16,11 +16,11 @@ export function sessionPage({ recorder, service }: ConsoleContext): Page {
     title: 'Session',
     content: html`${head('Session', live('recording', html`${state} ${since}`))}
 <div class="cols half"><section class="card" aria-labelledby="test-title"><h2 id="test-title">Test</h2>
-<p class="hint">As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
+<p class="hint" id="test" data-live>As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
 The file contains tokens, passwords and secrets of the sandbox; the pages show none.</p>
 <p class="acts"><a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>
 ${opener('again', 'Restart recording…')}</p></section>
-<div>${STATE}${resetCard(began)}</div></div>${dialogs(recorder.stepCount)}`,
+<div>${STATE}${resetCard(began)}</div></div>${live('forms', dialogs(recorder.stepCount))}`,
   };
 }
 
@@ -32,7 +32,7 @@ const STATE = html`<section class="card" aria-labelledby="state-title"><h2 id="s
 const resetCard = (
   began: Html,
 ): Html => html`<section class="card" aria-labelledby="reset-title"><h2 id="reset-title">Reset</h2>
-<p class="hint">Back to ${began}: its accounts and tokens, without what has happened since. Faults, limits and the time stay.</p>
+<p class="hint" id="back" data-live>Back to ${began}: its accounts and tokens, without what has happened since. Faults, limits and the time stay.</p>
 <p>${opener('reset', 'Reset…', { style: 'danger' })}</p></section>`;
 
 const dialogs = (steps: number): readonly Html[] => [

@@ -1,6 +1,7 @@
 import type { Paging, ServiceContract } from '../../../../src/spec/contract.ts';
 import { isOperationName, type OperationName, operations } from '../../../../src/spec/operations.ts';
 import type { JsonObject } from '../../../../src/spec/wire-values.ts';
+import { sleep } from '../../../../src/util/abort.ts';
 import { isObject, parseJson } from '../../../../src/util/json.ts';
 
 /** Origin of every service. */
@@ -94,14 +95,16 @@ const START = Date.UTC(2026, 10, 9, 12, 12, 44);
 const DAY = 86_400_000;
 const text = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 
-/** Runs in process, at a time of its own: pauses of the check pass immediately. */
+/** Runs in process, in virtual time. */
 export class Service {
   readonly #definition: ServiceDefinition;
   readonly #traits: readonly Trait[];
   readonly #keys = new Map<string, { readonly body: string; readonly answer: Answer }>();
   readonly lists: Record<string, JsonObject[]>;
   readonly requests: LoggedRequest[] = [];
-  #time = START;
+  /** Milliseconds by which its clock is ahead of the machine's. */
+  readonly #ahead = START - Date.now();
+  #delay = 0;
   #lastId = 1_000;
 
   constructor(definition: ServiceDefinition = {}) {
@@ -118,17 +121,13 @@ export class Service {
     return this.#definition.token ?? TOKEN;
   }
 
-  /** The clock of the check. */
-  readonly clock = { now: () => this.#time, sleep: async (ms: number): Promise<void> => this.pass(ms) };
-
-  pass(ms: number): void {
-    this.#time += ms;
+  get now(): number {
+    return Date.now() + this.#ahead;
   }
 
-  /** Holds a response back. After the timeout of the check, nobody waits for it any longer. */
+  /** Holds the response to the current request back. */
   hold(ms: number): void {
-    this.pass(Math.min(ms, 30_000));
-    if (ms > 30_000) throw new TypeError('fetch failed');
+    this.#delay = ms;
   }
 
   readonly fetch: typeof fetch = async (input, init) => {
@@ -146,15 +145,17 @@ export class Service {
       operation: route?.operation,
       id: route?.id ?? '',
     };
-    this.requests.push({ ...call, time: this.#time, isElsewhere: url.origin !== ORIGIN });
+    this.requests.push({ ...call, time: this.now, isElsewhere: url.origin !== ORIGIN });
+    this.#delay = 0;
     const answer = this.#traits.reduce((one, trait) => trait.write?.(one, call) ?? one, this.#answer(call));
+    if (this.#delay > 0) await sleep(this.#delay, request.signal);
     const isText = typeof answer.body === 'string';
     const body = isText ? String(answer.body) : JSON.stringify(answer.body);
     return new Response([204, 304].includes(answer.status) ? null : body, {
       status: answer.status,
       headers: {
         'content-type': isText ? 'text/html' : 'application/json',
-        date: new Date(this.#time).toUTCString(),
+        date: new Date(this.now).toUTCString(),
         [contract.requestIdHeader ?? 'x-request-id']: `req_${this.requests.length}`,
         ...answer.headers,
       },
@@ -227,7 +228,7 @@ export class Service {
   #create(call: Call, kind: string, body: unknown): Answer {
     const { name } = Object(body);
     if (typeof name !== 'string') return failure(422, 'Invalid.', { errors: { name: ['The name is required.'] } });
-    const row = { id: ++this.#lastId, ...Object(body), created_at: text(this.#time) };
+    const row = { id: ++this.#lastId, ...Object(body), created_at: text(this.now) };
     this.lists[kind] = [row, ...(this.lists[kind] ?? [])];
     return this.#one(call, row);
   }

@@ -47,10 +47,10 @@ export const throttles =
   (from: number, to: number, retryAfter: (now: number) => string): Create =>
   () => {
     let count = 0;
-    return answers((_, { clock }) => {
+    return answers((_, { now }) => {
       count++;
       if (count < from || count > to) return undefined;
-      return { ...failure(429, 'Too Many Attempts.'), headers: { 'retry-after': retryAfter(clock.now()) } };
+      return { ...failure(429, 'Too Many Attempts.'), headers: { 'retry-after': retryAfter(now) } };
     })();
   };
 

@@ -13,13 +13,13 @@ export async function readIfExists(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes a file that only its owner can read. If the process is killed, the file contains either the old or the new
- * content.
+ * Writes a file that, by default, only its owner can read. If the process is killed, the file contains either the old
+ * or the new content.
  */
-export async function replacePrivately(path: string, content: string): Promise<void> {
+export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {
   const part = `${path}.part`;
   try {
-    const file = await open(part, 'w', 0o600);
+    const file = await open(part, 'w', mode);
     try {
       await file.writeFile(content);
       // Without `sync`, the new name may reach the disk before the content does.
