@@ -183,13 +183,13 @@ type DownloadFields = {
   /** The results that were not saved, each with its reason. */
   readonly failed: readonly FailedDownload[];
 };
-type JournalFields = {
+export type JournalFields = {
   /** Path of the journal. */
   readonly path: string;
   /** Key of the create request, if the error is about one. */
   readonly key?: string;
 };
-type OAuthFields = {
+export type OAuthFields = {
   /** The `error` of the authorization server, such as `invalid_grant`, or one of this package. */
   readonly error: string;
   /** HTTP status, if the server responded. */

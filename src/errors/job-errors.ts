@@ -1,7 +1,7 @@
 import type { Activation } from '../spec/activation.ts';
 import type { JobKind, JobResource } from '../spec/job-status.ts';
 import { AudienceError } from './audience-error.ts';
-import type { JobErrorDetails, JobResources } from './error-details.ts';
+import type { Details, JobErrorDetails, JobResources } from './error-details.ts';
 
 /** The error class `E`, with the type of its `resource` determined by its `kind`. */
 type OfKind<E extends JobError> = {
@@ -85,13 +85,7 @@ export class WaitTimeoutError extends AudienceError {
   declare readonly resource?: JobResource;
   constructor(
     message: string,
-    details: {
-      readonly kind: JobKind;
-      readonly id: number;
-      readonly resource?: JobResource;
-      readonly cause?: unknown;
-      readonly advice?: string | undefined;
-    },
+    details: Details & Pick<JobErrorDetails, 'kind' | 'id'> & { readonly resource?: JobResource },
   ) {
     super(message, { code: 'wait-timeout', ...details });
   }

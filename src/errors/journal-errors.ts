@@ -1,5 +1,5 @@
 import { AudienceError } from './audience-error.ts';
-import type { Details } from './error-details.ts';
+import type { Details, JournalFields } from './error-details.ts';
 
 /** A journal cannot be used, or its entry for a key forbids a create request. Nothing was sent. */
 export class JournalError extends AudienceError {
@@ -10,10 +10,7 @@ export class JournalError extends AudienceError {
   declare readonly path: string;
   /** Key of the create request, if the error is about one. */
   declare readonly key?: string;
-  constructor(
-    message: string,
-    details: Details & { readonly code: JournalError['code']; readonly path: string; readonly key?: string },
-  ) {
+  constructor(message: string, details: Details & JournalFields & { readonly code: JournalError['code'] }) {
     super(message, details);
   }
 }

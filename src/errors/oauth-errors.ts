@@ -1,4 +1,5 @@
 import { AudienceError } from './audience-error.ts';
+import type { Details, OAuthFields } from './error-details.ts';
 
 /**
  * A step of OAuth failed: the authorization server refused it (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section
@@ -18,16 +19,7 @@ export class OAuthError extends AudienceError {
   declare readonly error: string;
   /** HTTP status, if the server responded. */
   declare readonly status?: number;
-  constructor(
-    message: string,
-    details: {
-      readonly error: string;
-      readonly status?: number;
-      readonly cause?: unknown;
-      readonly advice?: string | undefined;
-      readonly code?: OAuthError['code'];
-    },
-  ) {
+  constructor(message: string, details: Details & OAuthFields & { readonly code?: OAuthError['code'] }) {
     super(message, { code: 'oauth-failed', ...details });
   }
 }
@@ -37,15 +29,7 @@ export class ReauthorizationRequiredError extends OAuthError {
   static override readonly className: string = 'ReauthorizationRequiredError';
   declare static readonly isInstance: (value: unknown) => value is ReauthorizationRequiredError;
   declare readonly code: 'reauthorization-required';
-  constructor(
-    message: string,
-    details: {
-      readonly error: string;
-      readonly status?: number;
-      readonly cause?: unknown;
-      readonly advice?: string | undefined;
-    },
-  ) {
+  constructor(message: string, details: Details & OAuthFields) {
     super(message, { ...details, code: 'reauthorization-required' });
   }
 }

@@ -1,5 +1,5 @@
 import { AudienceError } from './audience-error.ts';
-import type { WebhookRefusal } from './error-details.ts';
+import type { Details, WebhookRefusal } from './error-details.ts';
 
 /** A webhook delivery that could not be verified. */
 export class WebhookVerificationError extends AudienceError {
@@ -8,10 +8,7 @@ export class WebhookVerificationError extends AudienceError {
   declare readonly code: 'webhook-invalid';
   /** Why the delivery was refused, such as `no-match` for a wrong signature or secret. */
   declare readonly reason: WebhookRefusal;
-  constructor(
-    message: string,
-    details: { readonly reason: WebhookRefusal; readonly cause?: unknown; readonly advice?: string | undefined },
-  ) {
+  constructor(message: string, details: Details & { readonly reason: WebhookRefusal }) {
     super(message, { code: 'webhook-invalid', ...details });
   }
 }

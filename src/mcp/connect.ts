@@ -39,7 +39,6 @@ export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions
   }
 }
 
-/** Checks the options and creates the API transport that sends the requests of the MCP client. */
 function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
   checkOptions(options);
   const { client, transport, signal, token, ...shared } = options;

@@ -8,7 +8,6 @@ export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Respon
 /** Statuses that the official transports handle: a JSON-RPC error (400), an unknown session (404), no stream (405). */
 const STATUSES_FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
 
-/** Returns the address of the MCP endpoint. */
 export function endpointOf({ baseUrl, operations }: Transport['settings']): URL {
   return new URL(`${baseUrl}${operations['mcp.send'].path}`);
 }

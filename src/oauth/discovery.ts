@@ -9,11 +9,9 @@ const ALLOW_ISSUER = 'Add it to `allowedIssuers` if you trust it.';
 
 /** The protected resource that tokens are for. */
 export interface ProtectedResource {
-  /** Address of the service. */
   readonly baseUrl: URL;
   /** The resource's own URL, on the same origin. */
   readonly url: URL;
-  /** Issuers that are allowed besides those on the service's origin. */
   readonly allowedIssuers: readonly string[];
 }
 
@@ -67,7 +65,6 @@ export class Discovery {
     return { server, resource: metadata?.resource, scope: scope || undefined };
   }
 
-  /** Returns the authorization server of an issuer, if the issuer is allowed. */
   async serverOf(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
     const cached = this.#servers.get(issuer);
     if (cached) return cached;

@@ -14,7 +14,6 @@ import type { Redactor } from '../util/redact.ts';
 import { withRetries } from '../util/retry.ts';
 import type { OAuthClientOptions } from './oauth-types.ts';
 
-/** Options to pass to each request function of oauth4webapi. */
 export interface RequestParts {
   readonly signal: AbortSignal;
   readonly [oauth.customFetch]: (
@@ -31,11 +30,9 @@ export interface OAuthRequest<T> {
   readonly name: string;
   readonly retry: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
-  /** Sends the request with oauth4webapi and decodes the response. */
   execute(parts: RequestParts): Promise<T>;
 }
 
-/** A response whose status is not 2xx. */
 export class ErrorResponse extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -62,7 +59,6 @@ export class OAuthHttp {
     this.#options = options;
   }
 
-  /** Sends a request and retries it as its policy permits. */
   send<T>({ name, retry, signal, execute }: OAuthRequest<T>): Promise<T> {
     const { timeout = DEFAULTS.timeout, maxRetries = DEFAULTS.maxRetries, backoff = {} } = this.#options;
     const { maxRetryWait = DEFAULTS.maxRetryWait } = this.#options;
@@ -121,7 +117,6 @@ export class OAuthHttp {
 const isProtocolError = (error: unknown): boolean =>
   error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError;
 
-/** Classifies the failure of one attempt for the retry policy. */
 function failureOf(error: unknown): Failure {
   if (error instanceof ErrorResponse) return statusFailureOf(error.status, error.headers);
   if (TimeoutError.isInstance(error)) return { kind: 'lost' };
@@ -129,7 +124,6 @@ function failureOf(error: unknown): Failure {
   return { kind: isNotSent(error) ? 'not-sent' : 'lost' };
 }
 
-/** Returns the error of this package for a failed request. */
 export function toError(error: unknown, call: CallDetails, redactor: Redactor): AudienceError {
   if (AudienceError.isInstance(error)) return error;
   if (error instanceof oauth.AuthorizationResponseError) return refusal(error, call, redactor);

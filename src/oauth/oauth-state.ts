@@ -6,7 +6,6 @@ import { isUsableToken } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
 import { LAST_MOMENT } from '../util/retry-after.ts';
 
-/** A client that is registered with one authorization server. */
 export type StoredClient = z.infer<typeof storedClient>;
 const storedClient = z.object({
   issuer: z.string(),
@@ -41,7 +40,6 @@ const storedGrant = z.object({
   client: storedClient,
 });
 
-/** Everything that is stored for one user. */
 export interface OAuthState {
   readonly grant?: Grant | undefined;
   readonly client?: StoredClient | undefined;
@@ -89,7 +87,6 @@ export function timeLeft({ token, expiresAt }: Grant): number {
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();
 }
 
-/** Checks whether the access token should be refreshed now. */
 export function isRefreshDue(grant: Grant): boolean {
   const left = timeLeft(grant);
   const lifetime = left + Date.now() - Date.parse(grant.issuedAt);

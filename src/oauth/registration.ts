@@ -66,7 +66,6 @@ export function existingClient(
   return { issuer: server.issuer, client_id, client_secret, token_endpoint_auth_method, redirect_uris: [redirectUri] };
 }
 
-/** Returns the authentication of a client at the token endpoint. */
 export function authenticationOf({ client_secret, token_endpoint_auth_method }: StoredClient): oauth.ClientAuth {
   if (client_secret === undefined || token_endpoint_auth_method === 'none') return oauth.None();
   return token_endpoint_auth_method === 'client_secret_post'

@@ -18,7 +18,6 @@ import type { RegisteredClient } from './oauth-types.ts';
 import { authenticationOf } from './registration.ts';
 import type { TokenRepository, Transaction } from './token-repository.ts';
 
-/** The parts of an OAuth client that a session uses. */
 export interface OAuthContext {
   readonly http: OAuthHttp;
   readonly discovery: Discovery;
@@ -33,7 +32,6 @@ export interface OAuthContext {
 /** Time to wait after an early refresh failed, or the tokens could not be saved, before trying again. */
 const RETRY_AFTER_MS = 10_000;
 
-/** Returns, refreshes and revokes the tokens of one user. */
 export class Session {
   readonly #context: OAuthContext;
   readonly #flight = singleFlight<string>();

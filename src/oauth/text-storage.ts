@@ -11,7 +11,6 @@ export interface TextStorage {
   removeItem(key: string): unknown;
 }
 
-/** Name of the database and of its object store. */
 const NAME = 'audience-activation';
 
 /** Creates a storage in IndexedDB: once a tab has written an entry, every other tab of the origin reads the new value. */

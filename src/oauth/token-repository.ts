@@ -7,9 +7,7 @@ import { type OAuthState, readState } from './oauth-state.ts';
 
 /** Access to the store while its lock is held. */
 export interface Transaction {
-  /** State at the start of the transaction. */
   readonly state: OAuthState;
-  /** Reads the state again. */
   reload(): Promise<OAuthState>;
   /**
    * Reads the state again, applies `change` to it, and saves and returns the result. Another process may have saved a
@@ -27,13 +25,11 @@ export interface Transaction {
 /** The OAuth state of one user in a token store. A state that cannot be saved is kept in memory. */
 export class TokenRepository {
   readonly #store: TokenStore;
-  /** Origin that the tokens are for. */
   readonly #service: string;
   readonly #logger: Logger;
   readonly #redactor: Redactor;
   /** The state that could not be saved, and the content of the store that it was to replace. */
   #unsaved: { readonly state: OAuthState; readonly replaces: string } | undefined;
-  /** The store's content when it was last read. */
   #content = '';
 
   constructor(store: TokenStore, service: string, logger: Logger, redactor: Redactor) {
@@ -56,7 +52,6 @@ export class TokenRepository {
     });
   }
 
-  /** Removes the state from the store. */
   async clear(): Promise<void> {
     await this.#locked(async () => {
       await this.#store.save(undefined).catch((error) => this.#fail('written', error));

@@ -22,7 +22,6 @@ export class BucketUse {
   }
 }
 
-/** The requests of one bucket with one limit. */
 class Window {
   readonly bucket: Bucket;
   readonly #rate: RateLimit;

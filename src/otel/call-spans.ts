@@ -16,7 +16,6 @@ import type { CallAdditions, EndEvent, Fetch, Hooks, RequestEvent, ResponseEvent
 import { errorType, nameOf, seconds, serverAttributes, templateOf, urlOf } from './attributes.ts';
 import type { Targets } from './targets.ts';
 
-/** A call under way. */
 interface OpenCall {
   readonly span: Span;
   readonly context: Context;
@@ -44,7 +43,6 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     this.#targets = targets;
   }
 
-  /** Returns the context of the span of a recent poll. */
   pollOf(callId: string | undefined): SpanContext | undefined {
     return callId === undefined ? undefined : this.#polls.get(callId);
   }
@@ -116,7 +114,6 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
     if (isPoll) this.#remember(callId, call.span.spanContext());
   }
 
-  /** Wraps `fetch` for the requests of a call. */
   #wrap(fetch: Fetch, call: OpenCall): Fetch {
     call.fetchContext ??= call.context.setValue(SUPPRESS_TRACING, true);
     const { fetchContext } = call;
@@ -142,7 +139,6 @@ function withTraceContext(url: Parameters<Fetch>[0], init: RequestInit | undefin
   return { ...init, headers: Object.fromEntries(headers) };
 }
 
-/** Ends the span of the request under way, if there is one. */
 function endAttempt(call: OpenCall | undefined, type: string | undefined): void {
   if (!call?.attempt) return;
   const span = call.attempt;

@@ -15,7 +15,6 @@ const durations = (description: string, explicitBucketBoundaries: number[]): Met
   advice: { explicitBucketBoundaries },
 });
 
-/** A request under way. */
 interface OpenRequest {
   readonly attributes: Attributes;
   readonly sentAt: number;
@@ -163,7 +162,6 @@ export class Measurements implements Omit<Hooks, 'around'>, Pick<DeliveryHooks, 
     this.#deliveryDuration.record(seconds(event.duration), attributes);
   }
 
-  /** Measures the request under way, if there is one. */
   #endRequest(callId: string, attributes: Attributes): void {
     const request = this.#open.get(callId);
     if (!request) return;

@@ -1,6 +1,6 @@
 import { type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
-import { check } from '../errors/audience-error.ts';
 import type { Hooks } from '../index.ts';
+import { anyOption, optionChecker, optionOf } from '../util/options.ts';
 import { VERSION } from '../util/version.ts';
 import type { DeliveryHooks } from '../webhooks/index.ts';
 import { CallSpans } from './call-spans.ts';
@@ -31,7 +31,13 @@ export interface OpenTelemetryOptions {
 /** Value of the `telemetry` options of `AudienceClient`, `connectMcp` and `createWebhookReceiver`. */
 export type Telemetry = Hooks & DeliveryHooks;
 
-const OPTIONS: readonly string[] = ['tracerProvider', 'meterProvider', 'propagate'];
+const hasMethod = (name: string) => (value: unknown) => typeof Object(value)[name] === 'function';
+
+const checkOptions = optionChecker<OpenTelemetryOptions>('openTelemetry', {
+  tracerProvider: optionOf(hasMethod('getTracer'), 'must be a provider of tracers'),
+  meterProvider: optionOf(hasMethod('getMeter'), 'must be a provider of meters'),
+  propagate: anyOption,
+});
 
 /**
  * Traces and measures calls, waits and deliveries with OpenTelemetry. Attributes contain no token, body, query or error
@@ -45,14 +51,7 @@ const OPTIONS: readonly string[] = ['tracerProvider', 'meterProvider', 'propagat
  * const receiver = createWebhookReceiver({ secrets, telemetry });
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
-  const isOptions = typeof options === 'object' && options !== null && !Array.isArray(options);
-  check(isOptions, 'The options of openTelemetry must be an object.');
-  for (const name of Object.keys(options)) {
-    check(OPTIONS.includes(name), `\`${name}\` is not an option of openTelemetry: use ${OPTIONS.join(', ')}.`);
-  }
-  const { tracerProvider = trace, meterProvider = metrics, propagate = [] } = options;
-  check(isFunction(Object(tracerProvider).getTracer), '`tracerProvider` must be a provider of tracers.');
-  check(isFunction(Object(meterProvider).getMeter), '`meterProvider` must be a provider of meters.');
+  const { tracerProvider = trace, meterProvider = metrics, propagate = [] } = checkOptions(options);
   const tracer = tracerProvider.getTracer('audience-activation', VERSION);
   const measurements = new Measurements(meterProvider.getMeter('audience-activation', VERSION));
   const calls = new CallSpans(tracer, new Targets(propagate));
@@ -85,5 +84,3 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
     aroundHandler: (delivery, next) => handlers.aroundHandler(delivery, next),
   };
 }
-
-const isFunction = (value: unknown): boolean => typeof value === 'function';

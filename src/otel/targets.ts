@@ -1,6 +1,5 @@
 import { check } from '../errors/audience-error.ts';
 
-/** The addresses that headers with trace context are sent to. */
 export class Targets {
   readonly #targets: readonly (string | RegExp)[];
 
@@ -13,7 +12,6 @@ export class Targets {
     this.#targets = targets.map((target) => (target instanceof RegExp ? target : originOf(target)));
   }
 
-  /** Returns whether an address is one of the targets. */
   includes(address: unknown): boolean {
     const text = address instanceof Request ? address.url : String(address);
     if (this.#targets.length === 0 || !URL.canParse(text)) return false;

@@ -2,7 +2,6 @@ import { type Span, type SpanContext, SpanKind, SpanStatusCode, type Tracer } fr
 import type { Hooks, WaitEvent } from '../index.ts';
 import { errorType, seconds } from './attributes.ts';
 
-/** A wait under way. */
 interface OpenWait {
   readonly span: Span;
   /** The polls that have shown its job. */

@@ -4,7 +4,6 @@ import { createMutex } from '../util/concurrency.ts';
 import { backoffDelay } from '../util/retry.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/** Options of {@link createRedisLock}. */
 export interface RedisLockOptions {
   readonly run: RunScript;
   readonly runWithRetries: RunScript;
@@ -30,7 +29,6 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[
 return 0`,
 };
 
-/** Deletes a key if its value is `ARGV[1]`. */
 export const COMPARE_AND_DELETE: Script = {
   source: `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end

@@ -19,7 +19,6 @@ const checkOptions = optionChecker<RedisTokenStoreOptions>('redisTokenStore', {
   lease: optional(integer(100, 3_600_000)),
 });
 
-/** How long a command is retried, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 const GET: Script = { source: "return redis.call('GET', KEYS[1])" };

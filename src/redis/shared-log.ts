@@ -97,10 +97,8 @@ interface Permit {
   readonly until: number;
 }
 
-/** The permits of a priority. */
 interface Reservations {
   permits: readonly Permit[];
-  /** When more permits can be reserved. */
   retryAt: number;
 }
 
@@ -109,7 +107,6 @@ const noReservations = (): Record<Priority, Reservations> => ({
   background: { permits: [], retryAt: Number.NEGATIVE_INFINITY },
 });
 
-/** Options of {@link SharedLog}. */
 export interface SharedLogOptions {
   readonly run: RunScript;
   readonly key: string;
@@ -138,7 +135,6 @@ export class SharedLog implements PermitLog {
   #retryAt = Number.NEGATIVE_INFINITY;
   /** Number of permits that the log had granted by the last reply, and the time of this reply. */
   #granted = { count: 0, seenAt: Number.NEGATIVE_INFINITY };
-  /** Latency of the last reply, in milliseconds. */
   #latency = 0;
 
   constructor(options: SharedLogOptions) {
@@ -173,7 +169,6 @@ export class SharedLog implements PermitLog {
     return !isLeft && (this.#options.local?.isEmpty() ?? true);
   }
 
-  /** Pauses the bucket for all processes. */
   pause(ms: number): void {
     // While Redis fails, a client could queue the command, so that the pause would begin when Redis responds again.
     if (!this.#isFailing) this.#run(0, ms, 'foreground').catch((error) => this.#fail(error));

@@ -34,17 +34,14 @@ export interface SandboxAdapters {
   close(): Promise<void>;
 }
 
-/** Parameters of {@link createAdapters}. */
 interface AdapterParts {
   readonly service: Service;
   readonly admin: SandboxAdmin;
   readonly options: SandboxOptions;
   readonly seed: number;
-  /** Serves over HTTP. */
   readonly serve: typeof listen;
 }
 
-/** Creates the adapters of a service. */
 export function createAdapters({ service, admin, options, seed, serve }: AdapterParts): SandboxAdapters {
   const app = createApp(service);
   const storage = createStorage(service);

@@ -6,16 +6,14 @@ import { addMiddleware } from './http/middleware.ts';
 import { failure } from './http/responses.ts';
 import { mcpRoutes } from './mcp/mcp-routes.ts';
 import { oauthRoutes } from './oauth/oauth-routes.ts';
-import { activationRoutes } from './routes/activation-routes.ts';
-import { audienceRoutes } from './routes/audience-routes.ts';
+import { cancelRoute } from './routes/audience-routes.ts';
 import { authRoutes } from './routes/auth-routes.ts';
-import { cohortRoutes } from './routes/cohort-routes.ts';
-import { projectRoutes } from './routes/project-routes.ts';
 import { readOnlyRoutes } from './routes/read-only-routes.ts';
+import { resourceRoutes } from './routes/resource-routes.ts';
 import { uploadRoutes } from './routes/upload-routes.ts';
 import type { Service } from './service.ts';
+import { RESOURCE_TYPES } from './tasks.ts';
 
-/** Creates the router of the API. */
 export function createApp(service: Service): Hono<Env> {
   const app = new Hono<Env>();
   const exposed = ['Retry-After', 'WWW-Authenticate', service.contract?.requestIdHeader ?? 'X-Request-Id'];
@@ -23,10 +21,8 @@ export function createApp(service: Service): Hono<Env> {
     failure(status, message),
   );
   authRoutes(app, service);
-  audienceRoutes(app, service);
-  activationRoutes(app, service);
-  cohortRoutes(app, service);
-  projectRoutes(app, service);
+  for (const type of RESOURCE_TYPES) resourceRoutes(app, service, type);
+  cancelRoute(app, service);
   readOnlyRoutes(app, service);
   uploadRoutes(app, service);
   oauthRoutes(app, service);

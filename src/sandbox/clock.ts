@@ -57,7 +57,6 @@ export class Clock<Task> {
     return this.#mode;
   }
 
-  /** Changes the mode of the clock. */
   setMode(mode: ClockMode): void {
     checkMode(mode);
     this.#start += this.#elapsed();
@@ -85,7 +84,6 @@ export class Clock<Task> {
     return this.#tasks.toReversed();
   }
 
-  /** The next number of a task. */
   get order(): number {
     return this.#order;
   }
@@ -101,15 +99,14 @@ export class Clock<Task> {
     for (const { time, order, task } of tasks) this.schedule(time, task, order);
   }
 
-  /** Schedules a task for its time. */
   schedule(time: number, task: Task, order = this.nextOrder()): void {
     if (this.#isStopped) return;
-    const scheduled = { time, order, task };
-    this.#tasks.splice(this.#indexOf(scheduled), 0, scheduled);
+    const isLater = (other: Scheduled<Task>): boolean =>
+      other.time > time || (other.time === time && other.order > order);
+    this.#tasks.splice(this.#tasks.findLastIndex(isLater) + 1, 0, { time, order, task });
     this.#setTimer();
   }
 
-  /** Removes the scheduled tasks that match. */
   cancel(isMatch: (task: Task) => boolean): void {
     const kept = this.#tasks.filter(({ task }) => !isMatch(task));
     this.#tasks.splice(0, this.#tasks.length, ...kept);
@@ -191,18 +188,6 @@ export class Clock<Task> {
     return count;
   }
 
-  /** Returns a task's index, by binary search: after all tasks that are due later. */
-  #indexOf({ time, order }: Scheduled<Task>): number {
-    let low = 0;
-    for (let high = this.#tasks.length; low < high; ) {
-      const middle = (low + high) >>> 1;
-      const other = this.#tasks[middle];
-      if (other && (other.time > time || (other.time === time && other.order > order))) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   /** Sets one timer for the next task; it does not keep the process alive. */
   #setTimer(): void {
     clearTimeout(this.#timer);
@@ -220,7 +205,6 @@ const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.sp
 /** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
 const MAX_SPEED = 1e6;
 
-/** Checks the mode of a clock. */
 export function checkMode(mode: ClockMode): void {
   const speed = typeof mode === 'object' ? mode?.speed : 1;
   if (!(typeof speed === 'number' && speed > 0 && speed <= MAX_SPEED))

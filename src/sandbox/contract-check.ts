@@ -35,7 +35,6 @@ export function checkContract(contract: ServiceContract): void {
   }
 }
 
-/** Returns what is wrong with a value, if anything is. */
 function problemOf(value: unknown, schema: Schema, place: string): string | undefined {
   if (schema.$ref && operation) return problemOf(value, operation, place);
   const { enum: choices, pattern, minLength = 0, minimum = 0, items } = schema;

@@ -4,7 +4,6 @@ import { isOperationName, type OperationName, operations } from '../spec/operati
 /** Method and path of each operation. */
 export type Operations = Readonly<Record<OperationName, { readonly method: string; readonly path: string }>>;
 
-/** Returns method and path of each operation, as a contract has them. */
 export function operationsOf(contract: ServiceContract | undefined): Operations {
   const entries = Object.entries(operations).map(([name, { method, path }]) => {
     const other = isOperationName(name) ? contract?.operations?.[name] : undefined;

@@ -74,7 +74,6 @@ interface ActiveRule {
   remaining: number;
 }
 
-/** The active fault rules. */
 export class Faults {
   readonly random: Random;
   readonly #operations: Operations;
@@ -121,14 +120,12 @@ export class Faults {
     return rules.map(({ id, rule, remaining }) => ({ id, rule, remaining }));
   }
 
-  /** Removes one rule. */
   remove(id: number): void {
     const active = [...this.#rules].find((candidate) => candidate.id === id);
     if (!active) throw new Error(`The fault rule ${id} does not exist.`);
     this.#remove(active);
   }
 
-  /** Removes all rules; returns how many could still apply. */
   clear(): number {
     const count = this.active.length;
     for (const active of this.#rules) this.#remove(active);
@@ -153,7 +150,6 @@ export class Faults {
   }
 }
 
-/** Describes a rule for the log. */
 export function describeFault({ delay, inFlight, status, cut, malformed, maxAge }: FaultRule): string {
   const parts = [
     delay !== undefined && `delay ${delay} ms`,
@@ -166,18 +162,33 @@ export function describeFault({ delay, inFlight, status, cut, malformed, maxAge 
   return parts.filter(Boolean).join(', ');
 }
 
-const RULE_FIELDS: readonly string[] = [
-  'on',
-  'rate',
-  'times',
-  'delay',
-  'inFlight',
-  'status',
-  'retryAfter',
-  'cut',
-  'malformed',
-  'maxAge',
-] satisfies readonly (keyof FaultRule)[];
+/** Whether a value is valid for a field, and what it must be. */
+type FieldCheck = readonly [isValid: (value: unknown) => boolean, requirement: string];
+
+const numberTo = (max: number): FieldCheck => [
+  (value) => typeof value === 'number' && value >= 0 && value <= max,
+  `a number from 0${max < Number.POSITIVE_INFINITY ? ` to ${max}` : ''}`,
+];
+
+/** The fields of a rule. */
+const FIELDS: Readonly<Record<string, FieldCheck>> = {
+  on: [
+    (value) => typeof value === 'string' || typeof value === 'function',
+    'an operation, a path, a method and path, or a function',
+  ],
+  rate: numberTo(1),
+  times: numberTo(Number.POSITIVE_INFINITY),
+  delay: numberTo(MAX_TIMER_MS),
+  inFlight: numberTo(MAX_TIMER_MS),
+  status: [
+    (value) => Number.isInteger(value) && Number(value) >= 400 && Number(value) <= 599,
+    'an error status, 400 to 599',
+  ],
+  retryAfter: numberTo(Number.POSITIVE_INFINITY),
+  cut: [(value) => ['before', 'after', 'body'].some((place) => place === value), '"before", "after" or "body"'],
+  malformed: [(value) => typeof value === 'boolean', 'true or false'],
+  maxAge: numberTo(Number.MAX_SAFE_INTEGER),
+} satisfies Record<keyof FaultRule, FieldCheck>;
 
 /** Thrown for a rule that is not one, with the field that is wrong. */
 export class FaultRuleError extends Error {
@@ -190,48 +201,18 @@ export class FaultRuleError extends Error {
 }
 
 function checkRule(rule: FaultRule): void {
-  const { rate = 1, times = 0, delay = 0, inFlight = 0, status, retryAfter, cut, malformed, maxAge } = rule;
   const check = (isValid: boolean, requirement: string, field?: string): void => {
     if (!isValid) throw new FaultRuleError(`${requirement}.`, field);
   };
-  const checkRange = (name: string, value: unknown, max: number): void =>
-    check(
-      typeof value === 'number' && value >= 0 && value <= max,
-      `\`${name}\` must be a number ${max < Number.POSITIVE_INFINITY ? `from 0 to ${max}` : 'of 0 or more'}, not ${value}`,
-      name,
-    );
-  const { on } = rule;
-  check(
-    on === undefined || typeof on === 'string' || typeof on === 'function',
-    '`on` must be an operation, a path, a method and path, or a function',
-    'on',
-  );
-  const unknown = Object.keys(rule).find((name) => !RULE_FIELDS.includes(name));
-  check(unknown === undefined, `\`${unknown}\` is not a field: use ${RULE_FIELDS.join(', ')}`);
-  checkRange('rate', rate, 1);
-  checkRange('times', times, Number.POSITIVE_INFINITY);
-  checkRange('delay', delay, MAX_TIMER_MS);
-  checkRange('inFlight', inFlight, MAX_TIMER_MS);
-  checkRange('retryAfter', retryAfter ?? 0, Number.POSITIVE_INFINITY);
-  checkRange('maxAge', maxAge ?? 0, Number.MAX_SAFE_INTEGER);
-  check(
-    status === undefined || (Number.isInteger(status) && status >= 400 && status <= 599),
-    `\`status\` must be an error status, 400 to 599, not ${status}`,
-    'status',
-  );
-  check(retryAfter === undefined || status !== undefined, '`retryAfter` requires `status`', 'retryAfter');
-  check(
-    cut === undefined || ['before', 'after', 'body'].includes(cut),
-    `\`cut\` must be "before", "after" or "body", not "${cut}"`,
-    'cut',
-  );
+  for (const [name, value] of Object.entries(rule)) {
+    const [isValid, requirement] = (Object.hasOwn(FIELDS, name) && FIELDS[name]) || [];
+    check(isValid !== undefined, `\`${name}\` is not a field: use ${Object.keys(FIELDS).join(', ')}`);
+    check(value === undefined || isValid?.(value) === true, `\`${name}\` must be ${requirement}, not ${value}`, name);
+  }
+  const { delay = 0, inFlight = 0, status, retryAfter, cut, malformed, maxAge } = rule;
   const failures = [status !== undefined, cut !== undefined, malformed === true].filter(Boolean).length;
-  check(
-    malformed === undefined || typeof malformed === 'boolean',
-    `\`malformed\` must be true or false, not ${malformed}`,
-    'malformed',
-  );
   check(failures <= 1, 'set only one of `status`, `cut` and `malformed`', 'status');
+  check(retryAfter === undefined || status !== undefined, '`retryAfter` requires `status`', 'retryAfter');
   check(
     inFlight === 0 || (status === undefined && cut !== 'before'),
     '`inFlight` requires a create that the service acts on, without `status` and `cut: "before"`',

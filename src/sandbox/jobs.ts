@@ -48,12 +48,10 @@ export interface JobOptions {
   readonly devices?: number | DeviceCounts | ((job: JobInfo) => number | DeviceCounts) | undefined;
 }
 
-/** A job to start. */
 export interface JobStart {
   readonly kind: JobKind;
   readonly name: string;
   readonly resource: { readonly id: number; status: { id: number; name: string }; [field: string]: unknown };
-  /** Owner of the resource. */
   readonly account: AccountRecord;
   /** The findings of the job if it succeeds. */
   readonly result: JobResult;
@@ -64,7 +62,7 @@ export interface JobResult {
   readonly eids?: number;
   readonly scids?: number;
   readonly identifier?: string;
-  readonly rows?: number;
+  readonly rows?: number | undefined;
 }
 
 /** A job that has not ended. Plain data, like its scheduled tasks. */
@@ -162,7 +160,6 @@ const PROGRESS_NAMES: Readonly<Record<JobState, string>> = {
   cancelled: 'Stopped',
 };
 
-/** Returns a status as resources show it. */
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
 /** Reason of a job that ends at 107 without one. */
@@ -195,12 +192,10 @@ export class Jobs {
     if (typeof duration === 'number') checkDuration(duration);
   }
 
-  /** Running jobs, oldest first. */
   get running(): JobInfo[] {
     return [...this.#running.values()].map(({ kind, name, resource }) => ({ kind, id: resource.id, name }));
   }
 
-  /** The jobs as plain data. */
   get saved(): SavedJobs {
     return { running: this.#running, next: this.#next, reasons: this.#reasons };
   }
@@ -219,17 +214,14 @@ export class Jobs {
     this.#next.set(kind, [...(this.#next.get(kind) ?? []), outcome]);
   }
 
-  /** Outcomes of future jobs, by kind. */
   get queued(): { readonly kind: JobKind; readonly outcome: JobOutcome }[] {
     return [...this.#next].flatMap(([kind, outcomes]) => outcomes.map((outcome) => ({ kind, outcome })));
   }
 
-  /** Removes the outcomes of future jobs. */
   clearNext(): void {
     this.#next.clear();
   }
 
-  /** Starts the job of a new resource. */
   start(job: JobStart): void {
     const { kind, resource, name } = job;
     const info: JobInfo = { kind, id: resource.id, name };
@@ -250,7 +242,6 @@ export class Jobs {
     this.#running.set(id, { ...job, outcome });
   }
 
-  /** Does a scheduled change. */
   run(task: JobTask): void {
     const job = this.#running.get(task.id);
     if (!job) return;
@@ -258,7 +249,6 @@ export class Jobs {
     else this.finish(job.kind, task.id, job.outcome.status, job.outcome.reason, 'job');
   }
 
-  /** Ends a running job immediately. */
   finish(kind: JobKind, id: number, status: number, reason?: string, cause: JobChange['cause'] = 'finish'): void {
     const job = this.#running.get(id);
     if (job?.kind !== kind) throw new Error(`No job of ${kind} ${id} is running.`);

@@ -72,7 +72,7 @@ const OPTION_NAMES: readonly string[] = [
 
 /** Checks the options; an unknown name is refused, because a typo would have no effect. */
 export function checkOptions(options: SandboxOptions): void {
-  const { contract, seed, clock = 'real', start, origin, limits = {} } = options;
+  const { contract, seed, clock = 'real', start, origin } = options;
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
   if (unknown !== undefined)
     throw new Error(`\`${unknown}\` is not an option of the sandbox: use ${OPTION_NAMES.join(', ')}.`);
@@ -82,36 +82,34 @@ export function checkOptions(options: SandboxOptions): void {
   if (start !== undefined && Number.isNaN(new Date(start).getTime())) throw new Error('`start` must be a valid date.');
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).origin !== origin))
     throw new Error(`\`origin\` must be an origin such as "https://api.example.com", not "${origin}".`);
-  checkLimits(limits);
 }
 
-/** Checks limits of the service that replace others. */
-export function checkLimits(limits: Optional<SandboxLimits>): void {
-  for (const [name, limit] of Object.entries(limits)) checkLimit(name, limit);
-}
-
-/** Limits that are durations. */
+/** Maximum values of limits that are durations. */
 const LONGEST: Readonly<Record<string, number>> = { claimWindow: MAX_DURATION_MS, deliveryTimeout: MAX_TIMER_MS };
 
-function checkLimit(name: string, limit: unknown): void {
-  if (limit === undefined) return;
-  const standard = Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
-  if (standard === undefined)
-    throw new Error(`\`limits.${name}\` is not a limit: use ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
-  const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0;
-  const longest = LONGEST[name];
-  if (longest !== undefined && !(isCount(limit) && Number(limit) <= longest))
-    throw new Error(`\`limits.${name}\` must be a number of milliseconds from 0 to ${longest}.`);
-  const isWindow = (value: unknown): boolean =>
-    typeof value === 'object' &&
-    value !== null &&
-    'limit' in value &&
-    'interval' in value &&
-    isCount(value.limit) &&
-    isCount(value.interval);
-  const [isValid, requirement] =
-    typeof standard === 'object'
-      ? [isWindow(limit), '{ limit, interval }, both numbers from 0, the interval in milliseconds']
-      : [isCount(limit), 'a number of 0 or more'];
-  if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}.`);
+const isCount = (value: unknown, max = Number.POSITIVE_INFINITY): boolean =>
+  typeof value === 'number' && value >= 0 && value <= max;
+
+/** Checks limits that replace others; returns those that are set. */
+export function checkLimits(limits: Optional<SandboxLimits>): Partial<SandboxLimits> {
+  const changes = Object.entries(limits).filter(([, value]) => value !== undefined);
+  for (const [name, value] of changes) {
+    const standard = Object.entries(SERVICE_LIMITS).find(([key]) => key === name)?.[1];
+    if (standard === undefined)
+      throw new Error(`\`limits.${name}\` is not a limit: use ${Object.keys(SERVICE_LIMITS).join(', ')}.`);
+    const longest = LONGEST[name];
+    const { limit, interval }: { readonly limit?: unknown; readonly interval?: unknown } = Object(value);
+    const [isValid, requirement] =
+      typeof standard === 'object'
+        ? [
+            isCount(limit) && isCount(interval),
+            '{ limit, interval }, both numbers from 0, the interval in milliseconds',
+          ]
+        : [
+            isCount(value, longest),
+            longest ? `a number of milliseconds from 0 to ${longest}` : 'a number of 0 or more',
+          ];
+    if (!isValid) throw new Error(`\`limits.${name}\` must be ${requirement}.`);
+  }
+  return Object.fromEntries(changes);
 }

@@ -11,7 +11,6 @@ import type { DeliveryAttempt } from './webhook-deliveries.ts';
 /** Version of the format; a newer one is refused. */
 const VERSION = 1 satisfies SandboxState['version'];
 
-/** Everything that a sandbox continues with. */
 export interface Snapshot {
   readonly now: number;
   readonly state: Omit<State, 'storageUrl'>;

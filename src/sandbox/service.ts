@@ -4,7 +4,7 @@ import { localTimesIn, type Operations, operationsOf } from './contracted-servic
 import { Faults } from './faults.ts';
 import { type JobChange, Jobs, type JobTask, type RunningJob } from './jobs.ts';
 import { createRandom, type Random } from './random.ts';
-import { checkOptions, type SandboxOptions } from './sandbox-options.ts';
+import { checkLimits, checkOptions, type SandboxOptions } from './sandbox-options.ts';
 import { type SandboxLimits, SERVICE_LIMITS } from './service-limits.ts';
 import { Sessions } from './sessions.ts';
 import {
@@ -45,7 +45,6 @@ export interface HandledRequest {
   /** URL at the address of the server, whatever the request's `Host` was. */
   readonly url: string;
   readonly headers: Headers;
-  /** Address of the client. */
   readonly address: string;
   /** The body, if a route has read it, or if somebody observes the sandbox and it is short. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
@@ -102,10 +101,8 @@ export interface Service {
   readonly sessions: Sessions;
   /** Hosts other than loopback that OAuth clients may redirect to. */
   readonly redirectHosts: readonly string[];
-  /** Adds a request to the log. */
   readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
   readonly observers: Set<Observer>;
-  /** Returns the present moment. */
   readonly moment: () => Moment;
   /** Reports a call that has succeeded. */
   readonly called: (call: AdminCall) => void;
@@ -113,7 +110,6 @@ export interface Service {
   readonly closed: AbortController;
 }
 
-/** Creates a service without accounts. */
 export function createService(options: SandboxOptions, { runTask, endJob }: Effects): Service {
   checkOptions(options);
   const { seed = 1, clock: mode = 'real', start = Date.now(), jobs = {} } = options;
@@ -129,8 +125,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     runTask(service, task);
     changed();
   });
-  const overrides = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-  const limits: Mutable<SandboxLimits> = { ...SERVICE_LIMITS, ...Object.fromEntries(overrides) };
+  const limits: Mutable<SandboxLimits> = { ...SERVICE_LIMITS, ...checkLimits(options.limits ?? {}) };
   const state = createState(options.origin);
   const service: Service = {
     contract,

@@ -27,7 +27,6 @@ export class Sessions {
     return this.start(owner, request);
   }
 
-  /** Returns the owner of the session that a request belongs to. */
   find(request: Request): string | undefined {
     return this.#owners.get(readCookie(request, this.cookie) ?? '');
   }
@@ -41,7 +40,6 @@ export class Sessions {
 /** Returns a `Set-Cookie` header for a cookie that no other site sends and no script reads. */
 const setCookie = (name: string, value: string): string => `${name}=${value}; Path=/; HttpOnly; SameSite=Strict`;
 
-/** Returns the value of a cookie of a request. */
 function readCookie(request: Request, name: string): string | undefined {
   const cookies = (request.headers.get('cookie') ?? '').split(/;\s*/).map((cookie) => cookie.split('='));
   return cookies.find(([key]) => key === name)?.[1];

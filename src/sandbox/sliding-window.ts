@@ -23,7 +23,6 @@ export class SlidingWindow {
     return { limit: this.limit, interval: this.#interval, times: this.#times };
   }
 
-  /** Returns a window with the counts of a saved one. */
   static restore({ times, ...limit }: SlidingWindow['saved']): SlidingWindow {
     const window = new SlidingWindow(limit);
     window.#times.push(...times);
@@ -45,7 +44,6 @@ export class SlidingWindow {
     return wait;
   }
 
-  /** Returns the count in the last interval. */
   count(now: number): number {
     this.retryAfter(now);
     return this.#times.length;

@@ -32,7 +32,7 @@ export interface Token {
 export interface IdempotencyRecord {
   readonly operation: string;
   /** Hash of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
-  body: Uint8Array | undefined;
+  body: string | undefined;
   /** The stored response; `undefined` while the create request is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;
   readonly expiresAt: number;
@@ -79,30 +79,10 @@ export interface Endpoint extends Mutable<WebhookEndpoint> {
   consecutiveFailures: number;
 }
 
-/** Names of the counts in a usage report. They are invented, because only the build budget is specified. */
-export const USAGE_NAMES = [
-  'audiences',
-  'lookalikes',
-  'estimates',
-  'activations',
-  'cohorts',
-  'scheduled_builds',
-  'delivered_devices',
-  'imported_eids',
-  'read_requests',
-  'write_requests',
-  'mcp_requests',
-] as const;
-
-/** Counts of a month. */
-export type UsageCounts = Partial<Record<(typeof USAGE_NAMES)[number], number>>;
-
-/** Create requests that start a job. */
-export type BuildName = 'audiences' | 'lookalikes' | 'estimates' | 'activations' | 'cohorts';
-
 /** How a resource was built, so that a schedule can build it again. */
 export interface BuildDefinition {
-  readonly name: BuildName;
+  /** Namespace of the resource. */
+  readonly name: string;
   /** Body of the create request, without a file. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Rows of the file, which cannot be claimed twice. */
@@ -116,15 +96,13 @@ interface PoiSubmission {
   readonly created_at: string;
 }
 
-/** An organization: its build budget, webhook endpoints and usage. */
+/** An organization: its build budget and webhook endpoints. */
 export interface Company {
   readonly id: number;
   readonly name: string;
   readonly hourlyBuilds: SlidingWindow;
   readonly dailyBuilds: SlidingWindow;
   readonly endpoints: Endpoint[];
-  /** Counts by month (`YYYY-MM`). */
-  readonly usage: Map<string, UsageCounts>;
 }
 
 /** Types of resources that are specified. Resources of other namespaces have an id. */

@@ -1,17 +1,23 @@
-import type { Activation } from '../spec/activation.ts';
-import type { Audience } from '../spec/audience.ts';
-import type { Cohort } from '../spec/cohort.ts';
-import type { Estimate } from '../spec/open-resources.ts';
 import type { RunningJob } from './jobs.ts';
-import { completeActivation, showActivation } from './routes/activation-routes.ts';
-import { completeAudience, showAudience } from './routes/audience-routes.ts';
-import { completeCohort } from './routes/cohort-routes.ts';
-import { replay } from './routes/project-routes.ts';
+import { ACTIVATIONS } from './routes/activation-routes.ts';
+import { AUDIENCES, ESTIMATES, LOOKALIKES } from './routes/audience-routes.ts';
+import { COHORTS } from './routes/cohort-routes.ts';
+import { PROJECTS, SCHEDULES } from './routes/project-routes.ts';
+import { addResource, type ResourceType } from './routes/resource-routes.ts';
 import type { Service, Task } from './service.ts';
-import type { Mutable } from './state.ts';
-import { countUsage } from './usage-counts.ts';
+import type { ReplayTask } from './state.ts';
 
-/** Executes a task that is due. */
+/** All types of resources, which have the same routes. */
+export const RESOURCE_TYPES: readonly ResourceType[] = [
+  AUDIENCES,
+  LOOKALIKES,
+  ESTIMATES,
+  ACTIVATIONS,
+  COHORTS,
+  PROJECTS,
+  SCHEDULES,
+];
+
 export function runTask(service: Service, task: Task): void {
   if (task.type === 'delivery') service.webhooks.run(task);
   else if (task.type === 'replay') replay(service, task);
@@ -19,31 +25,29 @@ export function runTask(service: Service, task: Task): void {
   else service.jobs.run(task);
 }
 
+/**
+ * Starts a build of a schedule, and schedules the next one. These builds do not count in the build budget
+ * (specification, "Build budget").
+ */
+function replay(service: Service, task: ReplayTask): void {
+  const { clock } = service;
+  const { account, schedule, definition, interval } = task;
+  if (!account.schedules.has(schedule.id)) return;
+  clock.schedule(clock.now() + interval, task);
+  const type = RESOURCE_TYPES.find(({ name }) => name === definition.name);
+  const draft = type?.draft(service, definition.body, account);
+  // Its datasets may be too old by now, or its audience may have been deleted.
+  if (!type || !draft || 'errors' in draft) return;
+  // The rows of a file, which is not kept.
+  const result = { rows: definition.rows, ...draft.result };
+  addResource(service, type, { ...draft, result }, account, definition);
+  schedule.replays = Number(schedule.replays) + 1;
+}
+
 /** Shows the result of a job that has ended, and sends its event. */
 export function endJob(service: Service, { kind, resource, account, result }: RunningJob, succeeded: boolean): void {
-  const { state, clock, webhooks } = service;
-  // The resource of a job is of the type that belongs to its kind.
-  const shown: unknown = resource;
-  let data = shown;
-  if (kind === 'activation') {
-    const activation = shown as Mutable<Activation>;
-    if (succeeded) {
-      completeActivation(service, activation, result);
-      countUsage(account.company, clock.now(), 'delivered_devices', result.rows);
-    }
-    data = showActivation(service, activation, state.storageUrl);
-  } else if (kind === 'cohort') {
-    const cohort = shown as Mutable<Cohort>;
-    if (succeeded) {
-      completeCohort(service, cohort, result);
-      countUsage(account.company, clock.now(), 'imported_eids', cohort.total_eids);
-    }
-  } else if (kind === 'estimate') {
-    if (succeeded) (shown as Mutable<Estimate>).unique_eids = result.eids ?? 0;
-  } else {
-    const audience = shown as Mutable<Audience>;
-    if (succeeded) completeAudience(audience, result);
-    data = showAudience(service, audience);
-  }
-  webhooks.sendJobEvent(account.company, kind, succeeded, service.localTimes(data));
+  const type = RESOURCE_TYPES.find((other) => other.kind === kind);
+  if (succeeded) type?.complete?.(service, resource, result);
+  const data = type?.show ? type.show(service, resource, service.state.storageUrl) : resource;
+  service.webhooks.sendJobEvent(account.company, kind, succeeded, service.localTimes(data));
 }

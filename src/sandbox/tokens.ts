@@ -10,7 +10,6 @@ export function listTokens({ state, clock }: Service, account: AccountRecord, ki
   );
 }
 
-/** Returns the live token with a value. */
 export function findToken({ state, clock }: Service, value: string): Token | undefined {
   const token = state.tokens.get(value);
   return token && token.expiresAt > clock.now() ? token : undefined;
@@ -39,13 +38,11 @@ function addToken({ state, random, clock }: Service, account: AccountRecord, kin
   return token;
 }
 
-/** Returns the live OAuth connections of an account. */
 export function listGrants({ state, clock }: Service, account: AccountRecord): Grant[] {
   const now = clock.now();
   return [...state.grants.values()].filter((grant) => grant.account === account && grant.refreshExpiresAt > now);
 }
 
-/** Returns the live OAuth connection with a refresh token. */
 export function findGrant({ state, clock }: Service, refresh: string): Grant | undefined {
   const grant = state.grants.get(refresh);
   return grant && grant.refreshExpiresAt > clock.now() ? grant : undefined;
@@ -68,7 +65,6 @@ export function issueGrant(
   return grant;
 }
 
-/** Revokes a pair of OAuth tokens. */
 export function revokeGrant({ state }: Service, { access, refresh }: Grant): void {
   state.grants.delete(refresh);
   state.tokens.delete(access.value);

@@ -29,7 +29,6 @@ export interface Delivery {
   readonly retryAt?: number;
 }
 
-/** Options of a `WebhookSender`. */
 interface SenderOptions {
   readonly clock: Pick<Clock<DeliveryTask>, 'now' | 'schedule' | 'nextOrder'> & {
     cancel(isMatch: (task: { readonly type: string; readonly event?: EndpointEvent }) => boolean): void;
@@ -37,7 +36,6 @@ interface SenderOptions {
   readonly random: Random;
   /** Returns the time of a signature in milliseconds. */
   readonly signingTime: () => number;
-  /** Sends a delivery to its receiver. */
   readonly send: (request: Request) => Promise<Response>;
   readonly limits: Readonly<Pick<SandboxLimits, 'deliveryTimeout' | 'logLength'>>;
   readonly onDelivery: (delivery: Delivery, attempt: DeliveryAttempt) => void;
@@ -64,7 +62,6 @@ export interface DeliveryAttempt {
   readonly event: EndpointEvent;
   /** `undefined` until the attempt has ended. */
   delivery: Delivery | undefined;
-  /** The `Service-Signature` header. */
   signature: string;
   /** The start of the receiver's response, or why there was none. */
   response: string;
@@ -72,7 +69,6 @@ export interface DeliveryAttempt {
   failure?: DeliveryFailure;
 }
 
-/** A scheduled attempt to deliver an event. */
 export interface DeliveryTask {
   readonly type: 'delivery';
   readonly event: EndpointEvent;
@@ -102,12 +98,10 @@ export class WebhookSender {
     this.#options = options;
   }
 
-  /** Generator of the ids of events. */
   get random(): Random {
     return this.#options.random;
   }
 
-  /** Attempts that have not ended. */
   get inFlight(): DeliveryTask[] {
     return [...this.#inFlight.values()].map(({ task }) => task);
   }
@@ -185,12 +179,10 @@ export class WebhookSender {
     return latest !== undefined && latest.event.order !== order;
   }
 
-  /** Resolves when no attempt is in flight. */
   async idle(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.keys());
   }
 
-  /** Aborts attempts in flight, and starts no more. */
   stop(): void {
     this.#isStopped = true;
     this.#abort();
@@ -211,7 +203,6 @@ export class WebhookSender {
     }
   }
 
-  /** Starts an attempt. */
   run(task: DeliveryTask): void {
     // The endpoint may have been paused, disabled or deleted since the last attempt.
     if (this.#isStopped || !isReachable(task.event.endpoint)) return;
@@ -359,7 +350,6 @@ async function createSignature(body: string, secrets: readonly string[], time: n
   return [`t=${seconds}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
 }
 
-/** Returns the HMAC-SHA256 in hex. */
 async function hmacHex(message: string, secret: string): Promise<string> {
   const encoder = new TextEncoder();
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

@@ -107,16 +107,12 @@ export function settled(work: Promise<unknown>, ms: number, signal: AbortSignal 
   });
 }
 
-/** Options of an {@link AbortScope}. */
 export interface AbortScopeOptions {
-  /** Ends the scope as well. */
   readonly owner?: ScopeOwner;
   readonly parents?: readonly (AbortSignal | undefined)[];
   /** Milliseconds after which the scope aborts. @default Infinity */
   readonly ms?: number | undefined;
-  /** Returns the reason of the abort after `ms`. */
   readonly reason?: () => unknown;
-  /** See {@link startTimer}. */
   readonly longestStep?: number | undefined;
 }
 
@@ -159,7 +155,6 @@ export class AbortScope {
     return promise;
   }
 
-  /** Removes the listeners on the parents and the timer. */
   dispose(): void {
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
     const owner = this.#owner;

@@ -10,12 +10,10 @@ export class Heartbeat {
     this.#aliveAt = performance.now();
   }, HEARTBEAT_MS);
 
-  /** True if the work has been abandoned. */
   get isSilent(): boolean {
     return performance.now() - this.#aliveAt > SILENCE_MS;
   }
 
-  /** Stops the timer, because the work has ended. */
   stop(): void {
     clearInterval(this.#timer);
   }

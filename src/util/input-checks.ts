@@ -41,7 +41,6 @@ const MIN_PART_LETTERS = 5;
 /** Names that other packages use for the `token` option, without case and separators. */
 const TOKEN_NAMES = /^(?:apikey|apitoken|accesstoken|authtoken|bearer|bearertoken)$/;
 
-/** Returns the error message for an option that does not exist. */
 export function unknownOption(name: string, of: string, names: readonly string[]): string {
   const option = `\`${name}\` is not an option of ${of}`;
   const spelled = names.find((other) => lettersOf(other) === lettersOf(name));
@@ -62,7 +61,6 @@ export function silenceRejection<T>(value: T): T {
   return value;
 }
 
-/** Returns the problem of a value that is a promise. */
 export function promiseProblem(value: unknown): string | undefined {
   return isPromise(silenceRejection(value)) ? 'is a Promise: await it.' : undefined;
 }
@@ -113,7 +111,6 @@ export function queryValueProblem(value: unknown): string | undefined {
   return numberProblem(value);
 }
 
-/** Returns the problem of an id that no resource has. */
 export function idProblem(id: unknown): string | undefined {
   if (Number.isSafeInteger(id) && Number(id) > 0) return undefined;
   return promiseProblem(id) ?? `must be a positive integer, not ${formatValue(id)}.`;
@@ -131,7 +128,6 @@ export function checkNumbers<Name extends string>(
   }
 }
 
-/** Refuses invalid header names and values. */
 export function checkSendable(headers: Readonly<Record<string, string>>): void {
   if (isSendable(headers)) return;
   const [name] = Object.entries(headers).find(([one, value]) => !isSendable({ [one]: value })) ?? [];
@@ -156,7 +152,6 @@ export function lowerCased(headers: Readonly<Record<string, string>>): Record<st
 /** Names of the headers that only the SDK may set. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(['authorization', 'accept', 'content-type', 'idempotency-key']);
 
-/** Refuses {@link RESERVED_HEADERS}. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(headers)) {
     if (!RESERVED_HEADERS.has(name.toLowerCase())) continue;

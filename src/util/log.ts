@@ -30,10 +30,8 @@ export interface Logger {
 /** Details of a log line, which never contain a token, a password, a body or a query. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** All log levels. */
 export const LOG_LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug'];
 
-/** Returns whether a value has the methods of a logger. */
 export function isLogger(value: unknown): boolean {
   return LOG_LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
 }

@@ -23,7 +23,6 @@ export const optional =
   (value, path, of) =>
     value === undefined ? undefined : check(value, path, of);
 
-/** Any value; it is checked where it is used. */
 export const anyOption: OptionCheck = () => {};
 
 /** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
@@ -31,13 +30,10 @@ export const nonNegative = optional(
   requiredNumber((value) => typeof value === 'number' && value >= 0, 'must be a number of 0 or more'),
 );
 
-/** A function. */
 export const functionOption = optionOf((value) => typeof value === 'function', 'must be a function');
 
-/** `true` or `false`. */
 export const booleanOption = optionOf((value) => typeof value === 'boolean', 'must be true or false');
 
-/** A string. */
 export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
 
 /** A required string that is not blank. */
@@ -52,10 +48,8 @@ export const signalOption = optionOf(
   'must be an AbortSignal, such as the `signal` of an AbortController',
 );
 
-/** One of several strings. */
 export const choice = (...values: readonly string[]): OptionCheck => optional(requiredChoice(...values));
 
-/** As {@link choice}, for an option that must be set. */
 export function requiredChoice(...values: readonly string[]): OptionCheck {
   const last = values.at(-1);
   const message = `must be ${values.slice(0, -1).join(', ')} or ${last}`;
@@ -67,7 +61,6 @@ export function optionOf(isValid: (value: unknown) => boolean, message: string):
   return optional(requiredOption(isValid, message));
 }
 
-/** As {@link optionOf}, for an option that must be set. */
 function requiredOption(isValid: (value: unknown) => boolean, message: string): OptionCheck {
   return (value, path) => {
     if (!isValid(value)) throw new ConfigurationError(`\`${path}\` ${message}.`);

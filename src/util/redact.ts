@@ -1,6 +1,5 @@
 import { withoutEscapes } from './unescape.ts';
 
-/** Replacement for a secret. */
 const REDACTED = '[redacted]';
 
 /** Maximum length of a string, in UTF-16 units. Longer ones are cut before they are searched, which bounds the work. */
@@ -60,7 +59,6 @@ const MAX_FIELD_DEPTH = 10;
 /** Maximum number of values of a resource that are copied for an error. */
 const MAX_FIELDS = 2_000;
 
-/** From and to, as indices in a string. */
 type Range = readonly [from: number, to: number];
 
 /** Replaces the secrets in a string, as they are and once its escapes are removed. */

@@ -2,7 +2,6 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 
-/** Returns whether this runtime knows a time zone. */
 export function isTimeZone(name: string): boolean {
   // The first `Intl.DateTimeFormat` of a process takes ten milliseconds.
   if (name === 'UTC') return true;

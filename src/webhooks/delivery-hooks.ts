@@ -73,19 +73,16 @@ export class DeliveryReport {
   /** The delivery, as far as it is known. */
   info: DeliveryInfo = { deliveryId: `delivery_${++deliveries}` };
 
-  /** Reports that a delivery has been received. */
   constructor(caller: HookCaller<DeliveryHooks>) {
     this.#caller = caller;
     this.step({ type: 'received' });
   }
 
-  /** Reports that the event is genuine. */
   verify({ id, type }: WebhookEvent): void {
     this.info = { ...this.info, eventId: id, eventType: type };
     this.step({ type: 'verified' });
   }
 
-  /** Reports a step. */
   step(step: DeliveryStep): void {
     emit(this.#caller, 'onDelivery', () => ({
       ...this.info,

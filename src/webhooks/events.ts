@@ -57,7 +57,6 @@ const SCHEMA_VERSION = 1;
 
 const KNOWN_TYPE = /^(?:(?:audience|activation|cohort)\.(?:completed|failed)|webhook\.test)$/;
 
-/** Checks for an event type in the specification. */
 export const isKnownType = (type: string): boolean => KNOWN_TYPE.test(type);
 
 /** Checks that a parsed body is an event: an object with an id and a type. */

@@ -275,7 +275,6 @@ class Receiver implements WebhookReceiver {
 
 const nameOf = ({ id, type }: WebhookEvent): string => `Event ${id} (${type})`;
 
-/** Reads a body; returns `undefined` if it is larger than `maxBytes`. */
 async function readBody(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(request.headers.get('content-length')) > maxBytes) return undefined;
   const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -290,10 +289,8 @@ async function readBody(request: Request, maxBytes: number): Promise<Uint8Array 
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** Names of the hooks of a receiver. */
 const HOOKS = ['onDelivery', 'aroundHandler'] as const satisfies readonly (keyof DeliveryHooks)[];
 
-/** Names of the options of a receiver. */
 const RECEIVER_OPTIONS: readonly string[] = [
   'secrets',
   'on',

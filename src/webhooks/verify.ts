@@ -27,7 +27,6 @@ export interface VerifyOptions {
   readonly headerName?: string | undefined;
 }
 
-/** Names of the options of {@link verifyWebhook}. */
 export const VERIFY_OPTIONS: readonly string[] = ['tolerance', 'now', 'headerName'];
 
 /**

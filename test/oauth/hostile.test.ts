@@ -202,16 +202,4 @@ describe('`oauth.fetch`', () => {
     expect(await evil.seen()).toEqual([]);
     expect(sandbox.log.at(-1)).toMatchObject({ path: MCP });
   });
-
-  it('does not retry with a body that may be readable only once', async () => {
-    const { oauth, url, sandbox, exchanges } = await startOAuthBench();
-    await signIn(oauth);
-    await sandbox.advance(3_600_000);
-    async function* once() {
-      yield new TextEncoder().encode('{}');
-    }
-    const init: object = { method: 'POST', body: once(), duplex: 'half' };
-    expect((await oauth.fetch(`${url}${MCP}`, init)).status).toBe(401);
-    expect(exchanges()).toEqual([200]);
-  });
 });

@@ -92,7 +92,6 @@ export interface SandboxAccount {
   readonly notifications: readonly string[];
 }
 
-/** Creates an organization. */
 export function createCompany({ state, limits }: Service, input: NewCompany): Company {
   const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
   checkBudget(buildsPerHour, buildsPerDay);
@@ -103,7 +102,6 @@ export function createCompany({ state, limits }: Service, input: NewCompany): Co
     hourlyBuilds: new SlidingWindow({ limit: buildsPerHour, interval: HOUR }),
     dailyBuilds: new SlidingWindow({ limit: buildsPerDay, interval: DAY }),
     endpoints: [],
-    usage: new Map(),
   };
   state.companies.set(name, company);
   return company;
@@ -118,7 +116,6 @@ function checkPassword(password: string): void {
   if (password === '') throw new Error('`password` must not be empty: a login requires it.');
 }
 
-/** Creates an account. */
 export function createAccount(service: Service, input: NewAccount): AccountRecord {
   const { state } = service;
   const { email, password, company = 'Example Company', deliveryCredentials = true } = input;

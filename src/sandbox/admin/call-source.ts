@@ -6,7 +6,6 @@ export type Call = readonly [method: (...args: never[]) => unknown, ...args: rea
 /** Returns a call, whose arguments are checked against the method. */
 export const callOf = <A extends unknown[]>(method: (...args: A) => unknown, ...args: A): Call => [method, ...args];
 
-/** Makes a call. */
 export const run = ([method, ...args]: Call): unknown => Reflect.apply(method, undefined, args);
 
 /** Expressions of source code, by the objects and methods that they stand for. */

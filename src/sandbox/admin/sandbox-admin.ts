@@ -105,7 +105,6 @@ export interface SandboxAdmin {
   readonly log: readonly LogEntry[];
 }
 
-/** Returns the actions on a service. */
 export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
   const { clock, faults, jobs, webhooks, state } = service;
   const admins = new Map<string, SandboxAccount>();
@@ -186,9 +185,7 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
 }
 
 function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>): void {
-  checkLimits(changes);
-  const overrides = Object.entries(changes).filter(([, limit]) => limit !== undefined);
-  Object.assign(limits, Object.fromEntries(overrides));
+  Object.assign(limits, checkLimits(changes));
   for (const { buckets } of state.tokens.values()) {
     for (const [name, window] of buckets) window.setLimit(limits[name]);
   }

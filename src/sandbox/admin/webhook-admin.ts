@@ -64,7 +64,6 @@ export const EVENT_TYPES: readonly string[] = ['audience', 'activation', 'cohort
   `${family}.failed`,
 ]);
 
-/** Returns the actions on webhook endpoints. */
 export function webhookAdmin(service: Service, recordOf: (account: SandboxAccount) => AccountRecord): SandboxWebhooks {
   const { state, clock, random, webhooks } = service;
   const createSecret = (): string => `whsec_${random.string(32)}`;

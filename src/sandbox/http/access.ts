@@ -7,13 +7,11 @@ import type { Service } from '../service.ts';
 import { SlidingWindow } from '../sliding-window.ts';
 import type { AccountRecord, AddressBucket, FileStats, LimitUse, Token, TokenBucket } from '../state.ts';
 import { findToken } from '../tokens.ts';
-import { countUsage } from '../usage-counts.ts';
 import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 
 /** Context of a request: bindings of its transport, and variables that middleware sets for routes and the log. */
 export interface Env {
   Bindings: {
-    /** Address of the client. */
     readonly address: string;
     /** Set for requests over HTTP: the server's origin, and the names that `Host` may hold besides addresses and localhost. */
     readonly overHttp?: { readonly origin?: string; readonly names: readonly string[] };
@@ -39,7 +37,6 @@ export interface Env {
     freeAt: number;
     bucket: LimitUse;
     budget: BuildBudget;
-    /** Paging of the contract. */
     paging: Paging;
     /** Bucket that counts the request, by the contract. */
     bucketName: Bucket | undefined;
@@ -49,7 +46,6 @@ export interface Env {
     params: Readonly<Record<string, string>>;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
-    /** The file that was received. */
     file: FileStats;
     /** Waits while a fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;
@@ -134,7 +130,6 @@ export function checkRate(
   const bucket = named === 'read' || named === 'write' || named === 'mcp' ? named : usual;
   const window = token.buckets.get(bucket) ?? new SlidingWindow(service.limits[bucket]);
   token.buckets.set(bucket, window);
-  countUsage(token.account.company, service.clock.now(), `${bucket}_requests`);
   return consume(service, context, bucket, window, `token ${token.id}`);
 }
 

@@ -1,7 +1,6 @@
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono';
 import type { Paging } from '../../spec/contract.ts';
 import { type OperationName, operations } from '../../spec/operations.ts';
-import type { Rows } from '../newest-first.ts';
 import type { Service } from '../service.ts';
 import type { Env } from './access.ts';
 import { isObject, type JsonObject, readBody } from './request-body.ts';
@@ -79,7 +78,6 @@ function withValue(object: JsonObject, path: string, value: unknown): JsonObject
   };
 }
 
-/** Paging of a sandbox without a contract. */
 const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Bounds of the pages of a list: rows by default, and at most. */
@@ -89,7 +87,7 @@ interface PageBounds {
 }
 
 /** Returns the page of a list that a request asks for; a larger page than the cap is reduced to it. */
-export function pageIn<T>(rows: Rows<T>, context: Context<Env>, { size, cap }: PageBounds): T[] {
+export function pageIn<T>(rows: readonly T[], context: Context<Env>, { size, cap }: PageBounds): T[] {
   const paging = context.get('paging') ?? PAGE_NUMBERS;
   const { style, param, maxSize = cap } = paging;
   const asked = paging.size === undefined ? undefined : count(context.req.query(paging.size));

@@ -1,12 +1,13 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { describeFault } from '../faults.ts';
+import { OAuthRequestError } from '../oauth/oauth-request-error.ts';
 import type { Service } from '../service.ts';
 import type { LogEntry } from '../state.ts';
 import { bearerToken, type Env, MAX_WHY } from './access.ts';
 import { ConnectionCut } from './connection-cut.ts';
 import { isObject, JsonSizeError, NestingError, parseJson, readUnreadBody } from './request-body.ts';
-import { invalid, textOf } from './responses.ts';
+import { invalid } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
@@ -27,6 +28,7 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   app.use(injectFaults(service, format));
   app.onError((error) => {
     if (error instanceof ConnectionCut) throw error;
+    if (error instanceof OAuthRequestError) return error.toResponse();
     if (error instanceof NestingError) return invalid({ body: [error.message] });
     if (error instanceof JsonSizeError) return format(413, error.message);
     return format(500, `The sandbox failed: ${error.message}`);
@@ -57,10 +59,11 @@ const logRequests =
     } finally {
       // A fault that truncates a body reads it first.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
-      const why =
-        context.get('why') ?? (response && response.status >= 400 ? await describeError(response) : undefined);
+      const isError = response !== undefined && response.status >= 400;
+      const isJson = response?.headers.get('content-type') === 'application/json';
       const isObserved = service.observers.size > 0;
-      const text = response && isObserved ? await textOf(response) : undefined;
+      const text = isError || (isObserved && isJson) ? await response?.clone().text() : undefined;
+      const why = context.get('why') ?? (isError ? describeError(text ?? '') : undefined);
       if (isObserved) await readUnreadBody(context);
       const duration = performance.now() - startedAt;
       const served = context.finalized ? context.res.status : undefined;
@@ -80,7 +83,7 @@ const logRequests =
         headers: req.raw.headers,
         address: env.address,
         body: context.get('body'),
-        response: text,
+        response: isJson ? text : undefined,
         responseHeaders: response?.headers,
         file: context.get('file'),
         started,
@@ -150,8 +153,7 @@ function nameIn(context: Context<Env>): string | undefined {
 }
 
 /** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */
-async function describeError(response: Response): Promise<string> {
-  const text = await response.clone().text();
+function describeError(text: string): string {
   const body = parseJson(text);
   if (!isObject(body))
     return text

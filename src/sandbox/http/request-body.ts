@@ -2,7 +2,6 @@ import type { Context } from 'hono';
 import type { FileStats } from '../state.ts';
 import { ConnectionCut } from './connection-cut.ts';
 
-/** A JSON object of a request, its fields not yet checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns whether a received value is a JSON object: not an array, not `null`. */
@@ -34,7 +33,6 @@ export class JsonSizeError extends Error {
   }
 }
 
-/** A file in a `multipart/form-data` body. */
 export class FilePart {
   readonly stats: FileStats;
 

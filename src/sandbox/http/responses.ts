@@ -1,14 +1,11 @@
-/** Returns a success in the service's envelope. */
 export function success(data: unknown, message: string): Response {
-  return json(200, { status: 'success', code: 200, message, data });
+  return Response.json({ status: 'success', code: 200, message, data });
 }
 
-/** Returns an error in the service's envelope. */
 export function failure(status: number, message: string, fields: Record<string, unknown> = {}): Response {
-  return json(status, { status: 'error', code: status, message, data: [], ...fields });
+  return Response.json({ status: 'error', code: status, message, data: [], ...fields }, { status });
 }
 
-/** Error messages by field. */
 export type FieldErrors = Record<string, string[]>;
 
 /** Returns a 422 with `errors`; its `data` is an empty array. */
@@ -18,28 +15,12 @@ export function invalid(errors: FieldErrors, message = 'The given data was inval
 
 /** Returns a 401. Its body consists of `message` only, which the specification permits. */
 export function unauthenticated(): Response {
-  return json(401, { message: 'Unauthenticated.' });
+  return Response.json({ message: 'Unauthenticated.' }, { status: 401 });
 }
 
 /** Returns a 429 whose `Retry-After` is `wait` milliseconds, in seconds and rounded up. */
 export function tooManyRequests(message: string, wait: number): Response {
   const response = failure(429, message);
   response.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));
-  return response;
-}
-
-/** Texts of responses, so that an observer need not read them. By their bodies: hono copies a response with its body. */
-const texts = new WeakMap<ReadableStream, string>();
-
-/** Returns the text of a JSON response; `undefined` for others. */
-export async function textOf(response: Response): Promise<string | undefined> {
-  if (response.headers.get('content-type') !== 'application/json') return undefined;
-  return response.body ? (texts.get(response.body) ?? response.clone().text()) : undefined;
-}
-
-function json(status: number, body: unknown): Response {
-  const text = JSON.stringify(body);
-  const response = new Response(text, { status, headers: { 'content-type': 'application/json' } });
-  if (response.body) texts.set(response.body, text);
   return response;
 }

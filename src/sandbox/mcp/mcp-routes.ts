@@ -83,7 +83,6 @@ async function readRequest(context: Context<Env>): Promise<McpRequest | Response
 const hasFractionalId = (message: unknown): boolean =>
   isObject(message) && typeof message.id === 'number' && !Number.isSafeInteger(message.id);
 
-/** Returns an error of JSON-RPC 2.0. */
 function rpcError(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status });
 }

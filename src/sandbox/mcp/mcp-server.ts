@@ -9,10 +9,8 @@ import { type OperationName, operations } from '../../spec/operations.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
 
-/** Calls an operation of the API with a token. */
 export type CallOperation = (token: string, operation: OperationName, input: JsonObject) => Promise<Response>;
 
-/** A request with its message. */
 export interface McpRequest {
   readonly request: Request;
   /** The body, parsed; `undefined` if there is none, or it is not JSON. */
@@ -40,7 +38,6 @@ const ARGUMENTS: Readonly<Partial<Record<OperationName, Arguments>>> = {
   'usage.get': { yearmonth: string },
 };
 
-/** Returns the arguments of lists. */
 function pagingOf(contract: Service['contract']): Arguments {
   const { style, param, size } = contract?.paging ?? { style: 'page', param: 'page', size: 'per_page' };
   return { [param]: style === 'cursor' ? string : integer, ...(size !== undefined && { [size]: integer }) };
@@ -48,7 +45,6 @@ function pagingOf(contract: Service['contract']): Arguments {
 
 const toolName = (operation: OperationName): string => operation.replace('.', '_');
 
-/** Returns the tool of an operation. */
 function toolOf(operation: OperationName, service: Service) {
   const { method, path } = service.operations[operation];
   const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);

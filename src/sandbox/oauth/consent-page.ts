@@ -40,7 +40,6 @@ function page(title: string, form: ReturnType<typeof html>, status = 200): Respo
   return new Response(String(document), { status, headers: HEADERS });
 }
 
-/** Returns the consent page for the account that has logged in. */
 export function consentPage({ client, redirectUri }: AuthorizationRequest, email: string): Response {
   return page(
     `Allow ${client.name} to use your account?`,
@@ -54,7 +53,6 @@ export function consentPage({ client, redirectUri }: AuthorizationRequest, email
   );
 }
 
-/** Returns the page that asks to log in first; after a wrong password, with the email that was sent. */
 export function consentLoginPage({ client }: AuthorizationRequest, problem?: string, email = ''): Response {
   return page(
     'Log in',

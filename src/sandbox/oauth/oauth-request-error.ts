@@ -18,8 +18,5 @@ export class OAuthRequestError extends Error {
 
 /** Returns a JSON response that must not be cached, because it may hold tokens. */
 export function oauthJson(status: number, body: unknown): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-  });
+  return Response.json(body, { status, headers: { 'cache-control': 'no-store' } });
 }

@@ -22,21 +22,6 @@ const PATHS = {
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 const SERVER_METADATA = '/.well-known/oauth-authorization-server';
 
-type Handler = (context: Context<Env>) => Response | Promise<Response>;
-
-/** Wraps a handler to return OAuth errors in their own format. */
-const withOAuthErrors =
-  (handler: Handler): Handler =>
-  async (context) => {
-    try {
-      return await handler(context);
-    } catch (error) {
-      if (error instanceof OAuthRequestError) return error.toResponse();
-      if (error instanceof NestingError) return new OAuthRequestError(INVALID_METADATA, error.message).toResponse();
-      throw error;
-    }
-  };
-
 /** Adds the routes of the authorization server of the MCP endpoint, and of both discovery documents. */
 export function oauthRoutes(app: Hono<Env>, service: Service): void {
   const authenticate = (context: Context<Env>, form: URLSearchParams) =>
@@ -44,33 +29,25 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
 
   app.get(RESOURCE_METADATA, (context) => oauthJson(200, resourceMetadata(service, new URL(context.req.url).origin)));
   app.get(SERVER_METADATA, (context) => oauthJson(200, serverMetadata(new URL(context.req.url).origin)));
-  app.post(
-    PATHS.register,
-    withOAuthErrors(async (context) => oauthJson(201, registerClient(service, (await readBody(context)) ?? {}))),
-  );
-  app.on(
-    ['GET', 'POST'],
-    PATHS.authorize,
-    withOAuthErrors((context) => authorize(service, context)),
-  );
-  app.post(
-    PATHS.token,
-    withOAuthErrors(async (context) => {
-      const form = await readForm(context);
-      return oauthJson(200, await exchangeTokens(service, authenticate(context, form), form));
-    }),
-  );
-  app.post(
-    PATHS.revoke,
-    withOAuthErrors(async (context) => {
-      const form = await readForm(context);
-      const client = authenticate(context, form);
-      const token = form.get('token');
-      if (!token) throw new OAuthRequestError('invalid_request', 'The `token` parameter is required (RFC 7009, 2.1).');
-      revokeOAuthToken(service, client, token);
-      return new Response(null, { status: 200 });
-    }),
-  );
+  app.post(PATHS.register, async (context) => {
+    const body = await readBody(context).catch((error: unknown) => {
+      throw error instanceof NestingError ? new OAuthRequestError(INVALID_METADATA, error.message) : error;
+    });
+    return oauthJson(201, registerClient(service, body ?? {}));
+  });
+  app.on(['GET', 'POST'], PATHS.authorize, (context) => authorize(service, context));
+  app.post(PATHS.token, async (context) => {
+    const form = await readForm(context);
+    return oauthJson(200, await exchangeTokens(service, authenticate(context, form), form));
+  });
+  app.post(PATHS.revoke, async (context) => {
+    const form = await readForm(context);
+    const client = authenticate(context, form);
+    const token = form.get('token');
+    if (!token) throw new OAuthRequestError('invalid_request', 'The `token` parameter is required (RFC 7009, 2.1).');
+    revokeOAuthToken(service, client, token);
+    return new Response(null, { status: 200 });
+  });
 }
 
 /** Requires a login of the owner of an account, shows the consent page, and processes the decision made on it. */
@@ -107,7 +84,6 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
   }
 }
 
-/** Returns the account whose credentials a form contains. */
 function findAccount({ state }: Service, form: URLSearchParams): AccountRecord | undefined {
   const account = state.accounts.get(form.get('email') ?? '');
   return account?.password === form.get('password') ? account : undefined;

@@ -65,7 +65,6 @@ async function redeemCode(service: Service, client: OAuthClient, form: URLSearch
   return grant;
 }
 
-/** Returns the S256 code challenge of a verifier (RFC 7636). */
 async function codeChallenge(verifier: string): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const base64 = btoa(String.fromCharCode(...new Uint8Array(hash)));

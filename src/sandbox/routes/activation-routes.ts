@@ -1,8 +1,7 @@
-import type { Hono } from 'hono';
 import type { Activation } from '../../spec/activation.ts';
 import type { Audience } from '../../spec/audience.ts';
 import { formatTimestamp } from '../clock.ts';
-import type { Env } from '../http/access.ts';
+import { hashOf } from '../http/idempotency.ts';
 import { isObject, type JsonObject } from '../http/request-body.ts';
 import type { FieldErrors } from '../http/responses.ts';
 import { type JobResult, QUEUED, statusOf } from '../jobs.ts';
@@ -10,9 +9,9 @@ import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { addResultFile, resultUrl } from '../storage/result-files.ts';
 import { creatorOf, findById, readName, readProject } from './body-fields.ts';
-import { CONNECTIONS, DATASTREAMS, type DeliveryConnection } from './delivery-connections.ts';
 import { eligibilityOf, hasEnoughDevices, IDENTIFIERS, isExpired, KEYED_IDENTIFIERS } from './eligibility.ts';
-import { type Draft, resourceRoutes } from './resource-routes.ts';
+import { DATASTREAMS } from './reference-data.ts';
+import type { Draft, ResourceType } from './resource-routes.ts';
 
 /** Fields that the body of a create request must not contain (specification, "Rules known for creates", rule 2). */
 const FORBIDDEN_FIELDS = ['partner_id', 'partner_name', 'pricing_model'];
@@ -34,7 +33,7 @@ function audienceError(
     : undefined;
 }
 
-export function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
+function draftActivation(service: Service, body: JsonObject, account: AccountRecord): Draft<Activation> {
   const { state, clock } = service;
   const errors: FieldErrors = {};
   const description = readName(body, 'description', 'Untitled activation', errors);
@@ -44,7 +43,6 @@ export function draftActivation(service: Service, body: JsonObject, account: Acc
   const identifier = body.identifier ?? 'EID';
   if (typeof identifier !== 'string' || !IDENTIFIERS.includes(identifier))
     errors.identifier = [`The identifier must be one of ${IDENTIFIERS.join(', ')}.`];
-  const connection = readConnection(body, errors);
   const streams = readDatastreams(body, errors);
   const audience = findById(account.audiences, body.audience_id);
   const problem = audienceError(service, audience, identifier);
@@ -61,22 +59,15 @@ export function draftActivation(service: Service, body: JsonObject, account: Acc
     audience: { id: audience.id, name: audience.name },
     created_by: creatorOf(account),
     project,
-    partner: connection.partner,
-    pricing_model: { identifier, ...connection.pricing },
+    partner: { name: 'Sandbox Partner', description: 'Receives the deliveries of the sandbox.' },
+    pricing_model: { identifier },
     datastreams: streams.map((name) => ({ name, status: 'Pending', results: { uri: '' } })),
     filters: readFrequency(body),
-    filter_hash: isObject(body.filters) ? hash(JSON.stringify(body.filters)) : null,
+    filter_hash: isObject(body.filters) ? hashOf(new TextEncoder().encode(JSON.stringify(body.filters))) : null,
     created_at: now,
     updated_at: now,
   };
   return { name: description, resource, result: { identifier, rows: audience.results_count } };
-}
-
-/** Reads the connection to deliver by, which must exist (assumed). */
-function readConnection({ connection_id = 1 }: JsonObject, errors: FieldErrors): DeliveryConnection {
-  const connection = CONNECTIONS.find(({ id }) => id === connection_id);
-  if (!connection) errors.connection_id = ['The selected connection id is invalid.'];
-  return connection ?? { id: 0, partner: { name: '', description: '' }, pricing: {} };
 }
 
 /** Reads the names of the datastreams to deliver to, which must exist (assumed). */
@@ -89,18 +80,8 @@ function readDatastreams({ datastreams }: JsonObject, errors: FieldErrors): read
   return [];
 }
 
-/** Returns a hash that is equal for equal filters: FNV-1a, 64 bits in hex. */
-function hash(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  const value = bytes.reduce(
-    (sum, byte) => BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n),
-    0xcbf29ce484222325n,
-  );
-  return value.toString(16).padStart(16, '0');
-}
-
 /** Delivers what an activation has found. */
-export function completeActivation(
+function completeActivation(
   service: Service,
   activation: Mutable<Activation>,
   { identifier = 'EID', rows = 0 }: JobResult,
@@ -110,7 +91,6 @@ export function completeActivation(
   activation.datastreams = streams.map((name) => ({ name, status: 'Delivered', results: { uri: '' } }));
 }
 
-/** Returns an activation as its GET does. */
 export function showActivation(service: Service, activation: Activation, storageUrl: string): unknown {
   const datastreams = activation.datastreams.map((stream) => ({
     ...stream,
@@ -119,7 +99,6 @@ export function showActivation(service: Service, activation: Activation, storage
   return { ...activation, datastreams };
 }
 
-/** Reads the frequency limits in `filters`. */
 function readFrequency({ filters }: JsonObject): Activation['filters'] {
   const { freq_min, freq_max, freq_limit } = isObject(filters) ? filters : {};
   const bounds = {
@@ -130,14 +109,12 @@ function readFrequency({ filters }: JsonObject): Activation['filters'] {
   return { freq_limit: typeof freq_limit === 'boolean' ? freq_limit : isLimited, ...bounds };
 }
 
-/** Adds the routes of activations. */
-export function activationRoutes(app: Hono<Env>, service: Service): void {
-  resourceRoutes<Activation>(app, service, {
-    name: 'activations',
-    label: 'Activation',
-    kind: 'activation',
-    resourcesOf: (account) => account.activations,
-    draft: (body, account) => draftActivation(service, body, account),
-    show: (activation, storageUrl) => showActivation(service, activation, storageUrl),
-  });
-}
+export const ACTIVATIONS: ResourceType<Activation> = {
+  name: 'activations',
+  label: 'Activation',
+  kind: 'activation',
+  resourcesOf: (account) => account.activations,
+  draft: draftActivation,
+  complete: completeActivation,
+  show: showActivation,
+};

@@ -13,7 +13,7 @@ import { MIN_SEED_DEVICES, TARGET_SIZE } from '../service-limits.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { checkFilters, creatorOf, findById, readDatasets, readName, readProject } from './body-fields.ts';
 import { eligibilityOf } from './eligibility.ts';
-import { createRoute, type Draft, resourceRoutes } from './resource-routes.ts';
+import type { Draft, ResourceType } from './resource-routes.ts';
 
 interface Definition {
   readonly name: string;
@@ -53,7 +53,7 @@ function createAudience({ state, clock }: Service, account: AccountRecord, defin
 }
 
 /** Shows what the build of an audience has found. */
-export function completeAudience(audience: Mutable<Audience>, { eids = 0, scids = 0 }: JobResult): void {
+function completeAudience(_: Service, audience: Mutable<Audience>, { eids = 0, scids = 0 }: JobResult): void {
   const { is_affinity } = audience.eligibility.metrics;
   const metrics = {
     unique_eids: eids,
@@ -65,8 +65,7 @@ export function completeAudience(audience: Mutable<Audience>, { eids = 0, scids 
   audience.eligibility = { ...audience.eligibility, metrics };
 }
 
-/** Creates an audience from a body. */
-export function draftAudience(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
+function draftAudience(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled audience', errors);
   const dataset = readDatasets(body, service.clock.now(), errors);
@@ -110,7 +109,7 @@ function readCohort(
  * Creates a lookalike from a body, which needs a completed seed and a target size (specification, "Rules known for
  * creates", rule 5).
  */
-export function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
+function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled lookalike', errors);
   const project = readProject(body, account, errors);
@@ -129,7 +128,7 @@ export function draftLookalike(service: Service, body: JsonObject, account: Acco
   return { name, resource, result: { eids: size } };
 }
 
-export function draftEstimate(service: Service, body: JsonObject, account: AccountRecord): Draft<Estimate> {
+function draftEstimate(service: Service, body: JsonObject, account: AccountRecord): Draft<Estimate> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled estimate', errors);
   readDatasets(body, service.clock.now(), errors);
@@ -142,30 +141,42 @@ export function draftEstimate(service: Service, body: JsonObject, account: Accou
   return { name, resource, result: { eids } };
 }
 
-/** Returns an audience as its GET does. */
 export function showAudience({ clock }: Service, audience: Audience): unknown {
   const eligibility = eligibilityOf(audience, clock.now());
   return { ...audience, eligibility, is_activation_allowed: eligibility.allowed ? 1 : false };
 }
 
-/** Adds the routes of audiences, of lookalikes (which are audiences once created) and of estimates. */
-export function audienceRoutes(app: Hono<Env>, service: Service): void {
-  const audiences = {
-    name: 'audiences',
-    label: 'Audience',
-    kind: 'audience',
-    resourcesOf: (account: AccountRecord) => account.audiences,
-    draft: (body: JsonObject, account: AccountRecord) => draftAudience(service, body, account),
-    show: (audience: Audience) => showAudience(service, audience),
-  } as const;
-  resourceRoutes(app, service, audiences);
-  createRoute(app, service, {
-    ...audiences,
-    name: 'lookalikes',
-    label: 'Lookalike',
-    kind: 'lookalike',
-    draft: (body, account) => draftLookalike(service, body, account),
-  });
+export const AUDIENCES: ResourceType<Audience> = {
+  name: 'audiences',
+  label: 'Audience',
+  kind: 'audience',
+  resourcesOf: (account) => account.audiences,
+  draft: draftAudience,
+  complete: completeAudience,
+  show: showAudience,
+};
+
+/** Lookalikes, which are audiences once created. */
+export const LOOKALIKES: ResourceType<Audience> = {
+  ...AUDIENCES,
+  name: 'lookalikes',
+  label: 'Lookalike',
+  kind: 'lookalike',
+  draft: draftLookalike,
+};
+
+export const ESTIMATES: ResourceType<Estimate> = {
+  name: 'estimates',
+  label: 'Estimate',
+  kind: 'estimate',
+  resourcesOf: (account) => account.estimates,
+  draft: draftEstimate,
+  complete(_, estimate, { eids = 0 }) {
+    estimate.unique_eids = eids;
+  },
+};
+
+export function cancelRoute(app: Hono<Env>, service: Service): void {
   addRoute(app, service, 'lookalikes.cancel', requireToken(service, 'write'), (context) => {
     const audience = findById(context.get('account').audiences, paramOf(context, 'id'));
     if (!audience?.is_lookalike) return failure(404, 'Lookalike not found.');
@@ -174,12 +185,5 @@ export function audienceRoutes(app: Hono<Env>, service: Service): void {
     return invalid({
       status: [`The lookalike has already ended with status ${id}. Only a running lookalike can be cancelled.`],
     });
-  });
-  resourceRoutes<Estimate>(app, service, {
-    name: 'estimates',
-    label: 'Estimate',
-    kind: 'estimate',
-    resourcesOf: (account) => account.estimates,
-    draft: (body, account) => draftEstimate(service, body, account),
   });
 }

@@ -15,13 +15,11 @@ function readPositiveInteger(value: unknown): number | undefined {
   return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
 }
 
-/** Returns the resource with a received id. */
 export function findById<T>(resources: ReadonlyMap<number, T>, value: unknown): T | undefined {
   const id = readPositiveInteger(value);
   return id === undefined ? undefined : resources.get(id);
 }
 
-/** Returns `created_by` of a resource. */
 export const creatorOf = ({ email }: AccountRecord): { readonly name: string; readonly email: string } => ({
   name: email.split('@')[0] ?? email,
   email,

@@ -1,17 +1,15 @@
-import type { Hono } from 'hono';
 import type { Cohort } from '../../spec/cohort.ts';
 import { formatTimestamp } from '../clock.ts';
-import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { FieldErrors } from '../http/responses.ts';
-import { type JobResult, statusOf } from '../jobs.ts';
+import { statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Mutable } from '../state.ts';
 import { readFile } from '../storage/upload-slots.ts';
 import { findById, readName, readProject } from './body-fields.ts';
-import { type Draft, resourceRoutes } from './resource-routes.ts';
+import type { Draft, ResourceType } from './resource-routes.ts';
 
-export function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
+function draftCohort(service: Service, body: JsonObject, account: AccountRecord): Draft<Cohort> {
   const { state, clock } = service;
   const errors: FieldErrors = {};
   const hasFile = body.upload_reference !== undefined || body.file !== undefined;
@@ -52,18 +50,14 @@ function readSource(
   return audience;
 }
 
-/** Shows what an import has found; without a file, the number is random. */
-export function completeCohort({ random }: Service, cohort: Mutable<Cohort>, { rows }: JobResult): void {
-  cohort.total_eids = rows ?? 1_000 + Math.floor(random.next() * 50_000);
-}
-
-/** Adds the routes of cohorts. */
-export function cohortRoutes(app: Hono<Env>, service: Service): void {
-  resourceRoutes<Cohort>(app, service, {
-    name: 'cohorts',
-    label: 'Cohort',
-    kind: 'cohort',
-    resourcesOf: (account) => account.cohorts,
-    draft: (body, account) => draftCohort(service, body, account),
-  });
-}
+export const COHORTS: ResourceType<Cohort> = {
+  name: 'cohorts',
+  label: 'Cohort',
+  kind: 'cohort',
+  resourcesOf: (account) => account.cohorts,
+  draft: draftCohort,
+  complete({ random }, cohort, { rows }) {
+    // Without a file, the number is random.
+    cohort.total_eids = rows ?? 1_000 + Math.floor(random.next() * 50_000);
+  },
+};

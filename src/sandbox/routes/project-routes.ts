@@ -1,16 +1,12 @@
-import type { Hono } from 'hono';
 import type { Project, Schedule } from '../../spec/open-resources.ts';
 import { formatTimestamp } from '../clock.ts';
-import type { Env } from '../http/access.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { FieldErrors } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { HOUR, MAX_DURATION_MS } from '../service-limits.ts';
-import type { AccountRecord, BuildDefinition, Mutable, ReplayTask } from '../state.ts';
-import { countUsage } from '../usage-counts.ts';
+import type { AccountRecord, BuildDefinition, Mutable } from '../state.ts';
 import { findById, readName } from './body-fields.ts';
-import { type Draft, resourceRoutes } from './resource-routes.ts';
-import { draftBuild } from './scheduled-builds.ts';
+import type { Draft, ResourceType } from './resource-routes.ts';
 
 const DEFAULT_INTERVAL_HOURS = 24;
 const MIN_INTERVAL_HOURS = 0.1;
@@ -63,38 +59,16 @@ function readSource(body: JsonObject, account: AccountRecord, errors: FieldError
   return definition;
 }
 
-/**
- * Starts a build of a schedule, and schedules the next one. These builds do not count against the build budget
- * (specification, "Build budget").
- */
-export function replay(service: Service, task: ReplayTask): void {
-  const { clock, jobs } = service;
-  const { account, schedule, definition, interval } = task;
-  if (!account.schedules.has(schedule.id)) return;
-  clock.schedule(clock.now() + interval, task);
-  const build = draftBuild(service, definition, account);
-  // Its datasets may be too old by now, or its audience may have been deleted.
-  if (!build) return;
-  const { kind, name, resource, result } = build;
-  jobs.start({ kind, name, resource, account, result });
-  build.add();
-  account.definitions.set(resource.id, definition);
-  countUsage(account.company, clock.now(), 'scheduled_builds');
-  schedule.replays = Number(schedule.replays) + 1;
-}
+export const PROJECTS: ResourceType<Project> = {
+  name: 'projects',
+  label: 'Project',
+  resourcesOf: (account) => account.projects,
+  draft: draftProject,
+};
 
-/** Adds the routes of projects and schedules. */
-export function projectRoutes(app: Hono<Env>, service: Service): void {
-  resourceRoutes<Project>(app, service, {
-    name: 'projects',
-    label: 'Project',
-    resourcesOf: (account) => account.projects,
-    draft: (body) => draftProject(service, body),
-  });
-  resourceRoutes<Schedule>(app, service, {
-    name: 'schedules',
-    label: 'Schedule',
-    resourcesOf: (account) => account.schedules,
-    draft: (body, account) => draftSchedule(service, body, account),
-  });
-}
+export const SCHEDULES: ResourceType<Schedule> = {
+  name: 'schedules',
+  label: 'Schedule',
+  resourcesOf: (account) => account.schedules,
+  draft: draftSchedule,
+};

@@ -5,8 +5,7 @@ import { addRoute, pageIn, paramOf } from '../http/contract-adapter.ts';
 import { failure, invalid, success } from '../http/responses.ts';
 import type { Service } from '../service.ts';
 import { APPS_PAGE, FIRST_USAGE_MONTH, REFERENCE_PAGE } from '../service-limits.ts';
-import { type Endpoint, USAGE_NAMES } from '../state.ts';
-import { monthOf } from '../usage-counts.ts';
+import type { Endpoint } from '../state.ts';
 import { currentBudget, pastBudget } from './budget-use.ts';
 import { REFERENCE } from './reference-data.ts';
 
@@ -16,16 +15,14 @@ export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
 
   addRoute(app, service, 'usage.get', access, (context) => {
     const now = service.clock.now();
-    const current = monthOf(now);
+    const current = new Date(now).toISOString().slice(0, 7);
     const yearmonth = context.req.query('yearmonth') ?? current;
     if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(yearmonth) || yearmonth < FIRST_USAGE_MONTH || yearmonth > current) {
       return invalid({ yearmonth: [`The yearmonth must be from ${FIRST_USAGE_MONTH} to ${current}.`] });
     }
     const { company } = context.get('account');
     const build_budget = yearmonth === current ? currentBudget(company, now) : pastBudget(company);
-    const counted = company.usage.get(yearmonth) ?? {};
-    const counts = Object.fromEntries(USAGE_NAMES.map((name) => [name, counted[name] ?? 0]));
-    return success({ yearmonth, build_budget, counts }, 'Usage retrieved successfully.');
+    return success({ yearmonth, build_budget }, 'Usage retrieved successfully.');
   });
 
   addRoute(app, service, 'reference.list', access, (context) => {

@@ -1,5 +1,3 @@
-import { CONNECTIONS, DATASTREAMS } from './delivery-connections.ts';
-
 /** One row of a reference table; its fields are not specified. */
 export interface ReferenceRow {
   readonly id: number;
@@ -9,10 +7,12 @@ export interface ReferenceRow {
 const rows = (count: number, nameOf: (id: number) => string): readonly ReferenceRow[] =>
   Array.from({ length: count }, (_, index) => ({ id: index + 1, name: nameOf(index + 1) }));
 
+/** The datastreams that an activation can deliver to; the first one is the default. */
+export const DATASTREAMS: readonly string[] = ['devices', 'households', 'locations'];
+
 /** Reference tables by dataset and name. Their content is invented, because none is specified. */
 export const REFERENCE: Readonly<Record<string, Readonly<Record<string, readonly ReferenceRow[]>>>> = {
   common: {
-    connections: CONNECTIONS.map(({ id, partner: { name } }) => ({ id, name })),
     datastreams: DATASTREAMS.map((name, index) => ({ id: index + 1, name })),
     countries: rows(240, (id) => `Country ${id}`),
     states: rows(50, (id) => `State ${id}`),

@@ -7,7 +7,6 @@ import { MAX_UPLOAD_BYTES } from '../service-limits.ts';
 import type { FileStats, UploadSlot } from '../state.ts';
 import { readResult, resultLength } from './result-files.ts';
 
-/** Returns an error in the format of object storage. */
 function storageError(status: number, code: string, message: string): Response {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return new Response(body, { status, headers: { 'content-type': 'application/xml' } });

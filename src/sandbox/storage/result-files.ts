@@ -7,7 +7,6 @@ const row = ({ identifier }: ResultFile, index: number): string => `${identifier
 
 const ROWS_PER_CHUNK = 2_000;
 
-/** Returns the length of a result file in bytes. */
 export const resultLength = (file: ResultFile): number => header(file).length + file.rows * row(file, 0).length;
 
 /** Reads a result file from byte `start`; it is generated while it is read. */
@@ -29,7 +28,6 @@ export function readResult(file: ResultFile, start: number): ReadableStream<Uint
   });
 }
 
-/** Adds the results of a completed activation. */
 export function addResultFile(
   { state, random, clock }: Service,
   id: number,

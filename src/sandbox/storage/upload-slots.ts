@@ -28,7 +28,6 @@ export function reserveSlot(
   return slot;
 }
 
-/** Returns the presigned URL of a slot. */
 export function presignedUrl(storageUrl: string, { reference, expiresAt, signature }: UploadSlot): string {
   return `${storageUrl}/uploads/${reference}?expires=${Math.floor(expiresAt / 1000)}&signature=${signature}`;
 }

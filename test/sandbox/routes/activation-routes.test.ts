@@ -16,22 +16,8 @@ async function startActivations() {
   return { ...api, activate, read };
 }
 
-describe('the activations of several partners', () => {
-  it('have the partner and the pricing model of their connection', async () => {
-    const { activate, call, token } = await startActivations();
-    const rows = (await call('GET', '/api/v2/reference/common/connections', { token })).body.data;
-    const partners = await Promise.all(
-      rows.map(
-        async ({ id }: { readonly id: number }) => (await activate({ connection_id: id })).activation.partner.name,
-      ),
-    );
-    expect(partners).toEqual(rows.map(({ name }: { readonly name: string }) => name));
-    expect(new Set(partners).size).toBe(3);
-    const { activation } = await activate({ connection_id: 2, identifier: 'HEM' });
-    expect(activation.pricing_model).toEqual({ identifier: 'HEM', name: 'CPM', amount: 1.5, currency: 'USD' });
-  });
-
-  it('deliver a file to each of their datastreams', async () => {
+describe('activations', () => {
+  it('activations deliver a file to each of their datastreams', async () => {
     const { activate, read, sandbox } = await startActivations();
     const { activation } = await activate({ datastreams: ['households', 'devices'] });
     expect(activation.datastreams.map(({ status }: { readonly status: string }) => status)).toEqual([
@@ -51,7 +37,6 @@ describe('the activations of several partners', () => {
   });
 
   it.each([
-    [{ connection_id: 9 }, 'connection_id'],
     [{ datastreams: ['other'] }, 'datastreams'],
     [{ datastreams: [] }, 'datastreams'],
     [{ datastreams: ['devices', 'devices'] }, 'datastreams'],

@@ -44,35 +44,6 @@ describe('the usage of a month', () => {
     expect((await usage('2026-05')).build_budget).toEqual(counts(0, null));
   });
 
-  it('usage counts what happened, per month', async () => {
-    const api = startSandbox({ start: Date.UTC(2026, 4, 31, 23), jobs: { duration: 0, devices: 5_000 } });
-    const { call, token } = api;
-    const counts = async (yearmonth: string) =>
-      (await call('GET', `/api/v2/usage?yearmonth=${yearmonth}`, { token })).body.data.counts;
-    const audience_id = (await api.create(token)).body.data[0].id;
-    const create = (path: string, body: object) => call('POST', `/api/v2/${path}/create`, { token, body });
-    await create('activations', { audience_id });
-    await create('cohorts', { source_audience_id: audience_id });
-    await create('schedules', { audience_id, interval_hours: 2 });
-    await api.sandbox.advance(3 * 3_600_000);
-    const none = { audiences: 0, activations: 0, cohorts: 0, delivered_devices: 0, write_requests: 0 };
-    expect(await counts('2026-04')).toMatchObject(none);
-    expect(await counts('2026-05')).toEqual({
-      audiences: 1,
-      lookalikes: 0,
-      estimates: 0,
-      activations: 1,
-      cohorts: 1,
-      scheduled_builds: 0,
-      delivered_devices: 5_000,
-      imported_eids: 5_000,
-      read_requests: 0,
-      write_requests: 4,
-      mcp_requests: 0,
-    });
-    expect(await counts('2026-06')).toMatchObject({ ...none, scheduled_builds: 1, read_requests: 3 });
-  });
-
   it('usage defaults to the current month', async () => {
     const api = startSandbox({ start: Date.UTC(2026, 4, 31, 23) });
     await api.create(api.token);
