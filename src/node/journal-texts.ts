@@ -41,13 +41,13 @@ export function expired(path: string, key: string, at: Date): JournalError {
 /** Returns the error of a request that perhaps another account sent. */
 export function otherToken(path: string, key: string, at: Date): JournalError {
   const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
-  const advice = `Create it again with that token, within 23 hours of then, or ${byHand(key)}`;
+  const advice = `Create it again with that token, within 23 hours of that time, or ${byHand(key)}`;
   return keyError(path, 'account-changed', key, message, advice, 'unknown');
 }
 
 /** Returns the advice for a refused repeated request. */
 export function repeated(key: string, at: Date): string {
-  return `But "${key}" was sent at ${at.toISOString()}, too, and that response was lost. Create it again with this journal, within 23 hours of then. If the service always refuses it: ${byHand(key)}`;
+  return `"${key}" was also sent at ${at.toISOString()}, and that response was lost. Create it again with this journal, within 23 hours of that time. If the service always refuses it: ${byHand(key)}`;
 }
 
 function keyError(

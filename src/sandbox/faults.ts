@@ -167,7 +167,7 @@ type FieldCheck = readonly [isValid: (value: unknown) => boolean, requirement: s
 
 const numberTo = (max: number): FieldCheck => [
   (value) => typeof value === 'number' && value >= 0 && value <= max,
-  `a number from 0${max < Number.POSITIVE_INFINITY ? ` to ${max}` : ''}`,
+  `a number ${max < Number.POSITIVE_INFINITY ? `from 0 to ${max}` : 'of 0 or more'}`,
 ];
 
 /** The fields of a rule. */

@@ -267,7 +267,7 @@ describe('the address that a sign-in listens on', () => {
     const error = await failureOf(signIn(oauth, () => {}));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
-      message: expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`),
+      message: expect.stringContaining(`Port ${port} on 127.0.0.1 is already in use`),
       advice: expect.stringContaining('without a port'),
     });
     expect(sandbox.log).toEqual([]);
@@ -298,7 +298,7 @@ describe('the address that a sign-in listens on', () => {
       return String(await failureOf(signIn(oauth, () => {})));
     };
     // Another program may use the same port of the other address.
-    await expect.poll(failure).toContain('of ::1 is in use');
+    await expect.poll(failure).toContain('on ::1 is already in use');
     await expectGone(new URL(`http://127.0.0.1:${port}`));
   });
 

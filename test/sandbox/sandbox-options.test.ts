@@ -61,6 +61,6 @@ describe('options of a sandbox', () => {
     const sandbox = createSandbox({ clock: 'manual', start: new Date('2027-03-01T12:00:00Z') });
     await sandbox.advance(HOUR);
     expect(new Date(sandbox.now()).toISOString()).toBe('2027-03-01T13:00:00.000Z');
-    await expect(sandbox.advance(-1)).rejects.toThrow(/from 0/);
+    await expect(sandbox.advance(-1)).rejects.toThrow(/of 0 or more/);
   });
 });

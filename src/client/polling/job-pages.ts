@@ -128,7 +128,7 @@ export class JobPages<T extends JobResource> {
     if (job.page?.jobs.size === 0) polls.remove(job.page);
     job.page = page;
     page?.jobs.add(job);
-    // The job no longer needs polls of its own, or needs them again.
+    // A job on a page needs no separate polls, and a job without one needs them again.
     polls.remove(job.own);
     job.wake();
   }

@@ -289,7 +289,7 @@ describe('wait', () => {
 
   it.each([
     [['wait', 'cohorts:7'], 'Kinds: audience, lookalike, estimate, activation, cohort.'],
-    [['wait', '12', '--any', '--fail-fast'], '--any and --fail-fast exclude each other.'],
+    [['wait', '12', '--any', '--fail-fast'], 'Pass either --any or --fail-fast.'],
   ])('%j is wrong usage', async (args, message) => {
     const { run } = await startScene();
     expect(await run(args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) });

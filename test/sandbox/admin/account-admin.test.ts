@@ -23,8 +23,8 @@ describe('an organization in the console', () => {
     bob.company.setBuildBudget({ buildsPerDay: 3, buildsPerHour: 3 });
     expect((await api.create(token)).status).toBe(200);
     expect(() => api.sandbox.companies.create({ name: 'Acme' })).toThrow(/already/);
-    expect(() => acme.setBuildBudget({ buildsPerHour: Number.NaN })).toThrow(/number from 0/);
-    expect(() => api.sandbox.companies.create({ name: 'B', buildsPerDay: -1 })).toThrow(/number from 0/);
+    expect(() => acme.setBuildBudget({ buildsPerHour: Number.NaN })).toThrow(/number of 0 or more/);
+    expect(() => api.sandbox.companies.create({ name: 'B', buildsPerDay: -1 })).toThrow(/number of 0 or more/);
   });
 });
 
