@@ -27,7 +27,9 @@ it('pino logs message and fields with the adapter, and drops the fields without 
     await connect({ token: account.token('api'), logger, logLevel: 'info' }).audiences.list();
   }
   const fields = { operation: 'audiences.list' };
-  expect(adapted.lines).toMatchObject([{ msg: expect.stringContaining('The client retries audiences.list'), ...fields }]);
+  expect(adapted.lines).toMatchObject([
+    { msg: expect.stringContaining('The client retries audiences.list'), ...fields },
+  ]);
   expect(direct.lines).toMatchObject([{ msg: expect.stringContaining('The client retries audiences.list') }]);
   expect(direct.lines[0]).not.toHaveProperty('operation');
 });
