@@ -113,6 +113,8 @@ async function merge(path: string, text: string, base: ServiceContract, { findin
   const { contract: merged, notes } = mergeFindings(base, findings, level, contract.checked?.at ?? '');
   const indent = /^\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? 2;
   const target = await realpath(path).catch(() => path);
+  if (((await writable(path, () => readIfExists(path))) ?? '') !== text)
+    return [`${path} was not written, because it has changed during the check. Run the check again.`];
   await writable(path, () => replaceFile(target, `${JSON.stringify(merged, undefined, indent)}\n`, 0o666));
   const code = overridesOf(findings);
   const overrides = overridesPath(path);

@@ -48,6 +48,11 @@ async function findPath<T>(
     const isOfResource = status === 404 && path.includes('{id}') && !isLikeUnknown;
     const isRefused = !isOfResource && (isMissing(status) || (status >= 200 && status < 400 && !envelope));
     if (isRefused || isLikeUnknown) paths.refuse(path, status >= 300 && status < 400);
+    // The path of a contract stays unless the service refuses it.
+    if (path !== assumed && path === paths.inEffect(name).path && !isRefused && !isLikeUnknown && !envelope) {
+      if (status === 401 || status === 403) await probe.assertResponsive();
+      return void findings.unclear(id, reasonOf(reply));
+    }
     if (path === assumed) {
       reason = reasonOf(reply);
       if (isRefused) difference = `\`GET ${path}\` is refused (${status}). `;
@@ -65,7 +70,7 @@ async function findPath<T>(
 
 /** All reads of a check, except the reads of further pages. */
 export async function checkReads(session: Session): Promise<void> {
-  const { rows, paths, findings, probe } = session;
+  const { rows, paths, findings, probe, expected } = session;
   probe.report('step', 'Documented reads');
   await checkDocumentedReads(session);
   for (const kind of KINDS) {
@@ -82,8 +87,10 @@ export async function checkReads(session: Session): Promise<void> {
   }
   for (const name of [...KINDS, 'lookalikes', 'estimates'].map((kind) => `${kind}.get` as OperationName)) {
     const path = paths.byAnalogy(name);
-    if (path === undefined || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
-    const more = path === paths.inEffect(name).path ? {} : { setting: { operations: { [name]: { path } } } };
+    // A path of the contract is a fact, and this is only an inference.
+    const isKnown = expected.operations?.[name]?.path !== undefined;
+    if (path === undefined || isKnown || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
+    const more = path === operations[name].path ? {} : { setting: { operations: { [name]: { path } } } };
     const text = 'Inferred from the paths of other resources. The check did not read it.';
     findings.set(`path:${name}`, 'likely', text, more);
   }

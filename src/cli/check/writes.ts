@@ -6,14 +6,17 @@ import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-s
 import { isMissing, isRow, objectIn, type Reply, resourceIn, rowsIn, valuesIn } from './evidence.ts';
 
 /** Name of a project of a check: when it was created, and random characters that only its own project has. */
-const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}$/;
+const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}(?: again)?$/;
 /** Age of a project of another check after which that check has certainly ended. */
 const LEFT_AFTER_MS = 3_600_000;
 /** Pauses before reading a resource that was just created, because a replica may lag. Ten seconds in all. */
-const LAG_PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 3_000, 4_000];
+const LAG_PAUSES_MS: readonly number[] = [1_000, 2_000, 3_000, 4_000];
 const QUARTER_MS = 15 * 60_000;
 /** Maximum offset of a time zone from UTC, in quarters of an hour. */
 const MAX_QUARTERS = 56;
+
+/** A response to a read of a project, with the project if the response has it. */
+type ProjectReply = Reply & { readonly project: JsonObject | undefined };
 
 /** Decides whether projects of earlier checks are deleted, by their names. */
 export type ConfirmDelete = (names: readonly string[]) => Promise<boolean>;
@@ -132,7 +135,7 @@ class ProjectFlow {
     const finding = 'idempotency:projects.create';
     const again = await this.#create();
     const project = await this.#adopt(again);
-    if (!project) return findings.unclear(finding, reasonOf(again));
+    if (!project || !again.envelope) return findings.unclear(finding, reasonOf(again));
     const setting = { operations: { 'projects.create': { retry: 'never' } } } as const;
     if (project.id !== id)
       return findings.set(finding, 'differs', 'The same key and body create another resource.', { setting });
@@ -176,32 +179,49 @@ class ProjectFlow {
    */
   async #adopt(reply?: Reply): Promise<JsonObject | undefined> {
     if (reply?.status === 409) return undefined;
-    const isOwn = (row: JsonObject | undefined): boolean => JSON.stringify(row ?? '').includes(this.#mark);
     const shown = valuesIn(reply?.envelope).flatMap(({ value }) => [value].flat().filter(isRow));
-    for (const rows of [async () => shown, async () => (await this.#list()).filter(isOwn)])
+    for (const rows of [async () => shown, async () => this.#listOwn()])
       for (const row of await rows()) {
         const id = String(row.id);
         if (this.#before.some((other) => String(other.id) === id)) continue;
-        const project = await this.#readUntil(id, isOwn);
-        if (!isOwn(project)) continue;
+        const { project } = await this.#readUntil(id, (reply) => this.#isOwn(reply.project));
+        if (!project || !this.#isOwn(project)) continue;
         this.#own.add(id);
         return project;
       }
     return undefined;
   }
 
-  /** Reads a project until it is as expected, for ten seconds at most, and returns what was read last. */
-  async #readUntil(id: string, isExpected: (row: JsonObject | undefined) => boolean): Promise<JsonObject | undefined> {
+  /** Reads a project until its response is as expected, for ten seconds at most, and returns what was read last. */
+  async #readUntil(id: string, isExpected: (reply: ProjectReply) => boolean): Promise<ProjectReply> {
     const { probe, paths } = this.#session;
     const path = paths.working.get('projects.get') ?? paths.inEffect('projects.get').path;
-    let project: JsonObject | undefined;
+    const read = async (): Promise<ProjectReply> => {
+      const reply = await probe.get(path, { id });
+      return { ...reply, project: resourceIn(reply.envelope, id, placeOf(this.#session, 'projects.get'))?.value };
+    };
+    let last = await read();
     for (const ms of LAG_PAUSES_MS) {
-      if (ms > 0) await probe.pause(ms);
-      const { envelope, status } = await probe.get(path, { id });
-      project = resourceIn(envelope, id, placeOf(this.#session, 'projects.get'))?.value;
-      if (isExpected(project) || (status >= 400 && !isMissing(status))) break;
+      if (isExpected(last) || (last.status >= 400 && !isMissing(last.status))) break;
+      await probe.pause(ms);
+      last = await read();
     }
-    return project;
+    return last;
+  }
+
+  /** Returns whether a response shows that a project is gone. A failed read shows nothing. */
+  async #isGone(id: string): Promise<boolean> {
+    const isWithout = ({ project, envelope, status }: ProjectReply): boolean =>
+      project === undefined && (isMissing(status) || envelope !== undefined);
+    return isWithout(await this.#readUntil(id, isWithout));
+  }
+
+  #isOwn(row: JsonObject | undefined): boolean {
+    return JSON.stringify(row ?? '').includes(this.#mark);
+  }
+
+  async #listOwn(): Promise<readonly JsonObject[]> {
+    return (await this.#list()).filter((row) => this.#isOwn(row));
   }
 
   async #list(): Promise<readonly JsonObject[]> {
@@ -215,10 +235,11 @@ class ProjectFlow {
     const { findings } = this.#session;
     const name = 'projects.delete';
     if (this.#mayBeLeft && this.#own.size === 0) await this.#adopt();
+    // A repeat of the client, or a request without a response, may have created another one.
+    if (this.#own.size > 0) for (const { id } of await this.#listOwn()) this.#own.add(String(id));
     for (const id of this.#own) {
       const reply = await this.#send(name, { id });
-      const isGone = (await this.#readUntil(id, (row) => row === undefined)) === undefined;
-      if (isGone) {
+      if (await this.#isGone(id)) {
         this.#own.delete(id);
         findings.set(`path:${name}`, 'confirmed', 'The new resource is gone.');
       } else if (isMissing(reply.status) || (reply.status >= 200 && reply.status < 300))

@@ -39,6 +39,25 @@ describe('a check with a contract', () => {
     });
   });
 
+  it('keeps a path that no response shows, whatever the paths of other resources are', async () => {
+    const operations = { 'estimates.get': { path: '/api/v2/estimate-results/{id}' } } as const;
+    const { report, findings } = await check({}, { expected: { operations } });
+    expect(report.contract.operations).toEqual(operations);
+    expect(findings['path:estimates.get']?.state).toBe('not-checked');
+  });
+
+  it.each([403, 500, 503])('keeps a path that responds with %i, although the assumed one works', async (status) => {
+    const path = '/api/v2/cohorts-of-mine';
+    const operations = { 'cohorts.list': { path } } as const;
+    const unavailable = answers((call) => (call.path === path ? failure(status, 'Not now.') : undefined));
+    const { report, findings } = await check({ traits: [unavailable] }, { expected: { operations } });
+    expect(report.contract.operations).toEqual(operations);
+    expect(findings['path:cohorts.list']).toMatchObject({
+      state: 'not-checked',
+      evidence: expect.stringMatching(`${status}`),
+    });
+  });
+
   it('keeps a smaller page, a preferred kind of polling, and a zone that has the same offset', async () => {
     const expected: ServiceContract = {
       paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 20 },
@@ -118,6 +137,29 @@ describe('a check that writes', () => {
     const onProgress = vi.fn();
     await check({ traits: [readOnly] }, { level: 'write', onProgress });
     expect(onProgress).not.toHaveBeenCalledWith('left', expect.anything());
+  });
+
+  it('says what is left if the delete and the read after it fail', async () => {
+    const onProgress = vi.fn();
+    let isDown = false;
+    const failing = answers(({ operation }) => {
+      isDown ||= operation === 'projects.delete';
+      return isDown ? failure(503, 'Not now.') : undefined;
+    });
+    const { findings } = await check({ traits: [failing] }, { level: 'write', onProgress });
+    expect(findings['path:projects.delete']?.state).toBe('not-checked');
+    expect(onProgress).toHaveBeenCalledWith('left', expect.stringMatching(/^audience-check /));
+  });
+
+  it('believes no replay that it has not seen', async () => {
+    const keys = new Set<string | null>();
+    const failing = answers(({ operation, headers }) => {
+      const key = headers.get('idempotency-key');
+      if (operation !== 'projects.create' || !keys.has(key)) return void keys.add(key);
+      return failure(500, 'A used key.');
+    });
+    const { findings } = await check({ traits: [failing] }, { level: 'write' });
+    expect(findings['idempotency:projects.create']?.state).toBe('not-checked');
   });
 
   it('says what is left if the delete is refused', async () => {
