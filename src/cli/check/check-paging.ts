@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Paging } from '../../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
@@ -87,11 +88,16 @@ export async function checkPaging(session: Session): Promise<void> {
   const { maxSize: fixed, ...paging } = found;
   const isAssumed = paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page';
   const evidence = `\`${paging.param}\` leads from one row to another one.`;
-  findings.set('paging', isAssumed ? 'confirmed' : 'differs', evidence, isAssumed ? {} : { setting: { paging } });
+  const { maxSize, ...inEffect } = known;
+  // A contract may leave `size` out, so that the client does not send it.
+  const isInEffect = isDeepStrictEqual({ size: paging.size, ...inEffect }, paging);
+  const setting = isInEffect ? inEffect : paging;
+  const more = isAssumed && isInEffect ? {} : { setting: { paging: setting } };
+  findings.set('paging', isAssumed ? 'confirmed' : 'differs', evidence, more);
   const noteMax = (rows: number, evidence: string): void => {
     // A smaller size of the contract works, too.
-    const maxSize = Math.min(rows, known.maxSize ?? rows);
-    findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize } } });
+    const largest = Math.min(rows, maxSize ?? rows);
+    findings.set('page-size', 'differs', evidence, { setting: { paging: { ...setting, maxSize: largest } } });
   };
   if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever is requested.');
   for (const asked of PAGE_SIZES) {

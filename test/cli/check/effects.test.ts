@@ -58,6 +58,22 @@ describe('a check with a contract', () => {
     });
   });
 
+  it.each<[string, ServiceContract, ServiceContract]>([
+    [
+      'replaces a style that does not work',
+      { paging: { style: 'offset', param: 'offset', size: 'limit' } },
+      { paging: { style: 'page', param: 'page', size: 'per_page' } },
+    ],
+    [
+      'keeps that no size is sent',
+      { paging: { style: 'page', param: 'page' } },
+      { paging: { style: 'page', param: 'page' } },
+    ],
+  ])('%s, if the service pages as assumed', async (_, expected, merged) => {
+    const { report } = await check({}, { expected });
+    expect(report.contract.paging).toEqual(merged.paging);
+  });
+
   it('keeps a smaller page, a preferred kind of polling, and a zone that has the same offset', async () => {
     const expected: ServiceContract = {
       paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 20 },
