@@ -98,8 +98,10 @@ export async function checkReads(session: Session): Promise<void> {
 
 /** The two documented reads prove address, token and envelope. Later, one of them shows whether the service still responds. */
 async function checkDocumentedReads(session: Session): Promise<void> {
-  const { probe, findings } = session;
-  const [webhooksPath, usagePath] = [operations['webhooks.list'].path, operations['usage.get'].path];
+  const { probe, findings, paths } = session;
+  const pathOf = (name: OperationName): string =>
+    (paths.isCallable(name) ? paths.inEffect(name) : operations[name]).path;
+  const [webhooksPath, usagePath] = [pathOf('webhooks.list'), pathOf('usage.get')];
   const [webhooks, usage] = [await probe.get(webhooksPath), await probe.get(usagePath)];
   const list = rowsIn(webhooks.envelope, placeOf(session, 'webhooks.list'));
   const report =
@@ -114,9 +116,15 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   }
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
-    const text = `\`GET ${operations[name].path}\` responds with ${status}, although it is documented.`;
+    const path = pathOf(name);
+    const isDocumented = path === operations[name].path;
+    const text = `\`GET ${path}\` responds with ${status}${isDocumented ? ', although it is documented' : ''}.`;
     if (found) {
-      findings.set(`path:${name}`, 'confirmed', 'Responds as documented.');
+      if (isDocumented) findings.set(`path:${name}`, 'confirmed', 'Responds as documented.');
+      else
+        findings.set(`path:${name}`, 'differs', `\`GET ${path}\` works.`, {
+          setting: { operations: { [name]: { path } } },
+        });
       notePlace(session, name, found.place);
     } else if (isMissing(status)) findings.set(`path:${name}`, 'differs', text, { breaks: true });
     else findings.unclear(`path:${name}`, text);

@@ -39,6 +39,13 @@ describe('a check with a contract', () => {
     });
   });
 
+  it('reads what is documented at its paths, too', async () => {
+    const operations = { 'usage.get': { path: '/api/v2/usages' } } as const;
+    const { report, findings } = await check({ contract: { operations } }, { expected: { operations } });
+    expect(report.contract.operations).toEqual(operations);
+    expect(findings['path:usage.get']?.breaks).toBeUndefined();
+  });
+
   it('keeps a path that no response shows, whatever the paths of other resources are', async () => {
     const operations = { 'estimates.get': { path: '/api/v2/estimate-results/{id}' } } as const;
     const { report, findings } = await check({}, { expected: { operations } });
