@@ -4,7 +4,7 @@ import { compare } from '../../../src/cli/check/settings.ts';
 import type { ServiceContract } from '../../../src/spec/contract.ts';
 import { inVirtualTime } from '../../support/in-virtual-time.ts';
 import { following } from './support/contracts.ts';
-import { failure, Service, type ServiceDefinition } from './support/service.ts';
+import { type Answer, failure, Service, type ServiceDefinition } from './support/service.ts';
 import { answers } from './support/traits.ts';
 
 const time = inVirtualTime();
@@ -37,6 +37,21 @@ describe('a check with a contract', () => {
     expect(report.contract.operations).toEqual({
       'cohorts.list': { path: '/api/v2/cohorts/index', retry: 'never' },
     });
+  });
+
+  it('keeps the name of a header as it is written, also if a cached response lacks the header', async () => {
+    const requestIdHeader = 'X-Trace-Id';
+    let count = 0;
+    const traced = (isCached: boolean) => () => ({
+      write: (answer: Answer): Answer => {
+        const own = isCached && ++count === 3 ? {} : { 'x-trace-id': `t${Math.random()}` };
+        return { ...answer, headers: { ...answer.headers, ...own } };
+      },
+    });
+    for (const isCached of [false, true]) {
+      const { report } = await check({ traits: [traced(isCached)] }, { expected: { requestIdHeader } });
+      expect(report.contract.requestIdHeader).toBe(requestIdHeader);
+    }
   });
 
   it('reads what is documented at its paths, too', async () => {
