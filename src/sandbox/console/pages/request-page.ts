@@ -48,7 +48,7 @@ ${recorded ? await details(recorded) : NOT_KEPT}`,
 
 const NOT_KEPT = emptyState(
   'Its details are not kept',
-  'Headers and bodies are kept for the newest requests since the console was opened, up to 16 MiB.',
+  'Headers and bodies are kept for the newest requests, up to 16 MiB, since the console was first opened or a state was loaded.',
 );
 
 const resendForm = (submit: string, values: Readonly<Record<string, string>>, style = ''): Html =>

@@ -17,7 +17,7 @@ export function sessionPage({ recorder, service }: ConsoleContext): Page {
     content: html`${head('Session', live('recording', html`${state} ${since}`))}
 <div class="cols half"><section class="card" aria-labelledby="test-title"><h2 id="test-title">Test</h2>
 <p class="hint" id="test" data-live>As a test for <code>npx vitest run recording.test.ts</code>, it continues with the state of ${began}, repeats each step at its time, and expects the same statuses.
-The file contains tokens, passwords and secrets of the sandbox; the pages show none.</p>
+The file contains tokens, passwords and secrets of the sandbox.</p>
 <p class="acts"><a class="button primary" href="/recording.test.ts" download="recording.test.ts">Export as test</a>
 ${opener('again', 'Restart recording…')}</p></section>
 <div>${STATE}${resetCard(began)}</div></div>${live('forms', dialogs(recorder.stepCount))}`,
@@ -41,9 +41,9 @@ const dialogs = (steps: number): readonly Html[] => [
     style: 'danger primary',
   }),
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {
-    lead: 'Replaces accounts, tokens, resources and the time, and ends all logins. The recording restarts.',
+    lead: 'Replaces accounts, tokens and resources, and ends all logins. The clock goes on to the time of the state, and never back. The recording restarts.',
     fields: html`<label>File <input type="file" accept=".json,application/json" required>
-<small>Written by Save the state, by --export, or by sandbox.save()</small></label>`,
+<small>Written by Save the state, by --state, or by sandbox.save()</small></label>`,
     style: 'danger primary',
   }),
   formDialog('again', 'Restart the recording?', 'POST /api/recording/restart', 'Restart recording', {
