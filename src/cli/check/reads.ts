@@ -87,7 +87,7 @@ export async function checkReads(session: Session): Promise<void> {
   }
   for (const name of [...KINDS, 'lookalikes', 'estimates'].map((kind) => `${kind}.get` as OperationName)) {
     const path = paths.byAnalogy(name);
-    // A path of the contract is a fact, and this is only an inference.
+    // An inference does not replace what the user wrote.
     const isKnown = expected.operations?.[name]?.path !== undefined;
     if (path === undefined || isKnown || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
     const more = path === operations[name].path ? {} : { setting: { operations: { [name]: { path } } } };

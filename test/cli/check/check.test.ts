@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -175,6 +176,24 @@ describe('check', () => {
       'schedules.list': { path: '/api/v2/gone' },
     },
   };
+
+  it('keeps the file of `--out` as you have edited it during the check, and advises another check, which writes it', async () => {
+    const { run, folder, sandbox } = await startFilled();
+    const file = join(folder, 'service.json');
+    await writeFile(file, '{}');
+    const edited = '{ "serverTimeZone": "Europe/Berlin" }';
+    const edit = (): boolean => {
+      writeFileSync(file, edited);
+      return false;
+    };
+    sandbox.faults.add({ on: edit, status: 500 });
+    const { err } = await run(['check', '--out', file]);
+    expect(err).toContain(`${file} was not written, because it has changed during the check. Run the check again.`);
+    expect(await readFile(file, 'utf8')).toBe(edited);
+    sandbox.faults.clear();
+    await run(['check', '--out', file]);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ serverTimeZone: 'Europe/Berlin', checked: {} });
+  });
 
   it('merges into the file of `--out`, and says what it has kept and replaced', async () => {
     const { run, folder } = await startFilled();
