@@ -1,5 +1,5 @@
 import { access, constants, realpath, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { optionsOf } from '../account/connection.ts';
 import { readContract } from '../input/contract-file.ts';
@@ -25,6 +25,8 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const { output } = context;
   const { out, against } = flags;
   const contractAt = (path: string) => readContract({ ...context, flags: { ...context.flags, contract: path } });
+  if (out !== undefined && against !== undefined && resolve(out) !== resolve(against))
+    throw usageError('--out and --against must be the same file.');
   const earlier = against === undefined ? undefined : await contractAt(against);
   if (earlier && !earlier.checked)
     throw usageError(`${against} was not written by \`check --out\`: it does not say what was checked.`);

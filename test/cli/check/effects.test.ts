@@ -39,6 +39,38 @@ describe('a check with a contract', () => {
     });
   });
 
+  it('says that a path of the contract is wrong, although the assumed one works', async () => {
+    const { findings } = await check({}, { expected: { operations: { 'cohorts.list': { path: '/api/v2/gone' } } } });
+    expect(findings['path:cohorts.list']).toMatchObject({
+      state: 'differs',
+      evidence: expect.stringContaining('`GET /api/v2/gone` is refused (404). `GET /api/v2/cohorts/index` works'),
+    });
+  });
+
+  it('tries the parameter and the place of the cursor that the contract names', async () => {
+    const paging = { style: 'cursor', param: 'resume_at', size: 'rows', next: 'meta.resume' } as const;
+    const { report, findings } = await check({ contract: { paging } }, { expected: { paging } });
+    expect(report.contract.paging).toEqual(paging);
+    expect(findings.paging).toMatchObject({
+      state: 'differs',
+      evidence: '`resume_at` leads from one row to another one.',
+    });
+  });
+
+  it('finds a list after another one that nobody can guess', async () => {
+    const contract: ServiceContract = {
+      operations: {
+        ...following({ list: '/mine/*' }, ['audiences', 'activations']).operations,
+        ...following({ list: '/*/all' }, ['cohorts']).operations,
+      },
+    };
+    const { findings } = await check({ contract });
+    expect(findings['path:audiences.list']).toMatchObject({ state: 'differs', breaks: true });
+    expect(findings['path:cohorts.list']?.setting).toEqual({
+      operations: { 'cohorts.list': { path: '/api/v2/cohorts/all' } },
+    });
+  });
+
   it('keeps the name of a header as it is written, also if a cached response lacks the header', async () => {
     const requestIdHeader = 'X-Trace-Id';
     let count = 0;
@@ -200,6 +232,14 @@ describe('a check that writes', () => {
     expect(findings['idempotency:projects.create']?.state).toBe('not-checked');
   });
 
+  it('confirms no key if the request with another body fails', async () => {
+    const failing = answers(({ operation, body }) =>
+      operation === 'projects.create' && / again$/.test(Object(body).name) ? failure(500, 'Not now.') : undefined,
+    );
+    const { findings } = await check({ traits: [failing] }, { level: 'write' });
+    expect(findings['idempotency:projects.create']?.state).toBe('not-checked');
+  });
+
   it('says what is left if the delete is refused', async () => {
     const onProgress = vi.fn();
     await check(
@@ -238,6 +278,12 @@ describe('compare', () => {
       { id: 'operations.projects.list.path', was: '/api/v2/projects', is: '/api/v2/projects/index' },
       { id: 'operations.cohorts.list.path', was: '/api/v2/cohorts/index', is: '/api/v2/cohort' },
     ]);
+  });
+
+  it('has as unchecked what was confirmed and is only likely now', async () => {
+    const unreadable = answers(({ operation }) => (operation === 'cohorts.get' ? failure(500, 'Not now.') : undefined));
+    const { unchecked } = await compared({}, { traits: [unreadable] });
+    expect(unchecked).toEqual(['path:cohorts.get', 'shape:cohort']);
   });
 
   it('has other settings, and a path that is refused now', async () => {
