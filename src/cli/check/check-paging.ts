@@ -87,11 +87,8 @@ export async function checkPaging(session: Session): Promise<void> {
   const paging: Paging = isDeepStrictEqual({ size, ...inEffect }, { size, ...way }) ? inEffect : { ...way, size };
   const evidence = `\`${way.param}\` leads from one row to another one.`;
   findings.prove('paging', paging, [ASSUMED_PAGING, inEffect], evidence, { paging });
-  const noteMax = (rows: number, evidence: string): void => {
-    // A smaller size of the contract works, too.
-    const setting = { paging: { ...paging, maxSize: Math.min(rows, maxSize ?? rows) } };
-    findings.set('page-size', 'differs', evidence, { setting });
-  };
+  const noteMax = (rows: number, evidence: string): void =>
+    findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize: rows } } });
   if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever is requested.');
   for (const asked of PAGE_SIZES) {
     const page = await readPage({ [size]: asked });
@@ -100,10 +97,12 @@ export async function checkPaging(session: Session): Promise<void> {
     // The rows that follow are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
-    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'The service refuses a larger page.');
+    // A smaller size of the contract works, too.
+    const largest = (rows: number): number => Math.min(rows, maxSize ?? rows);
+    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(largest(asked), 'The service refuses a larger page.');
     const { rows } = await readPage({ [size]: asked, [way.param]: positionAfter(way, page) });
     if (length > 0 && hasOthers(rows, page.rows))
-      return noteMax(length, 'A page has fewer rows than requested, and more follow.');
+      return noteMax(largest(length), 'A page has fewer rows than requested, and more follow.');
     return findings.unclear('page-size', 'Needs a list with more than 100 rows.');
   }
 }

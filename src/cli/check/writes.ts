@@ -113,9 +113,9 @@ class ProjectFlow {
     const { status, body } = reply;
     if (status >= 300 && status < 500 && status !== 409) this.#mayBeLeft = false;
     const fields = Object.keys(Object(Object(body).errors)).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
-    if (status === 422 && fields.length > 0)
-      return noteFailure(this.#session, name, reply, `, which names these fields of the body: ${fields.join(', ')}`);
-    if (isMissing(status)) return noteFailure(this.#session, name, reply);
+    const isOfBody = status === 422 && fields.length > 0;
+    const lack = isOfBody ? `, which names these fields of the body: ${fields.join(', ')}` : '';
+    if (isOfBody || isMissing(status)) return noteFailure(this.#session, name, reply, lack);
     if (status < 200 || status > 299) return findings.unclear(`path:${name}`, reasonOf(reply));
     const project = await this.#adopt(reply);
     const found = project && resourceIn(reply.envelope, String(project.id), placeOf(this.#session, name));
