@@ -391,11 +391,6 @@ const writing: Variants = {
   'a 409 for another body whose message speaks of a create in progress': {
     traits: [refuses(409, () => failure(409, 'A request with this key is in progress.'))],
   },
-
-  'a 422 for a key that was used with another body': {
-    traits: [refuses(409, () => failure(422, 'Refused.', { errors: { key: ['Used.'] } }))],
-    differs: ['idempotency:projects.create'],
-  },
   'a 502 after the project was created': { traits: [fails('projects.create')] },
   'a project whose create is never answered': { traits: [fails('projects.create', { after: 60_000 })] },
   'a 502 for every project, which are not created': {
