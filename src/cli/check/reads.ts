@@ -38,6 +38,7 @@ async function findPath<T>(
       const evidence =
         path === operations[name].path && difference === '' ? '' : `${difference}\`GET ${path}\` works: `;
       notePath(session, name, path, evidence + proof.why);
+      paths.works(name, path);
       notePlace(session, name, proof.place);
       return proof.value;
     }
@@ -61,11 +62,10 @@ async function findPath<T>(
   return void findings.set(id, 'differs', `${difference}No other path works.`, { breaks: true });
 }
 
-/** Notes that a path works. */
+/** Notes that a path is right. */
 function notePath({ paths, findings }: Session, name: OperationName, path: string, evidence: string): void {
   const known = [operations[name].path, paths.inEffect(name).path];
   findings.prove(`path:${name}`, path, known, evidence, { operations: { [name]: { path } } });
-  paths.works(name, path);
 }
 
 /** All reads of a check, except the reads of further pages. */
