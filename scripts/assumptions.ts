@@ -43,7 +43,7 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
   'projects.create': '`--write`: creates a project',
   'projects.delete': '`--write`: deletes the created project',
   'uploads.reserve': '`--write`: reserves an upload',
-  'estimates.get': 'likely at best, because no list shows the ids of estimates',
+  'estimates.get': 'never, because no list shows the ids of estimates',
   'reference.list': 'never, because no table is documented',
   'mcp.send': 'never',
 };

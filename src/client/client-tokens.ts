@@ -1,9 +1,11 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { configuredBaseUrl } from '../util/base-url.ts';
 import { isUsableToken } from '../util/input-checks.ts';
-import type { Redactor } from '../util/redact.ts';
+import { Redactor } from '../util/redact.ts';
 import { type ClientTokens, clientTokens, type TokenInput } from './auth/token-source.ts';
 import type { ClientOptions } from './client-options.ts';
+import { createTransport } from './create-transport.ts';
+import type { Transport } from './http/transport.ts';
 import { loginToken } from './token-sources.ts';
 
 /** Message and advice for a token that is missing. */
@@ -22,15 +24,23 @@ const NO_MCP_TOKEN: Problem = [
   'Pass `mcpToken(credentials, { store })` or an OAuth client.',
 ];
 
-type TokenOptions = Pick<ClientOptions, 'token' | 'credentials' | 'mcpToken' | 'baseUrl'>;
+/** Options of a transport. Those of `connectMcp` may have a function as the token of scope `mcp`. */
+type TransportOptions = Omit<ClientOptions, 'mcpToken'> & { readonly mcpToken?: TokenInput | undefined };
+
+/** Creates the transport of a client, with the tokens of its options or AUDIENCE_TOKEN. */
+export function newTransport(options: TransportOptions): Transport {
+  const redactor = new Redactor();
+  const { mcpToken: _, ...others } = options;
+  return createTransport(others, readTokens(options, redactor), redactor);
+}
 
 /**
  * Reads the tokens of a client from its options or AUDIENCE_TOKEN, and adds those that are strings to the redactor.
  *
  * @throws {ConfigurationError} if no token is set, both `token` and `credentials` are, or a token cannot be sent.
  */
-export function readTokens(
-  options: TokenOptions,
+function readTokens(
+  options: TransportOptions,
   redactor: Redactor,
 ): { readonly general: ClientTokens; readonly mcp: ClientTokens } {
   const { mcpToken } = options;
@@ -53,7 +63,7 @@ const missingToken = (problem: Problem): ClientTokens => ({
 const errorOf = ([message, advice]: Problem): ConfigurationError => new ConfigurationError(message, { advice });
 
 /** Returns the token of all namespaces except `client.mcp`. It is optional for a client with an `mcpToken`. */
-function generalToken({ token, credentials, mcpToken, baseUrl }: TokenOptions): TokenInput | undefined {
+function generalToken({ token, credentials, mcpToken, baseUrl }: TransportOptions): TokenInput | undefined {
   if (token !== undefined && credentials !== undefined) {
     throw new ConfigurationError('`token` and `credentials` must not both be set.', { advice: 'Pass one of them.' });
   }

@@ -4,7 +4,6 @@ import type { Method, PathParams, ResolvedOperation } from '../spec/operations.t
 import { bindMethods } from '../util/bind-methods.ts';
 import { refuseOddQuery } from '../util/input-checks.ts';
 import { isObject } from '../util/json.ts';
-import { Redactor } from '../util/redact.ts';
 import { checkRuntime } from '../util/runtime.ts';
 import { parseTimestamp } from '../util/timestamps.ts';
 import {
@@ -14,8 +13,7 @@ import {
   resolveOptions,
   type TunableOptions,
 } from './client-options.ts';
-import { readTokens } from './client-tokens.ts';
-import { createTransport } from './create-transport.ts';
+import { newTransport } from './client-tokens.ts';
 import type { CreateOptions } from './http/request-options.ts';
 import type { ApiPromise } from './http/transport.ts';
 import { Transport } from './http/transport.ts';
@@ -107,7 +105,7 @@ export class AudienceClient {
   constructor(options?: ClientOptions, base?: AudienceClient);
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
-    this.#transport = base ? deriveTransport(options, base.#transport) : newTransport(options);
+    this.#transport = base ? deriveTransport(options, base.#transport) : checkedTransport(options);
     const polls = base ? base.#polls : createSharedPolls(options, this.#transport);
     this.#polls = polls;
     const jobs = audienceJobs(this.#transport, polls);
@@ -243,9 +241,8 @@ function createSharedPolls({ waits = {}, contract }: ClientOptions, { settings }
   return new SharedPolls(settings.rateLimits.read, via);
 }
 
-function newTransport(options: ClientOptions): Transport {
+function checkedTransport(options: ClientOptions): Transport {
   checkRuntime(options?.fetch);
   checkClientOptions(options);
-  const redactor = new Redactor();
-  return createTransport(options, readTokens(options, redactor), redactor);
+  return newTransport(options);
 }

@@ -1,9 +1,7 @@
 // For the other folders: what they need of the client beyond its public names, which `src/index.ts` exports.
 export { readStoredToken } from './auth/token-source.ts';
 export { CLIENT_OPTIONS } from './client-options.ts';
-export { readTokens } from './client-tokens.ts';
-export { createTransport } from './create-transport.ts';
-export { readConflict } from './http/conflict.ts';
+export { newTransport } from './client-tokens.ts';
 export { PassedCall } from './http/passed-call.ts';
 export { CONFLICT_ADVICE, DEFAULTS } from './http/request-options.ts';
 export type { Failure } from './http/retry-policy.ts';
@@ -12,4 +10,3 @@ export { fetchOf, readResponse } from './http/send.ts';
 export type { Transport } from './http/transport.ts';
 export type { PermitLog } from './rate-limit/permits.ts';
 export { limiterOf, SlidingWindowLog } from './rate-limit/rate-limiter.ts';
-export { unreadable } from './schemas/unreadable.ts';

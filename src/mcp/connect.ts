@@ -1,9 +1,9 @@
-import { createTransport, readTokens, type Transport } from '../client/index.ts';
+import { newTransport, type Transport } from '../client/index.ts';
 import { AudienceError, check } from '../errors/audience-error.ts';
 import type { ClientOptions } from '../index.ts';
 import { operations, type ResolvedOperation } from '../spec/operations.ts';
 import { abortable } from '../util/abort.ts';
-import { MAX_CAUSE_DEPTH, Redactor } from '../util/redact.ts';
+import { MAX_CAUSE_DEPTH } from '../util/redact.ts';
 import { createMcpFetch, endpointOf } from './mcp-fetch.ts';
 import { type ConnectMcpOptions, checkOptions, type McpClient } from './mcp-options.ts';
 import { transportClassOf } from './transport-class.ts';
@@ -51,9 +51,7 @@ function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
     typeof client?.connect === 'function',
     '`client` must be a `Client` of `@modelcontextprotocol/client` or `/sdk`.',
   );
-  const redactor = new Redactor();
-  const { general } = readTokens({ token }, redactor);
-  const api = createTransport(shared, { general, mcp: general }, redactor);
+  const api = newTransport({ ...shared, token, mcpToken: token });
   checkOverrides(shared.operations, api.settings.operations['mcp.send']);
   return api;
 }

@@ -1,5 +1,5 @@
 import { access, constants, realpath, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { optionsOf } from '../account/connection.ts';
 import { readContract } from '../input/contract-file.ts';
@@ -10,7 +10,7 @@ import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-
 import { askConfirmation } from '../terminal/prompts.ts';
 import { type CheckReport, checkService } from './check.ts';
 import { linesOf, overridesOf, overridesPath, verdictOf } from './report.ts';
-import { compare, mergeFindings } from './settings.ts';
+import { compare } from './settings.ts';
 
 interface CheckFlags {
   readonly write?: boolean;
@@ -25,6 +25,8 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const { output } = context;
   const { out, against } = flags;
   const contractAt = (path: string) => readContract({ ...context, flags: { ...context.flags, contract: path } });
+  if (out !== undefined && against !== undefined && resolve(out) !== resolve(against))
+    throw usageError('--out and --against must be the same file.');
   const earlier = against === undefined ? undefined : await contractAt(against);
   if (earlier && !earlier.checked)
     throw usageError(`${against} was not written by \`check --out\`: it does not say what was checked.`);
@@ -35,7 +37,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   const expected = earlier ?? existing ?? account.contract;
   const report = await runCheck(context, flags, account, expected);
   const { stopped, findings, contract } = report;
-  const notes = out === undefined || stopped ? [] : await merge(out, text, existing ?? expected ?? {}, report);
+  const notes = out === undefined || stopped ? [] : await writeSettings(out, text, report);
   const comparison = earlier && compare(findings, contract, earlier);
   const { changes = [], unchecked = [] } = comparison ?? {};
   if (output.isJson) await output.json({ verdict: verdictOf(report, out), ...report, ...comparison, notes });
@@ -104,18 +106,17 @@ async function readTarget(path: string): Promise<string> {
 }
 
 /**
- * Merges a report into the file of `--out`. Returns the changes to the settings of the file, and the code that an
- * existing overrides file lacks.
+ * Writes the contract of a report to the file of `--out`, whose settings it contains. Returns the changes to them, and
+ * the code that an existing overrides file lacks.
  *
- * @param text Content of the file.
+ * @param text Content of the file before the check.
  */
-async function merge(path: string, text: string, base: ServiceContract, { findings, level, contract }: CheckReport) {
-  const { contract: merged, notes } = mergeFindings(base, findings, level, contract.checked?.at ?? '');
+async function writeSettings(path: string, text: string, { findings, contract, notes }: CheckReport) {
   const indent = /^\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? 2;
   const target = await realpath(path).catch(() => path);
   if (((await writable(path, () => readIfExists(path))) ?? '') !== text)
     return [`${path} was not written, because it has changed during the check. Run the check again.`];
-  await writable(path, () => replaceFile(target, `${JSON.stringify(merged, undefined, indent)}\n`, 0o666));
+  await writable(path, () => replaceFile(target, `${JSON.stringify(contract, undefined, indent)}\n`, 0o666));
   const code = overridesOf(findings);
   const overrides = overridesPath(path);
   const known = await writable(overrides, () => readIfExists(overrides));

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Paging } from '../../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
+import { valueAt } from '../../util/json.ts';
 import { placeOf, reasonOf, type Session } from './check-session.ts';
 import { type Reply, rowsIn, valuesIn } from './evidence.ts';
 import { KINDS } from './findings.ts';
@@ -28,7 +29,6 @@ interface Page {
   readonly reply: Reply;
   readonly rows: readonly JsonObject[];
 }
-type SizedPaging = Paging & { readonly size: string };
 
 /** Finds out how lists are paged, and how many rows a page has at most. */
 export async function checkPaging(session: Session): Promise<void> {
@@ -46,34 +46,30 @@ export async function checkPaging(session: Session): Promise<void> {
     return { reply, rows: rowsIn(reply.envelope, placeOf(session, `${kind}.list`))?.value ?? [] };
   };
 
-  /** Returns the parameters with which page 2 of one row each contains another row than page 1. */
-  async function find(): Promise<SizedPaging | undefined> {
-    for (const size of new Set([known.size ?? 'per_page', ...SIZES])) {
-      const first = await readPage({ [size]: 1 });
-      if (first.rows.length !== 1) continue;
-      const { next, params = [] } = cursorIn(first.reply) ?? {};
-      const ways: readonly SizedPaging[] = [
-        ...(known.style === 'cursor' ? [] : [{ ...known, size, maxSize: undefined }]),
-        ...params.map((param) => ({ style: 'cursor', param, size, next }) as const),
-        ...PAGES.map((param) => ({ style: 'page', param, size }) as const),
-        ...OFFSETS.map((param) => ({ style: 'offset', param, size }) as const),
+  /** Returns the parameters that lead from a page to another one; with the most rows of a page if no size can be set. */
+  async function find(): Promise<Paging | undefined> {
+    for (const size of new Set([known.size ?? 'per_page', ...SIZES, undefined])) {
+      const sized = size === undefined ? {} : { [size]: 1 };
+      const first = await readPage(sized);
+      if (size !== undefined && first.rows.length !== 1) continue;
+      const { next, params = [] } = cursorIn(first.reply, known) ?? {};
+      const ways: readonly Paging[] = [
+        ...(known.style === 'cursor' ? [] : [known]),
+        ...params.map((param) => ({ style: 'cursor', param, next }) as const),
+        ...PAGES.map((param) => ({ style: 'page', param }) as const),
+        ...OFFSETS.map((param) => ({ style: 'offset', param }) as const),
       ];
       for (const way of ways) {
         // The first page may have another number.
-        const start = way.style === 'page' ? await readPage({ [size]: 1, [way.param]: 1 }) : first;
+        const start = way.style === 'page' ? await readPage({ ...sized, [way.param]: 1 }) : first;
         if (start.rows[0]?.id !== first.rows[0]?.id) continue;
-        const { rows } = await readPage({ [size]: 1, [way.param]: positionAfter(way, first) });
-        if (rows.length === 1 && hasOthers(rows, first.rows) && !hasOthers(rows, listed)) return way;
+        const { rows } = await readPage({ ...sized, [way.param]: positionAfter(way, first) });
+        const isNext = rows.length > 0 && rows.every((row) => hasOthers([row], first.rows));
+        if (!isNext) continue;
+        if (size === undefined) return { ...way, size: known.size ?? 'per_page', maxSize: first.rows.length };
+        if (rows.length === 1 && !hasOthers(rows, listed)) return { ...way, size, maxSize: undefined };
       }
-      return undefined;
-    }
-    // No parameter sets the size.
-    const size = known.size ?? 'per_page';
-    const first = await readPage({});
-    for (const param of PAGES) {
-      const { rows } = await readPage({ [param]: 2 });
-      const isNext = rows.length > 0 && rows.every((row) => hasOthers([row], first.rows));
-      if (isNext) return { style: 'page', param, size, maxSize: first.rows.length };
+      if (size !== undefined) return undefined;
     }
     return undefined;
   }
@@ -85,32 +81,28 @@ export async function checkPaging(session: Session): Promise<void> {
     if (failure) return findings.unclear('paging', reasonOf(failure));
     return findings.set('paging', 'differs', 'No parameter that was tried leads to the next page.', { breaks: true });
   }
-  const { maxSize: fixed, ...paging } = found;
-  const isAssumed = paging.style === 'page' && paging.param === 'page' && paging.size === 'per_page';
-  const evidence = `\`${paging.param}\` leads from one row to another one.`;
+  const { maxSize: fixed, size = 'per_page', ...way } = found;
   const { maxSize, ...inEffect } = known;
   // A contract may leave `size` out, so that the client does not send it.
-  const isInEffect = isDeepStrictEqual({ size: paging.size, ...inEffect }, paging);
-  const setting = isInEffect ? inEffect : paging;
-  const more = isAssumed && isInEffect ? {} : { setting: { paging: setting } };
-  findings.set('paging', isAssumed ? 'confirmed' : 'differs', evidence, more);
-  const noteMax = (rows: number, evidence: string): void => {
-    // A smaller size of the contract works, too.
-    const largest = Math.min(rows, maxSize ?? rows);
-    findings.set('page-size', 'differs', evidence, { setting: { paging: { ...setting, maxSize: largest } } });
-  };
+  const paging: Paging = isDeepStrictEqual({ size, ...inEffect }, { size, ...way }) ? inEffect : { ...way, size };
+  const evidence = `\`${way.param}\` leads from one row to another one.`;
+  findings.prove('paging', paging, [ASSUMED_PAGING, inEffect], evidence, { paging });
+  const noteMax = (rows: number, evidence: string): void =>
+    findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize: rows } } });
   if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever is requested.');
   for (const asked of PAGE_SIZES) {
-    const page = await readPage({ [paging.size]: asked });
+    const page = await readPage({ [size]: asked });
     const { length } = page.rows;
     if (page.reply.status === 422 || page.reply.status === 400) continue;
     // The rows that follow are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
-    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(asked, 'The service refuses a larger page.');
-    const { rows } = await readPage({ [paging.size]: asked, [paging.param]: positionAfter(paging, page) });
+    // A smaller size of the contract works, too.
+    const largest = (rows: number): number => Math.min(rows, maxSize ?? rows);
+    if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(largest(asked), 'The service refuses a larger page.');
+    const { rows } = await readPage({ [size]: asked, [way.param]: positionAfter(way, page) });
     if (length > 0 && hasOthers(rows, page.rows))
-      return noteMax(length, 'A page has fewer rows than requested, and more follow.');
+      return noteMax(largest(length), 'A page has fewer rows than requested, and more follow.');
     return findings.unclear('page-size', 'Needs a list with more than 100 rows.');
   }
 }
@@ -120,18 +112,28 @@ const hasOthers = (rows: readonly JsonObject[], others: readonly JsonObject[]): 
   rows.some(({ id }) => others.every((other) => other.id !== id));
 
 /** Returns the position of the second page, after the first one. */
-const positionAfter = ({ style }: Paging, { rows, reply }: Page): string | number =>
-  ({ page: 2, offset: rows.length, cursor: cursorIn(reply)?.value ?? '' })[style];
+const positionAfter = (way: Paging, { rows, reply }: Page): string | number =>
+  ({ page: 2, offset: rows.length, cursor: cursorIn(reply, way)?.value ?? '' })[way.style];
 
-/** Returns the cursor of the next page, where it is, and the parameters that may take it. */
-function cursorIn({ body }: Reply): { next: string; value: string; params: readonly string[] } | undefined {
-  for (const { place: next, value } of valuesIn(body, CURSOR_PLACES)) {
-    const isCursor = CURSOR_KEYS.includes(next.split('.').at(-1) ?? '');
-    if (!isCursor || (typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
-    if (!/[?&]\w+=/.test(`${value}`)) return { next, value: `${value}`, params: CURSORS };
+/** Returns the cursor of the next page, where it is, and the parameters that may take it; those in effect first. */
+function cursorIn(
+  { body }: Reply,
+  known: Paging,
+): { next: string; value: string; params: readonly string[] } | undefined {
+  const [parameters, places] = known.next === undefined ? [[], []] : [[known.param], [known.next]];
+  const params = [...new Set([...parameters, ...CURSORS])];
+  const found = valuesIn(body, CURSOR_PLACES).filter(({ place }) =>
+    CURSOR_KEYS.includes(place.split('.').at(-1) ?? ''),
+  );
+  for (const { place: next, value } of [
+    ...places.map((place) => ({ place, value: valueAt(body, place.split('.')) })),
+    ...found,
+  ]) {
+    if ((typeof value !== 'string' && typeof value !== 'number') || value === '') continue;
+    if (!/[?&]\w+=/.test(`${value}`)) return { next, value: `${value}`, params };
     // The value is the URL of the next page.
     const { searchParams } = new URL(`${value}`, 'http://localhost');
-    const param = CURSORS.find((one) => searchParams.get(one));
+    const param = params.find((one) => searchParams.get(one));
     if (param) return { next, value: searchParams.get(param) ?? '', params: [param] };
   }
   return undefined;

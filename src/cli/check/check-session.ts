@@ -35,8 +35,8 @@ export function reasonOf({ status, envelope }: Reply): string {
 
 /** Notes where the payload of an operation is. */
 export function notePlace(session: Session, name: OperationName, place: string): void {
-  if (place === 'data' && placeOf(session, name) === 'data') return;
-  const setting: ServiceContract = { operations: { [name]: { data: place } } };
-  const state = place === 'data' ? 'confirmed' : 'differs';
-  session.findings.set(`data:${name}`, state, `The payload is at \`${place}\` of the response.`, { setting });
+  const known = ['data', placeOf(session, name)];
+  if (known.every((one) => one === place)) return;
+  const text = `The payload is at \`${place}\` of the response.`;
+  session.findings.prove(`data:${name}`, place, known, text, { operations: { [name]: { data: place } } });
 }

@@ -24,6 +24,8 @@ export interface CheckReport {
   readonly findings: readonly Finding[];
   /** The contract in effect with what was found, for client, command, OpenAPI document and sandbox. */
   readonly contract: ServiceContract;
+  /** Settings of the contract in effect that the check has replaced, or not checked, as sentences. */
+  readonly notes: readonly string[];
   readonly requests: { readonly read: number; readonly write: number };
   /** Set if the check has ended early. */
   readonly stopped?: { readonly reason: string; readonly exitCode: ExitCode };
@@ -54,6 +56,6 @@ export async function checkService(options: CheckOptions): Promise<CheckReport> 
     await probe.close();
   }
   noteRequestId(session);
-  const { contract } = mergeFindings(expected, findings.all, level, new Date(probe.now).toISOString().slice(0, 10));
-  return { level, findings: findings.all, contract, requests: probe.sent, ...(stopped && { stopped }) };
+  const merged = mergeFindings(expected, findings.all, level, new Date(probe.now).toISOString().slice(0, 10));
+  return { level, findings: findings.all, ...merged, requests: probe.sent, ...(stopped && { stopped }) };
 }

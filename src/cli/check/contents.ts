@@ -1,20 +1,30 @@
-import { unreadable } from '../../client/index.ts';
-import { type JobKind, type JobState, jobState } from '../../spec/job-status.ts';
+import { AudienceClient, ResponseError } from '../../index.ts';
+import { type JobKind, jobState } from '../../spec/job-status.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject } from '../../util/json.ts';
 import type { Session } from './check-session.ts';
 import type { Findings, Kind } from './findings.ts';
 
 /** Notes whether the client can read a payload. */
-export function noteShape(findings: Findings, namespace: Kind | 'webhooks', verb: 'list' | 'get', data: unknown): void {
+export async function noteShape(
+  findings: Findings,
+  namespace: Kind | 'webhooks',
+  verb: 'list' | 'get',
+  data: unknown,
+): Promise<void> {
   const id = `shape:${namespace.slice(0, -1)}`;
-  const problem = unreadable(namespace, verb, { status: 'success', code: 200, message: '', data });
-  if (problem !== undefined) {
-    const text = `The client refuses responses of ${namespace}.${verb}: ${problem}.`;
-    findings.set(id, 'differs', text, { breaks: true });
-  } else if (findings.stateOf(id) !== 'differs') {
+  const fetch = async (): Promise<Response> => Response.json({ status: 'success', code: 200, message: '', data });
+  const client = new AudienceClient({ baseUrl: 'http://localhost', token: 'none', logLevel: 'off', fetch });
+  try {
+    await (verb === 'list' || namespace === 'webhooks' ? client[namespace].list() : client[namespace].get(1));
+    if (findings.stateOf(id) === 'differs') return;
     const state = verb === 'get' || namespace === 'webhooks' ? 'confirmed' : 'likely';
     findings.set(id, state, 'The client can read the responses.');
+  } catch (error) {
+    if (!ResponseError.isInstance(error)) throw error;
+    findings.set(id, 'differs', `The client refuses the responses: ${error.message}`, { breaks: true });
+  } finally {
+    await client.close();
   }
 }
 
@@ -38,29 +48,20 @@ export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resou
 /** Time without a change after which a status is probably final, in any time zone. */
 const UNCHANGED_MS = 7 * 86_400_000;
 
-/** Names of statuses, by what they probably mean. */
-const MEANINGS: readonly (readonly [RegExp, JobState])[] = [
-  [/cancel|abort|stopped/i, 'cancelled'],
-  [/fail|error|reject|invalid|expired|not available|denied/i, 'failed'],
-  [/complet|finish|success|deliver|ready|done/i, 'completed'],
-  [/info|review|attention|hold|needs|action/i, 'needs-info'],
-];
-
-/** Notes which statuses are final, because their resources have not changed for 7 days. */
+/** Notes the statuses that are probably final, because their resources have not changed for 7 days. */
 export function noteStatuses({ findings, rows, probe, expected }: Session): void {
-  const statuses: Record<string, JobState> = {};
+  const statuses = new Set<string>();
   for (const [kind, list] of rows)
     for (const row of list) {
       const job = JOBS[kind];
-      const { id, name } = Object(row.status);
       const isOld = probe.now - Date.parse(String(row.updated_at)) > UNCHANGED_MS;
       if (!job || !isOld || !hasStatus(row)) continue;
+      const { id } = Object(row.status);
       const state = jobState(row.is_lookalike === true ? 'lookalike' : job, { status: { id } }, expected.statuses);
-      if (state === 'running')
-        statuses[`${job} ${id}`] = MEANINGS.find(([pattern]) => pattern.test(name))?.[1] ?? 'failed';
+      if (state === 'running') statuses.add(`\`${job} ${id}\``);
     }
-  const text = 'Rows have not changed for 7 days: it is probably final. The check guesses its meaning from its name.';
-  if (Object.keys(statuses).length > 0) findings.set('statuses', 'differs', text, { setting: { statuses } });
+  const text = `Rows with ${[...statuses].join(', ')} have not changed for 7 days. Add to \`statuses\` what it means.`;
+  if (statuses.size > 0) findings.set('statuses', 'differs', text);
 }
 
 /** Names of headers with a request id. */
@@ -79,7 +80,8 @@ export function noteRequestId({ probe: { successes }, findings, expected }: Sess
   const likely = [...(successes[0]?.keys() ?? [])].filter((name) => ID_HEADER.test(name));
   const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);
   if (requestIdHeader === undefined) return;
-  const state = requestIdHeader.toLowerCase() === 'x-request-id' ? 'confirmed' : 'differs';
-  const more = state === 'confirmed' && requestIdHeader === inEffect ? {} : { setting: { requestIdHeader } };
-  findings.set('request-id-header', state, 'Its value differs in each response.', more);
+  const known = ['x-request-id', inEffect];
+  findings.prove('request-id-header', requestIdHeader, known, 'Its value differs in each response.', {
+    requestIdHeader,
+  });
 }

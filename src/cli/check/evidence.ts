@@ -1,3 +1,4 @@
+import type { CreateOutcome } from '../../index.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject, valueAt } from '../../util/json.ts';
 import { KINDS, type Kind } from './findings.ts';
@@ -11,6 +12,8 @@ export interface Reply {
   readonly body: unknown;
   /** The body of a success in the envelope; `undefined` for any other response. */
   readonly envelope: JsonObject | undefined;
+  /** What the error of the client says of a create request. */
+  readonly outcome?: CreateOutcome | undefined;
   /** Milliseconds since 1970, by the `Date` of the response or the clock of this machine. */
   readonly at: number;
 }

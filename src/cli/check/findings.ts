@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { isOperationName, operations } from '../../spec/operations.ts';
 
@@ -61,6 +62,15 @@ export class Findings {
 
   set(id: string, state: Finding['state'], evidence: string, more: Partial<Finding> = {}): void {
     this.#byId.set(id, { id, state, evidence, ...more });
+  }
+
+  /**
+   * Records a value that responses have shown: confirmed if it is both the assumed one and the one in effect. Otherwise
+   * it differs, and the setting belongs in the contract.
+   */
+  prove(id: string, value: unknown, known: readonly unknown[], evidence: string, setting: ServiceContract): void {
+    if (known.every((one) => isDeepStrictEqual(one, value))) this.set(id, 'confirmed', evidence);
+    else this.set(id, 'differs', evidence, { setting });
   }
 
   /** Notes why an assumption could not be checked, unless more is known. */

@@ -7,8 +7,8 @@ const ENDS = {
   get: ['/{id}', '/show/{id}', '/{id}/show', '/get/{id}', '/view/{id}'],
 } as const;
 
-/** Maximum number of refused paths, after which the check guesses no more. */
-const MAX_MISSES = 12;
+/** Maximum number of paths that the check tries for an operation. */
+const MAX_TRIES = 12;
 
 /** Words that name a write. The check never sends a GET to such a path, because a service might also act on GET. */
 const WRITE_WORD =
@@ -42,8 +42,8 @@ export class Paths {
   readonly #conventions = { list: [] as string[], get: [] as string[] };
   /** Paths of reads that responses have confirmed. */
   readonly working = new Map<string, string>();
-  #misses = 0;
-  #redirected: string | undefined;
+  /** Path to try next after a redirect, which is not followed. */
+  redirected: string | undefined;
 
   constructor(contract: ServiceContract) {
     this.#contract = contract;
@@ -69,25 +69,12 @@ export class Paths {
     return templateOf(path, name) !== path && !hasLiteralId && !isRemoval;
   }
 
-  /** Counts a refused path. After a redirect, which is not followed, the same path with a slash at its end is next. */
-  refuse(path: string, isRedirect: boolean): void {
-    this.#misses++;
-    this.#redirected = isRedirect && !path.endsWith('/') ? `${path}/` : undefined;
-  }
-
   /** Keeps a path that works, and its convention for other resources. */
   works(name: OperationName, path: string): void {
     this.working.set(name, path);
     const conventions = this.#conventions[verbOf(name)];
     const convention = templateOf(path, name);
     if (convention !== path && !conventions.includes(convention)) conventions.unshift(convention);
-  }
-
-  /** Returns the path of a GET that no response shows, if its list works and all other GETs follow one convention. */
-  byAnalogy(name: OperationName): string | undefined {
-    const [convention, ...others] = this.#conventions.get;
-    const list = `${name === 'estimates.get' ? 'audiences' : namesOf(name)[0]}.list`;
-    return convention && others.length === 0 && this.working.has(list) ? fill(convention, name) : undefined;
   }
 
   /** Yields the paths of a read, in the order to try them. Tries a path next that was found meanwhile. */
@@ -100,14 +87,15 @@ export class Paths {
     const guesses = [[plural, singular], capitals].flatMap((nouns) =>
       ENDS[verb].flatMap((end) => nouns.map((noun) => `${API}/${noun}${end}`)),
     );
-    this.#redirected = undefined;
-    for (;;) {
+    this.redirected = undefined;
+    while (tried.size <= MAX_TRIES) {
       const next = [
-        this.#contract.operations?.[name]?.path,
-        this.#redirected,
+        this.inEffect(name).path,
+        this.redirected,
         ...this.#conventions[verb].map((template) => fill(template, name)),
         operations[name].path,
-        ...(this.#misses < MAX_MISSES ? [verb === 'get' && list ? `${list}/{id}` : undefined, ...guesses] : []),
+        ...(verb === 'get' && list ? [`${list}/{id}`] : []),
+        ...guesses,
       ].find((path) => !tried.has(path));
       if (next === undefined) return;
       tried.add(next);

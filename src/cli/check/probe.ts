@@ -1,5 +1,5 @@
 import { DEFAULTS, readResponse } from '../../client/index.ts';
-import { AudienceClient, type ClientOptions, RateLimitError } from '../../index.ts';
+import { AudienceClient, type ClientOptions, ConflictError, RateLimitError } from '../../index.ts';
 import { RATE_LIMITS } from '../../spec/limits.ts';
 import type { Method } from '../../spec/operations.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
@@ -148,6 +148,7 @@ export class Probe {
     const options = { ...more, ...(id !== undefined && { params: { id } }), signal: this.#signal };
     await this.#client.request(method, path, options).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
+      if (ConflictError.isInstance(error)) this.#reply = { ...this.#reply, outcome: error.outcome };
       if (RateLimitError.isInstance(error)) throw new Stop('The service keeps limiting the rate (429).', EXIT.limited);
     });
     return { ...this.#reply, at: this.now };

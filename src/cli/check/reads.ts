@@ -26,7 +26,7 @@ async function findPath<T>(
 ): Promise<T | undefined> {
   const { paths, findings, probe } = session;
   const id = `path:${name}`;
-  const assumed = operations[name].path;
+  const { path: inEffect } = paths.inEffect(name);
   let reason = UNSEEN;
   let difference = '';
   if (!paths.isCallable(name)) return void findings.unclear(id, HELD_BACK);
@@ -35,42 +35,42 @@ async function findPath<T>(
     const { status, envelope } = reply;
     const proof = await judge(reply, path);
     if (typeof proof === 'object') {
-      const isExpected = path === assumed && path === paths.inEffect(name).path;
-      const more = isExpected ? {} : { setting: { operations: { [name]: { path } } } };
-      if (path === assumed) findings.set(id, 'confirmed', proof.why, more);
-      else findings.set(id, 'differs', `${difference}\`GET ${path}\` works: ${proof.why}`, more);
+      const evidence =
+        path === operations[name].path && difference === '' ? '' : `${difference}\`GET ${path}\` works: `;
+      notePath(session, name, path, evidence + proof.why);
       paths.works(name, path);
       notePlace(session, name, proof.place);
       return proof.value;
     }
     const isLikeUnknown = probe.isLikeUnknown(reply);
+    const isRedirect = status >= 300 && status < 400;
+    paths.redirected = isRedirect && !path.endsWith('/') ? `${path}/` : undefined;
+    // The token might lack the permission, or the service blocks the check.
+    if ((status === 401 || status === 403) && !isLikeUnknown) await probe.assertResponsive();
+    if (path !== inEffect) continue;
+    reason = reasonOf(reply);
     // A 404 for one resource does not show that the path is wrong.
     const isOfResource = status === 404 && path.includes('{id}') && !isLikeUnknown;
-    const isRefused = !isOfResource && (isMissing(status) || (status >= 200 && status < 400 && !envelope));
-    if (isRefused || isLikeUnknown) paths.refuse(path, status >= 300 && status < 400);
-    // The path of a contract stays unless the service refuses it.
-    if (path !== assumed && path === paths.inEffect(name).path && !isRefused && !isLikeUnknown && !envelope) {
-      if (status === 401 || status === 403) await probe.assertResponsive();
-      return void findings.unclear(id, reasonOf(reply));
-    }
-    if (path === assumed) {
-      reason = reasonOf(reply);
-      if (isRefused) difference = `\`GET ${path}\` is refused (${status}). `;
-      else if (proof && envelope && !isLikeUnknown) difference = `\`GET ${path}\` responds (${status}) ${proof}. `;
-    }
-    // The token might lack the permission, or the service blocks the check.
-    if ((status !== 401 && status !== 403) || isLikeUnknown) continue;
-    await probe.assertResponsive();
-    if (path === assumed) break;
+    if (!isOfResource && (isMissing(status) || (status >= 200 && status < 400 && !envelope)))
+      difference = `\`GET ${path}\` is refused (${status}). `;
+    else if (isLikeUnknown || isOfResource) continue;
+    else if (!envelope) break;
+    else if (proof) difference = `\`GET ${path}\` responds (${status}) ${proof}. `;
   }
   if (difference === '') return void findings.unclear(id, reason);
   await probe.assertResponsive();
   return void findings.set(id, 'differs', `${difference}No other path works.`, { breaks: true });
 }
 
+/** Notes that a path is right. */
+function notePath({ paths, findings }: Session, name: OperationName, path: string, evidence: string): void {
+  const known = [operations[name].path, paths.inEffect(name).path];
+  findings.prove(`path:${name}`, path, known, evidence, { operations: { [name]: { path } } });
+}
+
 /** All reads of a check, except the reads of further pages. */
 export async function checkReads(session: Session): Promise<void> {
-  const { rows, paths, findings, probe, expected } = session;
+  const { rows, findings, probe } = session;
   probe.report('step', 'Documented reads');
   await checkDocumentedReads(session);
   for (const kind of KINDS) {
@@ -84,15 +84,6 @@ export async function checkReads(session: Session): Promise<void> {
     const row = resource && all.find(({ id }) => String(id) === String(resource.id));
     if (row) noteWaits(findings, kind, row, resource);
     await checkGet(session, 'lookalikes.get', kind, lookalikes);
-  }
-  for (const name of [...KINDS, 'lookalikes', 'estimates'].map((kind) => `${kind}.get` as OperationName)) {
-    const path = paths.byAnalogy(name);
-    // An inference does not replace what the user wrote.
-    const isKnown = expected.operations?.[name]?.path !== undefined;
-    if (path === undefined || isKnown || findings.stateOf(`path:${name}`) !== 'not-checked') continue;
-    const more = path === operations[name].path ? {} : { setting: { operations: { [name]: { path } } } };
-    const text = 'Inferred from the paths of other resources. The check did not read it.';
-    findings.set(`path:${name}`, 'likely', text, more);
   }
 }
 
@@ -117,14 +108,9 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, in the envelope.');
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
     const path = pathOf(name);
-    const isDocumented = path === operations[name].path;
-    const text = `\`GET ${path}\` responds with ${status}${isDocumented ? ', although it is documented' : ''}.`;
+    const text = `\`GET ${path}\` responds with ${status}.`;
     if (found) {
-      if (isDocumented) findings.set(`path:${name}`, 'confirmed', 'Responds as documented.');
-      else
-        findings.set(`path:${name}`, 'differs', `\`GET ${path}\` works.`, {
-          setting: { operations: { [name]: { path } } },
-        });
+      notePath(session, name, path, 'Responds as documented.');
       notePlace(session, name, found.place);
     } else if (isMissing(status)) findings.set(`path:${name}`, 'differs', text, { breaks: true });
     else findings.unclear(`path:${name}`, text);
@@ -133,7 +119,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   note('usage.get', report, usage);
   probe.trial = list ? webhooksPath : usagePath;
   probe.unknown = await probe.get(`/api/v2/${madeUpName()}/index`);
-  if (list) noteShape(findings, 'webhooks', 'list', list.value);
+  if (list) await noteShape(findings, 'webhooks', 'list', list.value);
   if (!report) return;
   const { hour, day } = Object(report.value.build_budget);
   const isBudget = [hour, day].every((window) => Number.isInteger(window?.limit) && Number.isInteger(window?.used));
@@ -167,7 +153,7 @@ async function checkList(session: Session, kind: Kind): Promise<readonly JsonObj
   const rows = (await findPath(session, name, (path) => probe.get(path), judge)) ?? [];
   if (isCamelCased && rows.length > 0)
     findings.set('fields', 'differs', 'The fields of resources are in camelCase: a function must rename them.');
-  if (rows.length > 0) noteShape(findings, kind, 'list', rows);
+  if (rows.length > 0) await noteShape(findings, kind, 'list', rows);
   return rows;
 }
 
@@ -194,6 +180,6 @@ async function checkGet(
     const why = 'The response has the id of a row of the list.';
     return found && fits(kind, found.value) ? { ...found, why } : 'without the resource';
   });
-  if (resource) noteShape(findings, kind, 'get', resource);
+  if (resource) await noteShape(findings, kind, 'get', resource);
   return resource;
 }

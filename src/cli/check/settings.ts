@@ -33,9 +33,7 @@ export function mergeFindings(
 ): { readonly contract: ServiceContract; readonly notes: readonly string[] } {
   const { checked: earlier, ...settings } = structuredClone(base);
   const contract: ServiceContract = { ...(settings.$schema === undefined && { $schema }), ...settings };
-  // The check only guesses the meaning of a status, so the meaning in the file takes precedence.
-  for (const [path, value] of findings.flatMap(({ setting = {} }) => leavesOf(setting)))
-    if (path[0] !== 'statuses' || valueAt(contract, path) === undefined) set(contract, path, value);
+  for (const [path, value] of findings.flatMap(({ setting = {} }) => leavesOf(setting))) set(contract, path, value);
   const notes = leavesOf(base).flatMap(([path, was]) => {
     const [first = '', name] = path;
     const kind = FINDINGS[path.at(-1) ?? ''] ?? first;
@@ -48,9 +46,7 @@ export function mergeFindings(
   });
   const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
     [
-      ...findings.filter(
-        (one) => (one.state === 'differs' && one.setting && one.id !== 'statuses' ? 'confirmed' : one.state) === state,
-      ),
+      ...findings.filter((one) => (one.setting ? 'confirmed' : one.state) === state),
       // Settings that only the earlier check could verify.
       ...findings.filter((one) => one.state === 'not-checked' && earlier?.[state].includes(one.id)),
     ].map(({ id }) => id);
@@ -76,7 +72,7 @@ export function compare(findings: readonly Finding[], contract: ServiceContract,
   });
   const refused = known.filter(({ state, setting }) => state === 'differs' && !setting);
   const changes = [...settings, ...refused.map(({ id, evidence }) => ({ id, was: 'confirmed', is: evidence }))];
-  const unchecked = known.filter(({ state, needs }) => state === 'not-checked' && !needs);
+  const unchecked = known.filter(({ state, needs }) => (state === 'not-checked' || state === 'likely') && !needs);
   return { changes: changes.filter(({ was, is }) => was !== is), unchecked: unchecked.map(({ id }) => id) };
 }
 

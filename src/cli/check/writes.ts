@@ -1,4 +1,3 @@
-import { readConflict } from '../../client/index.ts';
 import type { OperationName } from '../../spec/operations.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
 import { parseTimestamp } from '../../util/timestamps.ts';
@@ -114,9 +113,9 @@ class ProjectFlow {
     const { status, body } = reply;
     if (status >= 300 && status < 500 && status !== 409) this.#mayBeLeft = false;
     const fields = Object.keys(Object(Object(body).errors)).filter((field) => /^[\w.[\]*]{1,60}$/.test(field));
-    if (status === 422 && fields.length > 0)
-      return noteFailure(this.#session, name, reply, `, which names these fields of the body: ${fields.join(', ')}`);
-    if (isMissing(status)) return noteFailure(this.#session, name, reply);
+    const isOfBody = status === 422 && fields.length > 0;
+    const lack = isOfBody ? `, which names these fields of the body: ${fields.join(', ')}` : '';
+    if (isOfBody || isMissing(status)) return noteFailure(this.#session, name, reply, lack);
     if (status < 200 || status > 299) return findings.unclear(`path:${name}`, reasonOf(reply));
     const project = await this.#adopt(reply);
     const found = project && resourceIn(reply.envelope, String(project.id), placeOf(this.#session, name));
@@ -140,13 +139,13 @@ class ProjectFlow {
     if (project.id !== id)
       return findings.set(finding, 'differs', 'The same key and body create another resource.', { setting });
     const reply = await this.#create(`${this.#name} again`);
-    const { status, body } = reply;
+    const { status, outcome } = reply;
     await this.#adopt(reply);
-    const isStated = readConflict(String(Object(body).message ?? '')) === 'other-body';
-    const reading = isStated ? ', which says so' : ', but its message might mean a create request in flight';
-    const text = `The same key and body return the same resource. Another body gets ${status || 'no response'}`;
-    const isConfirmed = status === 409 || status === 0 || status >= 500;
-    findings.set(finding, isConfirmed ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);
+    if (status === 0 || status >= 500) return findings.unclear(finding, reasonOf(reply));
+    const reading =
+      outcome === 'refused' ? ', which says so' : ', but its message might mean a create request in flight';
+    const text = `The same key and body return the same resource. Another body gets ${status}`;
+    findings.set(finding, status === 409 ? 'confirmed' : 'differs', `${text}${status === 409 ? reading : ''}.`);
   }
 
   /**
@@ -169,8 +168,7 @@ class ProjectFlow {
     const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
     const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
     const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
-    const more = serverTimeZone === zone && zone === 'UTC' ? {} : { setting: { serverTimeZone } };
-    findings.set('time-zone', serverTimeZone === 'UTC' ? 'confirmed' : 'differs', why, more);
+    findings.prove('time-zone', serverTimeZone, ['UTC', zone], why, { serverTimeZone });
   }
 
   /**

@@ -31,11 +31,37 @@ describe('a check with a contract', () => {
     });
   });
 
-  it('replaces a path that the service refuses by the one that works', async () => {
+  it('replaces a path that the service refuses by the assumed one that works, and says so', async () => {
     const operations = { 'cohorts.list': { path: '/api/v2/gone', retry: 'never' } } as const;
-    const { report } = await check({}, { expected: { operations } });
-    expect(report.contract.operations).toEqual({
-      'cohorts.list': { path: '/api/v2/cohorts/index', retry: 'never' },
+    const { report, findings } = await check({}, { expected: { operations } });
+    expect(report.contract.operations).toEqual({ 'cohorts.list': { path: '/api/v2/cohorts/index', retry: 'never' } });
+    expect(findings['path:cohorts.list']).toMatchObject({
+      state: 'differs',
+      evidence: expect.stringContaining('`GET /api/v2/gone` is refused (404). `GET /api/v2/cohorts/index` works'),
+    });
+  });
+
+  it('tries the parameter and the place of the cursor that the contract names', async () => {
+    const paging = { style: 'cursor', param: 'resume_at', size: 'rows', next: 'meta.resume' } as const;
+    const { report, findings } = await check({ contract: { paging } }, { expected: { paging } });
+    expect(report.contract.paging).toEqual(paging);
+    expect(findings.paging).toMatchObject({
+      state: 'differs',
+      evidence: '`resume_at` leads from one row to another one.',
+    });
+  });
+
+  it('finds a list after another one that nobody can guess', async () => {
+    const contract: ServiceContract = {
+      operations: {
+        ...following({ list: '/mine/*' }, ['audiences', 'activations']).operations,
+        ...following({ list: '/*/all' }, ['cohorts']).operations,
+      },
+    };
+    const { findings } = await check({ contract });
+    expect(findings['path:audiences.list']).toMatchObject({ state: 'differs', breaks: true });
+    expect(findings['path:cohorts.list']?.setting).toEqual({
+      operations: { 'cohorts.list': { path: '/api/v2/cohorts/all' } },
     });
   });
 
@@ -186,7 +212,8 @@ describe('a check that writes', () => {
     });
     const { findings } = await check({ traits: [failing] }, { level: 'write', onProgress });
     expect(findings['path:projects.delete']?.state).toBe('not-checked');
-    expect(onProgress).toHaveBeenCalledWith('left', expect.stringMatching(/^audience-check /));
+    const name = expect.stringMatching(/^audience-check 2026-11-09T12:12:\d\dZ [0-9a-f]{32}$/);
+    expect(onProgress).toHaveBeenCalledWith('left', name);
   });
 
   it('believes no replay that it has not seen', async () => {
@@ -200,14 +227,12 @@ describe('a check that writes', () => {
     expect(findings['idempotency:projects.create']?.state).toBe('not-checked');
   });
 
-  it('says what is left if the delete is refused', async () => {
-    const onProgress = vi.fn();
-    await check(
-      { traits: [answers(({ operation }) => (operation === 'projects.delete' ? failure(403, 'No.') : undefined))] },
-      { level: 'write', onProgress },
+  it('confirms no key if the request with another body fails', async () => {
+    const failing = answers(({ operation, body }) =>
+      operation === 'projects.create' && / again$/.test(Object(body).name) ? failure(500, 'Not now.') : undefined,
     );
-    const name = expect.stringMatching(/^audience-check 2026-11-09T12:12:\d\dZ [0-9a-f]{32}$/);
-    expect(onProgress).toHaveBeenCalledWith('left', name);
+    const { findings } = await check({ traits: [failing] }, { level: 'write' });
+    expect(findings['idempotency:projects.create']?.state).toBe('not-checked');
   });
 
   it('finds no time zone if the `Date` of the service is faster than the clock of the machine', async () => {
@@ -238,6 +263,12 @@ describe('compare', () => {
       { id: 'operations.projects.list.path', was: '/api/v2/projects', is: '/api/v2/projects/index' },
       { id: 'operations.cohorts.list.path', was: '/api/v2/cohorts/index', is: '/api/v2/cohort' },
     ]);
+  });
+
+  it('has as unchecked what was confirmed and is only likely now', async () => {
+    const unreadable = answers(({ operation }) => (operation === 'cohorts.get' ? failure(500, 'Not now.') : undefined));
+    const { unchecked } = await compared({}, { traits: [unreadable] });
+    expect(unchecked).toEqual(['path:cohorts.get', 'shape:cohort']);
   });
 
   it('has other settings, and a path that is refused now', async () => {

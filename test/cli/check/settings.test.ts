@@ -48,14 +48,6 @@ describe('mergeFindings', () => {
     ]);
   });
 
-  it('never replaces the meaning of a status by a guess', () => {
-    const setting = { statuses: { 'audience 106': 'failed', 'audience 107': 'failed' } } as const;
-    const { contract } = merge({ statuses: { 'audience 106': 'completed' } }, [
-      { id: 'statuses', state: 'differs', evidence: 'Old rows.', setting },
-    ]);
-    expect(contract.statuses).toEqual({ 'audience 106': 'completed', 'audience 107': 'failed' });
-  });
-
   it('keeps what an earlier check has confirmed, and this one could not check', () => {
     const checked = { at: '2026-01-01', level: 'write', confirmed: ['time-zone', 'paging'], likely: [] } as const;
     const findings = [
