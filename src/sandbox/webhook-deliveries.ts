@@ -139,8 +139,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of the log again, with its id and body, to every endpoint it was sent to, in place of the attempts that wait. Returns how
-   * many endpoints these are.
+   * Sends an event of the log again, with its id and body, to every endpoint it was sent to, in place of the attempts
+   * that wait. Returns how many endpoints these are.
    *
    * @throws if the event is not in the log, or none of its endpoints is active
    */

@@ -49,7 +49,10 @@ const PARTS = ['audience', 'activation'];
 export const readEntries = async (path: string): Promise<ReadonlyMap<string, JournalEntry>> =>
   existsSync(path) ? readJournal(path) : new Map();
 
-/** Prints the state of each row in a journal, also of rows that are no longer in the file. It takes no lock, so that it works while a run uses the journal. */
+/**
+ * Prints the state of each row in a journal, also of rows that are no longer in the file. It takes no lock, so that it
+ * works while a run uses the journal.
+ */
 export async function printStatus(
   rows: readonly BatchRow[],
   path: string,

@@ -65,10 +65,11 @@ const isLocal = (error: unknown): boolean =>
 export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(error).code) || isLocal(error);
 
 /**
- * Returns a function that adds a create request to a queue, and resolves with the id of what was created. The queue sends one create request after another, so that a killed process leaves at most one with an
- * unknown outcome. If a create request fails, the queue puts it aside and sends the next one. After three failures
- * without a success, or if a read fails when only failed create requests are left, the queue waits for the end of the
- * outage, and then sends these create requests once more.
+ * Returns a function that adds a create request to a queue, and resolves with the id of what was created. The queue
+ * sends one create request after another, so that a killed process leaves at most one with an unknown outcome. If a
+ * create request fails, the queue puts it aside and sends the next one. After three failures without a success, or if a
+ * read fails when only failed create requests are left, the queue waits for the end of the outage, and then sends these
+ * create requests once more.
  */
 export function createQueue(options: QueueOptions): (rank: Item['rank'], send: Item['send']) => Promise<number> {
   const { signal, budgetWait, outageWait } = options;

@@ -15,7 +15,10 @@ export const SIGN_IN = `Sign in with \`${NAME} login --oauth\`, or set AUDIENCE_
 
 const SIGN_IN_AGAIN = `Sign in again with \`${NAME} login --oauth\`.`;
 
-/** Messages that replace the client's messages about its options and functions. For other codes, the command prints the client's message. */
+/**
+ * Messages that replace the client's messages about its options and functions. For other codes, the command prints the
+ * client's message.
+ */
 const TEXTS: Texts = {
   'attempt-timeout': ({ operation }) =>
     `${operation} received no complete response within the time of an attempt (--request-timeout; default: 30s).`,

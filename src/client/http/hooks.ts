@@ -73,8 +73,8 @@ export interface WaitingEvent extends RequestEvent {
    * - `token`: its token source has not returned a token;
    * - `rate-limit`: its rate bucket has no permit;
    * - `build-budget`: the build budget of the organization is used up;
-   * - `backoff`: the client waits before the next attempt; - `retry-after`: the client waits until the time that the
-   * service has named;
+   * - `backoff`: the client waits before the next attempt;
+   * - `retry-after`: the client waits until the time that the service has named;
    * - `conflict`: a create request under the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
@@ -120,8 +120,9 @@ export interface CallHooks {
    * attempt, or the response to a create request in flight. The message is also logged at level `info`; for calls that
    * wait together, once.
    *
-   * @example onWaiting: ({ message }) => console.error(message) // "audiences.create is waiting: the `write` limit, 30
-   * per minute, …"
+   * @example
+   * // "audiences.create is waiting: the `write` limit, 30 per minute, …"
+   * onWaiting: ({ message }) => console.error(message)
    */
   readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;
   /**

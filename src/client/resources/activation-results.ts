@@ -33,7 +33,10 @@ export interface DownloadProgress {
 
 /** Options of a download. */
 export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, 'token'> {
-  /** Called as bytes arrive, at most every 50 ms, and at the end. An error that it throws is logged and does not affect the download. */
+  /**
+   * Called as bytes arrive, at most every 50 ms, and at the end. An error that it throws is logged and does not affect
+   * the download.
+   */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 

@@ -58,7 +58,9 @@ export class Activations extends ListedJobNamespace<
 
   /**
    * Yields the result files of a completed activation; the download of each starts with its `open()`. If storage refuses a
-   * link, because it has expired, the client reads the activation once more and uses the new link. No token is sent to storage, unless `contract.results` says so. In Node, `downloadTo` of `audience-activation/node` writes the files to a directory.
+   * link, because it has expired, the client reads the activation once more and uses the new link. No token is sent to
+   * storage, unless `contract.results` says so. In Node, `downloadTo` of `audience-activation/node` writes the files to
+   * a directory.
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) {

@@ -23,7 +23,10 @@ export interface UploadProgress {
 
 /** Options of an upload. */
 export interface UploadOptions extends TransferOptions {
-  /** Called as bytes are sent, at most every 50 ms, and at the end. An error that it throws is logged and does not affect the upload. */
+  /**
+   * Called as bytes are sent, at most every 50 ms, and at the end. An error that it throws is logged and does not
+   * affect the upload.
+   */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Bytes; required for a stream, otherwise known. @default the size that the slot was reserved for */
   readonly size?: number | undefined;
