@@ -70,13 +70,6 @@ describe('create', () => {
     expect(await json(args)).toMatchObject([{ name: 'Flag', project: null }]);
   });
 
-  it('a command that is repeated with its `--idempotency-key` creates one resource', async () => {
-    const { json, sandbox } = await startScene();
-    const args = ['audiences', 'create', '--name', 'Once', '--idempotency-key', 'order-4711'];
-    expect(await json(args)).toEqual(await json(args));
-    expect(sandbox.log.map(({ replayed }) => replayed ?? false)).toEqual([false, true]);
-  });
-
   it('`create --wait` prints the completed resource, and how it proceeds on standard error', async () => {
     const { run } = await startScene();
     const { code, out, err } = await run([
@@ -96,17 +89,13 @@ describe('create', () => {
   });
 
   it.each([
-    [['audiences', 'create'], 'Standard input is empty. Pass the fields as flags, with --data, or through a pipe.'],
     [['explain', '4', '--identifier', 'foo'], 'Allowed choices are MAID, IP, EID, SCID, HEM.'],
     [['help', 'nosuch'], "unknown command 'nosuch'"],
-    [['audiences', 'get', 'cohort:4'], 'An id must be a number, not "cohort:4".'],
     [['audiences', 'get', '9007199254740993'], 'An id must be a number'],
     [['audiences', 'create', '--data', '[]'], 'The body must be a JSON object.'],
     [['audiences', 'create', '--data', '{}'], 'Pass the fields as flags'],
     [['audiences', 'create', '--data', '{a}'], '--data must be JSON'],
-    [['audiences', 'create', '--dataset', 'WebDomain'], '--dataset must be type:start:end'],
     [['audiences', 'create', '--filters', '{'], '--filters must be JSON'],
-    [['audiences', 'create', '--name', 'x', '--timeout', '5m'], '--timeout requires --wait.'],
     [['lookalikes', 'create', '--target-size', 'many'], "'many' is invalid. It must be an integer of 0 or more."],
     [['audiences', 'get', 'x'], 'An id must be a number, not "x".'],
     [['audiences', 'get'], "missing required argument 'id'"],
@@ -116,6 +105,8 @@ describe('create', () => {
     [['reference', 'web'], "missing required argument 'table'"],
     [['reference', 'wob', 'domains'], 'Allowed choices are common, web, ctv, apps.'],
     [['request', 'PUSH', '/x'], 'The method must be one of GET, POST, PUT, PATCH, DELETE, not "PUSH".'],
+    [['list', 'audiences'], '(Did you mean audiences list?)'],
+    [['cancel', 'lookalike', '5'], '(Did you mean lookalikes cancel?)'],
     [['audience'], "unknown command 'audience'\n(Did you mean audiences?)"],
   ])('%j is wrong usage: exit code 2, and nothing is sent', async (args, message) => {
     const { run, sandbox } = await startScene();
@@ -291,20 +282,9 @@ describe('files', () => {
     expect(JSON.parse(refused.err).resume).toMatch(/--upload-reference/);
     expect(sandbox.log.filter(({ path }) => path.startsWith('/uploads/'))).toHaveLength(2);
   });
-
-  it('a file that does not exist, and results that are not ready, end with a clear line', async () => {
-    const { run, json } = await startScene({ jobs: { duration: ({ kind }) => (kind === 'activation' ? 60_000 : 0) } });
-    const missing = await run(['cohorts', 'import', 'none.csv']);
-    expect(missing).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^error: .*none\.csv/) });
-    const [audience] = await json(['audiences', 'create', '--name', 'x']);
-    const [activation] = await json(['activations', 'create', '--audience-id', String(audience?.id)]);
-    const early = await run(['activations', 'download', String(activation?.id), 'results', '--json']);
-    expect(early).toMatchObject({ code: 8, out: '' });
-    expect(JSON.parse(early.err)).toMatchObject({ code: 'results-not-ready', id: activation?.id });
-  });
 });
 
-describe('help and version', () => {
+describe('help', () => {
   it('without a command, the help goes to standard error: exit code 2', async () => {
     const { run } = await startScene();
     expect(await run([])).toMatchObject({
