@@ -92,13 +92,23 @@ describe('listen', () => {
     expect(await listening.ended).toMatchObject({ code: 130, err: expect.stringContaining('Interrupted.') });
   });
 
-  it('delivers the ends of other jobs when one job does not exist', async () => {
+  it('delivers the ends of other jobs when one does not exist, with the resource as its GET returns it', async () => {
     const { json, run } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);
     const { url, deliveries } = await startReceiver();
     const args = ['listen', '--forward-to', url, '--jobs', `99,${audience?.id}`, '--secret', SECRET];
     expect(await run(args)).toMatchObject({ code: 8, err: expect.stringContaining('404') });
-    expect(deliveries).toHaveLength(1);
+    const [data] = JSON.parse((await run(['request', 'GET', `/api/v2/audiences/${audience?.id}`])).out);
+    expect(deliveries.map(({ body }) => JSON.parse(body))).toEqual([
+      {
+        schema_version: 1,
+        id: expect.stringMatching(/^evt_/),
+        type: 'audience.completed',
+        company_id: 1,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        data,
+      },
+    ]);
   });
 
   it('`--print-secret` prints a secret that is kept for this user, and that `trigger` signs with', async () => {
