@@ -157,16 +157,6 @@ describe('profiles and environment', () => {
 });
 
 describe('an account in an unusual environment', () => {
-  // Root may write everywhere: a file where the folder should be has the same effect.
-  it('login issues no token when the configuration folder cannot be written', async () => {
-    const scene = await startScene();
-    await writeFile(join(scene.folder, 'config'), 'not a folder');
-    const { code, err } = await login(scene);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^error: [^\n]+\n$/) });
-    expect(scene.account.tokens()).toHaveLength(1);
-    expect((await scene.run(['budget'])).code).toBe(0);
-  });
-
   it('without a home folder, commands with a token in the environment work, and login reports what to set', async () => {
     const scene = await startScene();
     const env = { HOME: '', AUDIENCE_CONFIG_DIR: undefined };
