@@ -191,12 +191,13 @@ describe('a save of a token file', () => {
 });
 
 describe('the lock of a token file', () => {
-  it('is held by one caller at a time, and released when the work fails, also synchronously', async () => {
+  it('is held by one caller at a time, in the order of the calls, and released when the work fails', async () => {
     const path = await newPath();
     const store = fileTokenStore(path);
     const boom = new Error('boom');
     const order: string[] = [];
-    const works = ['first', 'second'].map((name) =>
+    const names = Array.from({ length: 10 }, (_, at) => `call ${at}`);
+    const works = names.map((name) =>
       store.withLock(async () => {
         order.push(`${name} begins`);
         await store.save(TOKEN);
@@ -204,8 +205,8 @@ describe('the lock of a token file', () => {
         throw boom;
       }),
     );
-    expect(await Promise.all(works.map(failureOf))).toEqual([boom, boom]);
-    expect(order).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
+    expect(await Promise.all(works.map(failureOf))).toEqual(names.map(() => boom));
+    expect(order).toEqual(names.flatMap((name) => [`${name} begins`, `${name} ends`]));
     const throwing = (): Promise<never> => {
       throw boom;
     };
