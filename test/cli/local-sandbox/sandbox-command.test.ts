@@ -162,16 +162,7 @@ describe('a running sandbox', () => {
 
   it('is not needed: `--sandbox` alone runs a sandbox in the process of the command', async () => {
     const { run } = await startScene();
-    const { code, out, err } = await run([
-      'audiences',
-      'create',
-      '--name',
-      'x',
-      '--wait',
-      '--sandbox',
-      '--fields',
-      'status.id',
-    ]);
+    const { code, out, err } = await run('audiences create --name x --wait --sandbox --fields status.id'.split(' '));
     expect({ code, out }).toEqual({ code: 0, out: '104\n' });
     expect(err).toContain('Using a new sandbox, which ends with this command.');
   });

@@ -11,44 +11,20 @@ describe('create', () => {
   it('builds the body from flags', async () => {
     const { json } = await startScene();
     const [project] = await json(['projects', 'create', '--name', 'Spring']);
-    const args = [
-      '--name',
-      'Visitors',
-      '--project-id',
-      String(project?.id),
-      '--dataset',
-      dataset,
-      '--dataset',
-      dataset,
-    ];
+    const args = `--name Visitors --project-id ${project?.id} --dataset ${dataset} --dataset ${dataset}`.split(' ');
     const [audience] = await json(['audiences', 'create', ...args]);
     expect(audience).toMatchObject({
       name: 'Visitors',
       project: { id: project?.id },
       dataset: [{ analysis_type: 'WebDomain', start_date: days(30), end_date: days(1) }, { start_date: days(30) }],
     });
-    const [lookalike] = await json([
-      'lookalikes',
-      'create',
-      '--source-audience-id',
-      String(audience?.id),
-      '--target-size',
-      '5000',
-      '--name',
-      'More',
-    ]);
+    const [lookalike] = await json(
+      `lookalikes create --source-audience-id ${audience?.id} --target-size 5000 --name More`.split(' '),
+    );
     expect(lookalike).toMatchObject({ is_lookalike: true, name: 'More' });
-    const [activation] = await json([
-      'activations',
-      'create',
-      '--audience-id',
-      String(audience?.id),
-      '--identifier',
-      'SCID',
-      '--freq-limit',
-      '--freq-max',
-      '3',
-    ]);
+    const [activation] = await json(
+      `activations create --audience-id ${audience?.id} --identifier SCID --freq-limit --freq-max 3`.split(' '),
+    );
     expect(activation).toMatchObject({
       pricing_model: { identifier: 'SCID' },
       filters: { freq_limit: true, freq_min: null, freq_max: 3 },
@@ -72,15 +48,7 @@ describe('create', () => {
 
   it('`create --wait` prints the completed resource, and how it proceeds on standard error', async () => {
     const { run } = await startScene();
-    const { code, out, err } = await run([
-      'audiences',
-      'create',
-      '--name',
-      'x',
-      '--wait',
-      '--fields',
-      'name,status.id',
-    ]);
+    const { code, out, err } = await run('audiences create --name x --wait --fields name,status.id'.split(' '));
     expect({ code, out }).toEqual({ code: 0, out: 'x\t104\n' });
     expect(err).toMatch(/^Created audience \d+\.\naudience:\d+: 104 Completed\n$/);
     const json = await run(['audiences', 'create', '--name', 'x', '--wait', '--json']);
@@ -168,14 +136,7 @@ describe('get, list, delete, cancel', () => {
     const { json, run, start, sandbox } = await startScene({ jobs: {} });
     const [seed] = await json(['audiences', 'create', '--name', 'Seed']);
     sandbox.jobs.finish('audience', Number(seed?.id), 104);
-    const [{ id } = {}] = await json([
-      'lookalikes',
-      'create',
-      '--source-audience-id',
-      String(seed?.id),
-      '--target-size',
-      '9',
-    ]);
+    const [{ id } = {}] = await json(`lookalikes create --source-audience-id ${seed?.id} --target-size 9`.split(' '));
     const waiting = start(['wait', `lookalike:${id}`]);
     await waiting.shows('err', `lookalike:${id}: 100 Queued`);
     expect(await run(['lookalikes', 'cancel', String(id)])).toMatchObject({

@@ -32,17 +32,7 @@ describe('listen', () => {
     sandbox.jobs.finish('audience', Number(ended?.id), 104);
     const [running] = await json(['audiences', 'create', '--name', 'running']);
     const { url, deliveries } = await startReceiver();
-    const listening = start([
-      'listen',
-      '--forward-to',
-      url,
-      '--all',
-      '--secret',
-      SECRET,
-      '--company-id',
-      '7',
-      '--json',
-    ]);
+    const listening = start(`listen --forward-to ${url} --all --secret ${SECRET} --company-id 7 --json`.split(' '));
     await time.untilTrue(() => sandbox.log.filter(({ path }) => path.endsWith('/index')).length > 2);
     const [later] = await json(['audiences', 'create', '--name', 'later']);
     sandbox.jobs.finish('audience', Number(later?.id), 422);
