@@ -49,10 +49,7 @@ it('wrong usage ends with the command for help, by the name that was called', as
     code: 2,
     err: expect.stringMatching(/^error: unknown option '--nam'\n.*\n {2}Help: aud audiences create --help\n$/s),
   });
-  expect((await aud('audiences', 'get', 'x')).err).toContain('\n  Help: aud audiences get --help\n');
   expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
-  expect((await aud('list', 'audiences')).err).toMatch(/^error: .*'list'\n\(Did you mean audiences list\?\)\n/);
-  expect((await aud('cancel', 'lookalike', '5')).err).toContain('(Did you mean lookalikes cancel?)');
   const json = await run(['audiences', 'get', 'x', '--json']);
   expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
   const fromNpx = { npm_lifecycle_script: 'audience-activation audiences get x' };
@@ -71,12 +68,11 @@ it('an older Node is refused in a sentence', async () => {
   });
 });
 
-it('help and version need no account, and load neither the client nor the sandbox', async () => {
+it('help needs no account, and loads neither the client nor the sandbox', async () => {
   const { run } = await startScene();
   const bare = { env: { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined } };
-  expect(await run(['--version'], bare)).toEqual({ code: 0, out: `${VERSION}\n`, err: '' });
   const traced = { env: { ...bare.env, NODE_DEBUG: 'esm' } };
-  for (const args of [['--help'], ['wait', '--help'], ['help', 'audiences', 'create'], ['audiences', 'create', '-h']]) {
+  for (const args of [['--help'], ['help', 'audiences', 'create'], ['audiences', 'create', '-h']]) {
     const { code, out, err } = await run(args, traced);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Usage: audience-activation') });
     expect(err).toContain('cli.js');

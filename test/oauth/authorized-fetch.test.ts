@@ -33,16 +33,6 @@ describe('`oauth.fetch`', () => {
     expect(await elsewhere.seen()).toEqual([]);
   });
 
-  it('accepts a `Request` and replaces its authorization header', async () => {
-    const { oauth, url } = await startOAuthBench();
-    await signIn(oauth);
-    const accept = 'application/json, text/event-stream';
-    const headers = { accept, 'content-type': 'application/json', authorization: 'Bearer other' };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
-    const request = new Request(`${url}/api/v2/mcp`, { method: 'POST', headers, body });
-    expect((await oauth.fetch(request)).status).toBe(200);
-  });
-
   it('retries a 401 once, unless the body can be read only once', async () => {
     const { oauth, url, sandbox, exchanges } = await startOAuthBench();
     await signIn(oauth);

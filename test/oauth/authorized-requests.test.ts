@@ -25,9 +25,10 @@ describe('a `Request` to `oauth.fetch`', () => {
     ['URLSearchParams', new URLSearchParams({ name: 'value' }), /^name=value$/],
     ['FormData', FORM, /name="name"\r\n\r\nvalue\r\n/],
     ['no body', null, /^$/],
-  ])('is sent again after a 401, with its body: %s', async (_, body, expected) => {
+  ])('is sent with the token, and again after a 401, with its body: %s', async (_, body, expected) => {
     const { url, fetch, seen } = await startFetch(REJECTED, {});
-    const response = await fetch(new Request(`${url}/path`, { method: 'POST', headers: { accept: 'text/own' }, body }));
+    const headers = { accept: 'text/own', authorization: 'Bearer other' };
+    const response = await fetch(new Request(`${url}/path`, { method: 'POST', headers, body }));
     expect(response.status).toBe(200);
     const requests = await seen();
     expect(tokensOf(requests)).toEqual(['Bearer first', 'Bearer second']);

@@ -61,16 +61,6 @@ it('a client of a real authorization server runs from the first 401 to the revoc
 });
 
 describe('an authorization server on another origin', () => {
-  it('is refused unless `allowedIssuers` contains it', async () => {
-    const { oidc, signIn, echo, oauth } = await startProvider({ separateResource: true });
-    expect(await failureOf(oauth.authorize())).toMatchObject({
-      error: 'issuer_not_allowed',
-      message: expect.stringContaining(oidc.url),
-    });
-    expect(await failureOf(signIn())).toMatchObject({ error: 'issuer_not_allowed' });
-    expect(await failureOf(echo('no'))).toMatchObject({ error: 'no_grant' });
-  });
-
   it('is used if `allowedIssuers` contains it, and never receives the bearer token', async () => {
     const bearers: string[] = [];
     const allowedIssuers: string[] = [];

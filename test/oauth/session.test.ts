@@ -301,13 +301,6 @@ describe('a grant', () => {
     expect(await failureOf(oauth.get())).toMatchObject({ error: 'no_grant' });
   });
 
-  it('ends when the password changes', async () => {
-    const { oauth, url, account } = await startOAuthBench();
-    await signIn(oauth);
-    account.changePassword('another one');
-    expect(await failureOf(ping(oauth, url))).toMatchObject({ code: 'reauthorization-required' });
-  });
-
   it('a grant of an issuer that is not allowed is not refreshed', async () => {
     const { oauth, clientWith, store } = await startOAuthBench();
     await oauth.callback(await consent((await oauth.authorize()).url));

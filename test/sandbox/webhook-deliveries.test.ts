@@ -71,18 +71,6 @@ describe('deliveries of the sandbox', () => {
     expect(() => sandbox.webhooks.update(99, {})).toThrow('does not exist');
   });
 
-  it('an event is sent to subscribed endpoints; lookalikes are audiences, estimates have no events', async () => {
-    const { client, sandbox, received, account } = await start();
-    sandbox.webhooks.create({ account, name: 'Other', url: 'http://127.0.0.1:9/', events: ['cohort.completed'] });
-    await client.estimates.create({ name: 'x' });
-    const seed = await client.audiences.create({ name: 'Seed' });
-    await sandbox.advance(11 * MINUTE);
-    await client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 1_000 } });
-    await sandbox.advance(11 * MINUTE);
-    const types = received.map(({ body }) => JSON.parse(body)).map(({ type, data }) => `${type} ${data.is_lookalike}`);
-    expect(types).toEqual(['audience.completed false', 'audience.completed true']);
-  });
-
   it('a failed delivery has six attempts at the documented waits, with one id and a new timestamp each', async () => {
     const { client, sandbox, received, verify } = await start(() => 503);
     await client.audiences.create({ name: 'Visitors' });
@@ -221,18 +209,6 @@ describe('deliveries of the sandbox', () => {
       company_id: expect.any(Number),
       data: { message: expect.any(String), endpoint_id: none.id },
     });
-  });
-
-  it('`deliver` sends the deliveries', async () => {
-    const sent: string[] = [];
-    const deliver = async (request: Request): Promise<Response> => {
-      sent.push(await request.text());
-      return new Response(null, { status: 200 });
-    };
-    const { sandbox, endpoint } = await start(undefined, { deliver });
-    sandbox.webhooks.test(endpoint.id);
-    await sandbox.advance(0);
-    expect(sent.map((body) => JSON.parse(body).type)).toEqual(['webhook.test']);
   });
 
   it('deliveries of `deliver` time out and count by their status', async () => {

@@ -1,11 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { type Configuration, errors, Provider } from 'oidc-provider';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { type Adapter, type AdapterPayload, type Configuration, errors, Provider } from 'oidc-provider';
+import { z } from 'zod';
 import { listenForTest } from './loopback.ts';
-import { MCP_PATH, RESOURCE_METADATA, serveMcpResource } from './oidc-resource.ts';
-import { OidcStorage } from './oidc-storage.ts';
-import { walkRedirects } from './walk-redirects.ts';
 
 /** Options of the authorization server and the MCP endpoint. */
 interface OidcOptions {
@@ -34,6 +33,10 @@ export interface OidcServer {
   /** Processes the next request to a path of the authorization server, and never responds; resolves when processed. */
   loseResponse(path: string): Promise<void>;
 }
+
+/** Path of the resource's metadata (RFC 9728); the resource's own path may follow. */
+const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
+const MCP_PATH = '/api/v2/mcp';
 
 const ACCOUNT = 'ada@example.com';
 const SCOPE = 'mcp';
@@ -182,4 +185,113 @@ async function interact(
   grant.addOIDCScope(`openid ${SCOPE}`);
   grant.addResourceScope(resource, SCOPE);
   return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+}
+
+/** A protected MCP endpoint. */
+interface McpResource {
+  /** URL of the endpoint, for which tokens are requested. */
+  readonly resource: string;
+  /** Issuer of the authorization server. */
+  readonly issuer: string;
+  isLive(token: string): Promise<boolean>;
+}
+
+const handler = createMcpHandler(() => {
+  const server = new McpServer({ name: 'echo', version: '1' });
+  server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, ({ text }) => ({
+    content: [{ type: 'text', text }],
+  }));
+  return server;
+});
+
+/** Serves the MCP endpoint, which has one tool, `echo`, and its metadata. */
+async function serveMcpResource({ resource, issuer, isLive }: McpResource, request: Request): Promise<Response> {
+  if (new URL(request.url).pathname !== MCP_PATH)
+    return Response.json({ resource, authorization_servers: [issuer], scopes_supported: ['mcp'] });
+  const token = /^bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+  if (token !== undefined && (await isLive(token))) return handler.fetch(request);
+  const error = token === undefined ? '' : 'error="invalid_token", ';
+  const challenge = `Bearer ${error}resource_metadata="${new URL(RESOURCE_METADATA, resource)}"`;
+  return new Response(null, { status: 401, headers: { 'www-authenticate': challenge } });
+}
+
+/** In-memory storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
+class OidcStorage implements Adapter {
+  readonly #items = new Map<string, AdapterPayload>();
+
+  async upsert(id: string, payload: AdapterPayload): Promise<void> {
+    this.#items.set(id, payload);
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    return this.#items.get(id);
+  }
+
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return [...this.#items.values()].find((payload) => payload.uid === uid);
+  }
+
+  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    return [...this.#items.values()].find((payload) => payload.userCode === userCode);
+  }
+
+  async consume(id: string): Promise<void> {
+    const payload = this.#items.get(id);
+    if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+  }
+
+  async destroy(id: string): Promise<void> {
+    this.#items.delete(id);
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    for (const [id, payload] of this.#items) if (payload.grantId === grantId) this.#items.delete(id);
+  }
+
+  clear(): void {
+    this.#items.clear();
+  }
+}
+
+/** Maximum number of redirects: enough for two pages, each of which redirects once or twice. */
+const MOST_REDIRECTS = 20;
+
+/**
+ * Follows redirects as a browser with cookies does. Returns the first URL that begins with `target`, without fetching
+ * it.
+ */
+async function walkRedirects(start: string | URL, target: string): Promise<string> {
+  const cookies = new CookieJar();
+  let url = new URL(start);
+  for (let redirects = 0; redirects < MOST_REDIRECTS; redirects++) {
+    const answer = await fetch(url, { redirect: 'manual', headers: { cookie: cookies.for(url) } });
+    cookies.take(answer);
+    const location = answer.headers.get('location');
+    if (location === null) throw new Error(`${url.pathname} answered ${answer.status}: ${await answer.text()}`);
+    await answer.body?.cancel();
+    url = new URL(location, url);
+    if (url.href.startsWith(target)) return url.href;
+  }
+  throw new Error(`No redirect led to ${target}.`);
+}
+
+/** Cookies of one host, by path and name. */
+class CookieJar {
+  readonly #cookies = new Map<string, { readonly path: string; readonly pair: string }>();
+
+  take(answer: Response): void {
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split('; ');
+      const path = attributes.find((text) => text.startsWith('path='))?.slice('path='.length) ?? '/';
+      const [name, value] = pair.split('=', 2);
+      const key = `${path} ${name}`;
+      if (value === '') this.#cookies.delete(key);
+      else this.#cookies.set(key, { path, pair });
+    }
+  }
+
+  for({ pathname }: URL): string {
+    const sent = [...this.#cookies.values()].filter(({ path }) => pathname.startsWith(path));
+    return sent.map(({ pair }) => pair).join('; ');
+  }
 }

@@ -66,19 +66,6 @@ describe('login and logout', () => {
     expect(scene.account.tokens()).toEqual([]);
     expect(await readdir(join(scene.folder, 'config/profiles'))).toEqual([]);
   });
-
-  it('a wrong password, a missing one and a full account end with a clear line', async () => {
-    const scene = await startScene();
-    const args = ['login', '--email', 'ann@example.com', '--base-url', scene.url];
-    expect(await scene.run(args, { input: 'wrong', env: LOGGED_OUT })).toMatchObject({ code: 7, out: '' });
-    const missing = await scene.run(args, { env: LOGGED_OUT });
-    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('Pass the password on standard input') });
-    const nobody = await scene.run(['login'], { input: PASSWORD, env: LOGGED_OUT });
-    expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining('Pass --base-url') });
-    for (let more = scene.account.tokens().length; more < 10; more++) scene.account.token('api');
-    const full = await login(scene);
-    expect(full).toMatchObject({ code: 8, err: expect.stringMatching(/10/) });
-  });
 });
 
 describe('profiles and environment', () => {
@@ -170,16 +157,6 @@ describe('profiles and environment', () => {
 });
 
 describe('an account in an unusual environment', () => {
-  // Root may write everywhere: a file where the folder should be has the same effect.
-  it('login issues no token when the configuration folder cannot be written', async () => {
-    const scene = await startScene();
-    await writeFile(join(scene.folder, 'config'), 'not a folder');
-    const { code, err } = await login(scene);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^error: [^\n]+\n$/) });
-    expect(scene.account.tokens()).toHaveLength(1);
-    expect((await scene.run(['budget'])).code).toBe(0);
-  });
-
   it('without a home folder, commands with a token in the environment work, and login reports what to set', async () => {
     const scene = await startScene();
     const env = { HOME: '', AUDIENCE_CONFIG_DIR: undefined };
@@ -288,15 +265,5 @@ describe('an account in an unusual environment', () => {
     const address = signingIn.printed.err.trim();
     expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
     expect(await signingIn.ended).toMatchObject({ code: 0, err: `${address}\n` });
-  });
-
-  it('an MCP token reaches the MCP endpoint; without one, the command reports how to sign in', async () => {
-    const scene = await startScene();
-    const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-    const args = ['request', 'POST', '/api/v2/mcp', '--data', message];
-    const { code, out } = await scene.run(args, { env: { AUDIENCE_MCP_TOKEN: scene.account.token('mcp') } });
-    expect(code).toBe(0);
-    expect(linesOf(out)[0]).toMatchObject({ result: { tools: expect.any(Array) } });
-    expect(await scene.run(args)).toMatchObject({ code: 7, out: '' });
   });
 });

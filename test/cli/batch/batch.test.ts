@@ -299,17 +299,12 @@ describe('a batch', () => {
     expect(await names()).toEqual(['north', 'south']);
   });
 
-  it.each([
-    ['25 hours', 25],
-    ['3 days', 3 * 24],
-    ['50 days', 50 * 24],
-  ])('restarted after %s, names a lost create unknown, and builds it once a person has said so', async (_, hours) => {
+  it('restarted after 25 hours, names a lost create unknown, and builds it once a person has said so', async () => {
     const { run, sandbox, pass, path, names, creates } = await startBatches();
     await run(rowsOf('east'));
     sandbox.faults.add({ on: 'audiences.create', delay: 10 * MINUTE, times: 1 });
     await run(rowsOf('north', 'east'), { stopAfter: 1_000 });
-    // A timer takes 24 days at most.
-    for (let left = hours; left > 0; left -= 500) await pass(Math.min(left, 500) * HOUR);
+    await pass(25 * HOUR);
     const views = await run(rowsOf('north', 'south', 'east'));
     expect(statesOf(views)).toEqual({ north: 'unknown', south: 'done', east: 'done' });
     expect(codeOf(views[0])).toBe('outcome-expired');
@@ -341,10 +336,10 @@ describe('a batch', () => {
     ['403', () => Response.json({ status: 'error', code: 403, message: 'No.' }, { status: 403 }), 'unfinished'],
     ['a cut connection', () => Promise.reject(new TypeError('fetch failed')), 'unknown'],
   ] as const)('with one row that always gets %s', (_, fail, state) => {
-    it.each(['first', 'in the middle', 'last'])('ends only that row, %s, and sends it once a run', async (where) => {
+    it.each(['first', 'last'])('ends only that row, %s, and sends it once a run', async (where) => {
       const { run, breakRow, names, attempts } = await startBatches({ limits: { buildsPerHour: 1_000 } });
       const others = namesOf(runs(4, 49));
-      const keys = others.toSpliced({ first: 0, last: others.length }[where] ?? 2, 0, 'poison');
+      const keys = others.toSpliced(where === 'first' ? 0 : others.length, 0, 'poison');
       breakRow('poison', fail);
       for (const _run of [1, 2, 3]) {
         const before = attempts.length;
@@ -356,10 +351,10 @@ describe('a batch', () => {
       expect(await names()).toEqual(others.sort());
     });
 
-    it.each(['first', 'in the middle', 'last'])('as an activation, ends only that row, %s', async (where) => {
+    it.each(['first', 'last'])('as an activation, ends only that row, %s', async (where) => {
       const { run, breakRow, all, attempts } = await startBatches({ limits: { buildsPerHour: 1_000 } });
       const others = namesOf(runs(4, 49));
-      const keys = others.toSpliced({ first: 0, last: others.length }[where] ?? 2, 0, 'poison');
+      const keys = others.toSpliced(where === 'first' ? 0 : others.length, 0, 'poison');
       const onChange = ({ key, audience }: RowView): void => {
         if (key === 'poison' && audience !== undefined) breakRow(`"audience_id":${audience}}`, fail);
       };
@@ -406,11 +401,11 @@ describe('a batch', () => {
   });
 
   it('begins no more creates when an outage lasts longer than the outage wait, and finishes what exists', async () => {
-    const { run, sandbox } = await startBatches({ jobs: { duration: 40 * MINUTE } });
+    const { run, sandbox } = await startBatches({ jobs: { duration: 8 * MINUTE } });
     const rows = rowsOf('a', 'b', 'c', 'd', 'e');
     await run(rows.slice(0, 1), { stopAfter: MINUTE });
-    setTimeout(sandbox.faults.add({ status: 503 }), 30 * MINUTE);
-    const states = statesOf(await run(rows));
+    setTimeout(sandbox.faults.add({ status: 503 }), 6 * MINUTE);
+    const states = statesOf(await run(rows, { outageWait: 2 * MINUTE }));
     expect(states).toEqual({ a: 'done', b: 'unknown', c: 'unknown', d: 'unknown', e: 'unfinished' });
     expect(new Set(Object.values(statesOf(await run(rows))))).toEqual(new Set(['done']));
   });

@@ -31,15 +31,18 @@ async function startInFlight({ start, sandbox, time }: Scene, args: readonly str
 }
 
 describe('a create that is in flight', () => {
-  it('has an unknown outcome for a second command that does not wait; following its advice creates one audience', async () => {
+  it('is awaited by a second command; for one that does not wait its outcome is unknown; one audience is created', async () => {
     const scene = await startHolding('audiences.create');
     const first = await startInFlight(scene, CREATE);
     const { code, err } = await scene.run([...CREATE, '--max-retries', '0']);
     expect(code).toBe(EXIT.outcomeUnknown);
     expect(err).toContain('Repeat it with --idempotency-key order-4711 and the same body.');
     expect(err).toContain('\n  To repeat it: the same command with --idempotency-key order-4711\n');
+    const waiting = scene.start(CREATE);
+    await scene.time.untilTrue(() => scene.sandbox.log.filter(({ status }) => status === 409).length === 2);
     scene.sandbox.faults.clear();
     const { out } = await first.ended;
+    expect(await waiting.ended).toMatchObject({ code: EXIT.done, out, err: '' });
     expect(await scene.run(CREATE)).toMatchObject({ code: EXIT.done, out });
     expect(await scene.json(['audiences', 'list'])).toMatchObject([{ id: Number(out) }]);
   });

@@ -155,16 +155,9 @@ describe('--contract', () => {
     const [created] = await json(['audiences', 'create', '--name', 'W', '--contract', file]);
     const target = `audience:${created?.id}`;
     const { out } = await run([
-      'listen',
-      '--jobs',
-      target,
-      '--forward-to',
-      'http://127.0.0.1:9',
-      '--retry-speed',
-      '1e9',
+      ...`listen --jobs ${target} --forward-to http://127.0.0.1:9 --retry-speed 1e9 --json`.split(' '),
       '--contract',
       file,
-      '--json',
     ]);
     expect(linesOf(out)[0]).toMatchObject({ type: 'audience.failed', event: { data: { id: created?.id, name: 'W' } } });
   });

@@ -11,17 +11,7 @@ async function silentServer() {
   return { AUDIENCE_BASE_URL: url };
 }
 
-describe('--request-timeout and --deadline', () => {
-  it('--request-timeout limits each attempt, and the error names it', async () => {
-    const { run } = await startScene();
-    const args = ['budget', '--request-timeout', '300ms', '--max-retries', '1'];
-    const { code, err } = await run(args, { env: await silentServer() });
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: 'error: usage.get received no complete response within the time of an attempt (--request-timeout; default: 30s).\n',
-    });
-  });
-
+describe('--deadline', () => {
   it.each([
     ['a request', ['budget'], 1],
     ['a list', ['audiences', 'list', '--all'], 1],

@@ -40,19 +40,7 @@ it('a sandbox uses the port and account of its flags, and warns if other machine
   const { port } = new URL(url);
   await close();
   const { child, printed, ended, scene } = await start(
-    ...[
-      '--port',
-      port,
-      '--host',
-      '0.0.0.0',
-      '--name',
-      'sandbox.test',
-      '--email',
-      'me@example.com',
-      '--password',
-      'pw',
-      '--no-console',
-    ],
+    ...`--port ${port} --host 0.0.0.0 --name sandbox.test --email me@example.com --password pw --no-console`.split(' '),
   );
   expect(printed.out).not.toContain('Console');
   expect((await scene.run(['sandbox', 'status'])).err).toContain('No sandbox is running');

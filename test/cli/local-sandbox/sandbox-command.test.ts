@@ -75,13 +75,6 @@ describe('sandbox', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('reports a port in use with what to do', async () => {
-    const { run, url } = await startScene();
-    const { err, code } = await run(['sandbox', '--port', new URL(url).port]);
-    expect(code).toBe(1);
-    expect(err).toMatch(/^error: listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Choose another --port/);
-  });
-
   it.each([
     [['sandbox', '--prot', '1'], "unknown option '--prot'"],
     [['sandbox', 'advanse'], "unknown command 'advanse': it must be status, advance, finish, or fault"],
@@ -169,16 +162,7 @@ describe('a running sandbox', () => {
 
   it('is not needed: `--sandbox` alone runs a sandbox in the process of the command', async () => {
     const { run } = await startScene();
-    const { code, out, err } = await run([
-      'audiences',
-      'create',
-      '--name',
-      'x',
-      '--wait',
-      '--sandbox',
-      '--fields',
-      'status.id',
-    ]);
+    const { code, out, err } = await run('audiences create --name x --wait --sandbox --fields status.id'.split(' '));
     expect({ code, out }).toEqual({ code: 0, out: '104\n' });
     expect(err).toContain('Using a new sandbox, which ends with this command.');
   });

@@ -291,9 +291,15 @@ it('the text about a sandbox that does not run names the command that starts one
 
 it('the text about a port in use names the flags of the ports, and other ports succeed', async () => {
   const { run, start, url } = await startScene();
-  expect((await run(['sandbox', '--port', new URL(url).port])).err).toContain(
-    'Choose another --port, --storage-port or --console-port.',
-  );
+  const failed = await run(['sandbox', '--port', new URL(url).port, '--json']);
+  expect(failed.code).toBe(1);
+  expect(JSON.parse(failed.err)).toMatchObject({
+    code: 'sandbox-not-started',
+    exitCode: 1,
+    message: expect.stringMatching(
+      /^listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+\. Choose another --port, --storage-port or --console-port\./,
+    ),
+  });
   const sandbox = start(['sandbox', '--port', '0', '--storage-port', '0', '--console-port', '0']);
   await sandbox.shows('out', 'Ready.');
 });

@@ -40,12 +40,16 @@ interface Case {
   readonly prepare?: (scene: Scene) => Promise<unknown>;
   /** Part of the text. */
   readonly text?: string;
+  /** Fields of the error with `--json`. */
+  readonly json?: object;
 }
 
 const MCP = ['request', 'POST', '/api/v2/mcp', '--data', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'] as const;
 const ONCE = ['--max-retries', '0'] as const;
 const CREATE = ['audiences', 'create', '--name', 'x', ...ONCE] as const;
 const LOGGED_OUT = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
+/** Of a create whose outcome is unknown. */
+const UNKNOWN = { exitCode: 10, outcome: 'unknown', idempotencyKey: expect.any(String) } as const;
 const OAUTH = ['login', '--oauth', '--no-browser'] as const;
 
 /** Responds to each request in the same way. */
@@ -134,7 +138,11 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   'connection-failed': {
     refused: { args: ['budget', ...ONCE], env: { AUDIENCE_BASE_URL: 'http://127.0.0.1:4' } },
     'cut off': { args: ['budget', ...ONCE], sandbox: { faults: [{ on: 'usage.get', cut: 'body' }] } },
-    'of a create': { args: CREATE, sandbox: { faults: [{ on: 'audiences.create', cut: 'after' }] } },
+    'of a create': {
+      args: [...CREATE, '--idempotency-key', 'k'],
+      sandbox: { faults: [{ on: 'audiences.create', cut: 'after' }] },
+      json: { ...UNKNOWN, idempotencyKey: 'k' },
+    },
   },
   'attempt-timeout': {
     'of a request': {
@@ -146,6 +154,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: [...CREATE, '--request-timeout', '300ms'],
       service: silent,
       text: 'It may have been created: repeat it with --idempotency-key ',
+      json: UNKNOWN,
     },
   },
   'idle-timeout': 'below: it takes 30 seconds',
@@ -153,7 +162,12 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   'sign-in-timeout': 'below: it takes five minutes',
   'api-error': { 'an odd status': { args: ['budget', ...ONCE], service: responds(418, { message: 'x' }) } },
   'authentication-failed': {
-    'a token': { args: ['budget'], env: { AUDIENCE_TOKEN: 'nope' }, text: 'failed: 401 Unauthenticated. The token is' },
+    'a token': {
+      args: ['budget'],
+      env: { AUDIENCE_TOKEN: 'nope' },
+      text: 'failed: 401 Unauthenticated. The token is',
+      json: { status: 401, reason: 'token', tokenFrom: 'AUDIENCE_TOKEN' },
+    },
     'a token command': { args: ['budget', '--token-command', 'echo nope$$'], text: 'The token in use: token command.' },
     'an MCP token': {
       args: MCP,
@@ -199,6 +213,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'an id': {
       args: ['projects', 'get', '9'],
       text: 'Check the id and the account; if every call of this operation fails like this, run `aud check`.',
+      json: { status: 404 },
     },
     'a path': { args: ['request', 'GET', '/api/v2/nope'] },
     'results in storage': {
@@ -214,10 +229,16 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   },
   'not-acceptable': { 'a proxy': { args: ['budget'], service: responds(406, { message: 'x' }) } },
   'validation-failed': {
-    'by the service': { args: ['activations', 'create', '--audience-id', '99'] },
-    'before sending': { args: ['lookalikes', 'create', '--target-size', '5000000'] },
-    'an id of 0': { args: ['audiences', 'get', '0'] },
-    'a path without a slash': { args: ['request', 'GET', 'usage'] },
+    'by the service': {
+      args: ['activations', 'create', '--audience-id', '99'],
+      json: { outcome: 'refused', errors: { audience_id: [expect.any(String)] } },
+    },
+    'before sending': {
+      args: ['lookalikes', 'create', '--target-size', '5000000'],
+      json: { exitCode: 2, errors: { 'config.target_size': [expect.any(String)] } },
+    },
+    'an id of 0': { args: ['audiences', 'get', '0'], json: { exitCode: 2 } },
+    'a path without a slash': { args: ['request', 'GET', 'usage'], json: { exitCode: 2 } },
     'an eleventh token': {
       args: ['login', '--email', 'ann@example.com'],
       env: { AUDIENCE_TOKEN: undefined },
@@ -227,14 +248,29 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       },
     },
   },
-  conflict: { 'a key in use': { args: CREATE, service: responds(409, { message: 'x' }) } },
+  conflict: { 'a key in use': { args: CREATE, service: responds(409, { message: 'x' }), json: UNKNOWN } },
   'rate-limited': {
-    'a long pause': { args: ['budget'], service: responds(429, { message: 'x' }, { 'retry-after': '600' }) },
+    'a long pause': {
+      args: ['budget'],
+      service: responds(429, { message: 'x' }, { 'retry-after': '600' }),
+      json: { retryAfter: 600, retryAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+    },
   },
-  'build-budget-exhausted': { 'a create': { args: CREATE, sandbox: { limits: { buildsPerHour: 0 } } } },
+  'build-budget-exhausted': {
+    'a create': {
+      args: CREATE,
+      sandbox: { limits: { buildsPerHour: 0 } },
+      json: { outcome: 'refused', retryAt: expect.any(String) },
+    },
+  },
   'server-error': {
     'of a read': { args: ['budget', ...ONCE], service: responds(500, { message: 'x' }) },
-    'of a create': { args: CREATE, service: responds(500, { message: 'x' }), text: 'It may have been created: ' },
+    'of a create': {
+      args: CREATE,
+      service: responds(500, { message: 'x' }),
+      text: 'It may have been created: ',
+      json: UNKNOWN,
+    },
   },
   'not-an-envelope': {
     HTML: { args: ['budget', ...ONCE], service: responds(200, '<html>') },
@@ -294,6 +330,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: [...CREATE, '--wait', '--timeout', '200ms'],
       sandbox: running,
       text: 'has not ended within --timeout (100 Queued). It keeps running.\n  To continue: ',
+      json: { kind: 'audience' },
     },
     'a job that was not read': {
       args: ['wait', '1', '--timeout', '2s'],
@@ -377,25 +414,51 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   },
 };
 
+/** Exit codes of the errors above, except for unexpected ones. */
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  'configuration-invalid': 2,
+  'job-failed': 3,
+  'job-needs-info': 4,
+  'job-cancelled': 5,
+  'wait-timeout': 6,
+  'authentication-failed': 7,
+  'oauth-failed': 7,
+  'reauthorization-required': 7,
+  'api-error': 8,
+  conflict: 8,
+  'not-acceptable': 8,
+  'not-found': 8,
+  'permission-denied': 8,
+  'results-not-ready': 8,
+  'validation-failed': 8,
+  'webhook-invalid': 8,
+  'build-budget-exhausted': 9,
+  'rate-limited': 9,
+};
+
 const ALL = Object.entries(CASES).flatMap(([code, cases]) =>
   typeof cases === 'string' ? [] : Object.entries(cases).map(([name, row]) => [code, name, row] as const),
 );
 
 describe('errors of the client, in the words of the command', () => {
-  it.each(ALL)('%s: %s', async (code, _, { args, env, input = '', sandbox, service, prepare, text = '' }) => {
-    const scene = await startScene(sandbox);
-    const url = service ? (await serve(service)).url : scene.url;
-    const id = String(await prepare?.(scene));
-    const words = args.map((word) => (word === 'ID' ? id : word.replace('FOLDER', scene.folder)));
-    const options = { env: { AUDIENCE_BASE_URL: url, ...env }, input };
-    const { err } = await scene.run(words, options);
-    expect(err).toMatch(/^error: /m);
-    expect(err).toContain(text);
-    expect(err).not.toMatch(WORD_OF_CLIENT);
-    const json = await scene.run([...words, '--json'], options);
-    expect(linesOf(json.err).at(-1)).toMatchObject({ code });
-    expect(json.err).not.toMatch(WORD_OF_CLIENT);
-  });
+  it.each(ALL)(
+    '%s: %s',
+    async (code, _, { args, env, input = '', sandbox, service, prepare, text = '', json: fields }) => {
+      const scene = await startScene(sandbox);
+      const url = service ? (await serve(service)).url : scene.url;
+      const id = String(await prepare?.(scene));
+      const words = args.map((word) => (word === 'ID' ? id : word.replace('FOLDER', scene.folder)));
+      const options = { env: { AUDIENCE_BASE_URL: url, ...env }, input };
+      const { err, code: exitCode } = await scene.run(words, options);
+      expect(err).toMatch(/^error: /m);
+      expect(err).toContain(text);
+      expect(err).not.toMatch(WORD_OF_CLIENT);
+      const json = await scene.run([...words, '--json'], options);
+      expect(linesOf(json.err).at(-1)).toMatchObject({ code, exitCode: EXIT_CODES[code] ?? 1, ...fields });
+      expect(json.code).toBe(exitCode);
+      expect(json.err).not.toMatch(WORD_OF_CLIENT);
+    },
+  );
 
   it('file-changed: a file that grows before it is uploaded', async () => {
     const { run, folder } = await startScene();
@@ -447,6 +510,7 @@ describe('errors of the client, in the words of the command', () => {
 const USAGE: Readonly<Record<string, Case>> = {
   'an address with a query': { args: ['budget'], env: { AUDIENCE_BASE_URL: 'https://x.example.com/?a=1' } },
   'an address that is none': { args: ['budget'], env: { AUDIENCE_BASE_URL: 'example' } },
+  'a login without an address': { args: ['login'], env: LOGGED_OUT, text: 'Pass --base-url' },
   'an address of a login': { args: ['login', '--base-url', 'http://api.example.com'], env: LOGGED_OUT },
   'an address of a sign-in': { args: [...OAUTH, '--base-url', 'http://api.example.com'], env: LOGGED_OUT },
   'an address of a revocation': { args: ['tokens', 'revoke', '--base-url', 'http://api.example.com'], env: LOGGED_OUT },

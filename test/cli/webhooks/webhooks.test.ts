@@ -32,17 +32,7 @@ describe('listen', () => {
     sandbox.jobs.finish('audience', Number(ended?.id), 104);
     const [running] = await json(['audiences', 'create', '--name', 'running']);
     const { url, deliveries } = await startReceiver();
-    const listening = start([
-      'listen',
-      '--forward-to',
-      url,
-      '--all',
-      '--secret',
-      SECRET,
-      '--company-id',
-      '7',
-      '--json',
-    ]);
+    const listening = start(`listen --forward-to ${url} --all --secret ${SECRET} --company-id 7 --json`.split(' '));
     await time.untilTrue(() => sandbox.log.filter(({ path }) => path.endsWith('/index')).length > 2);
     const [later] = await json(['audiences', 'create', '--name', 'later']);
     sandbox.jobs.finish('audience', Number(later?.id), 422);
@@ -92,13 +82,23 @@ describe('listen', () => {
     expect(await listening.ended).toMatchObject({ code: 130, err: expect.stringContaining('Interrupted.') });
   });
 
-  it('delivers the ends of other jobs when one job does not exist', async () => {
+  it('delivers the ends of other jobs when one does not exist, with the resource as its GET returns it', async () => {
     const { json, run } = await startScene();
     const [audience] = await json(['audiences', 'create', '--name', 'a']);
     const { url, deliveries } = await startReceiver();
     const args = ['listen', '--forward-to', url, '--jobs', `99,${audience?.id}`, '--secret', SECRET];
     expect(await run(args)).toMatchObject({ code: 8, err: expect.stringContaining('404') });
-    expect(deliveries).toHaveLength(1);
+    const [data] = JSON.parse((await run(['request', 'GET', `/api/v2/audiences/${audience?.id}`])).out);
+    expect(deliveries.map(({ body }) => JSON.parse(body))).toEqual([
+      {
+        schema_version: 1,
+        id: expect.stringMatching(/^evt_/),
+        type: 'audience.completed',
+        company_id: 1,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        data,
+      },
+    ]);
   });
 
   it('`--print-secret` prints a secret that is kept for this user, and that `trigger` signs with', async () => {

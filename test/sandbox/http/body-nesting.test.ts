@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../../src/index.ts';
 import type { SandboxOptions } from '../../../src/sandbox/index.ts';
 import { credentials, startSandbox } from '../support/sandbox-calls.ts';
 
@@ -27,12 +26,7 @@ function start(options: SandboxOptions = {}) {
 }
 
 describe('a body nested more than 512 levels deep', () => {
-  const paths = Object.entries(openApiDocument().paths)
-    .filter(([, { post }]) => post?.requestBody !== undefined && post.operationId !== 'mcp.send')
-    .map(([path]) => path)
-    .filter((path) => path.startsWith('/api/'));
-
-  it.each([...paths, '/api/v2/poi_submissions/create'])(
+  it.each(['/api/v2/auth/login', '/api/v2/poi_submissions/create', '/api/v2/audiences/create'])(
     'a body nested more than 512 levels deep is a 422 of POST %s',
     async (path) => {
       const { send, authorization } = start();

@@ -56,22 +56,15 @@ describe('the usage of a month', () => {
 });
 
 describe('lists', () => {
-  it.each(['audiences', 'activations', 'cohorts', 'projects', 'schedules'])(
-    'a page of %s has 25 rows by default, 100 at most',
-    async (name) => {
-      const limits = { write: { limit: 999, interval: 1 }, buildsPerHour: 999, buildsPerDay: 999 };
-      const api = startSandbox({ limits });
-      const audience_id = (await api.create(api.token)).body.data[0].id;
-      api.sandbox.jobs.finish('audience', audience_id, 104);
-      const path = `/api/v2/${name}`;
-      for (let index = 0; index < 101; index++)
-        await api.call('POST', `${path}/create`, { token: api.token, body: { audience_id } });
-      const rows = async (query: string): Promise<number> =>
-        (await api.call('GET', `${path}/index${query}`, { token: api.token })).body.data.length;
-      expect([await rows(''), await rows('?per_page=100'), await rows('?per_page=101')]).toEqual([25, 100, 100]);
-      expect(await rows('?per_page=100&page=2')).toBe(name === 'audiences' ? 2 : 1);
-    },
-  );
+  it('a page of resources has 25 rows by default, 100 at most', async () => {
+    const limits = { write: { limit: 999, interval: 1 }, buildsPerHour: 999, buildsPerDay: 999 };
+    const api = startSandbox({ limits });
+    for (let index = 0; index < 102; index++) await api.create(api.token);
+    const rows = async (query: string): Promise<number> =>
+      (await api.call('GET', `/api/v2/audiences/index${query}`, { token: api.token })).body.data.length;
+    expect([await rows(''), await rows('?per_page=100'), await rows('?per_page=101')]).toEqual([25, 100, 100]);
+    expect(await rows('?per_page=100&page=2')).toBe(2);
+  });
 
   it.each([
     ['web/domains', 620, [500, 500, 120, 7]],
