@@ -104,7 +104,7 @@ export const logInAs = (email: string): Html =>
 <button aria-label="Log in as ${email}">Log in as</button></form>`;
 
 /** Returns an input with its label. */
-export function input(label: string, name: string, attributes: Attributes = {}, hint = ''): Html {
+export function input(label: Content, name: string, attributes: Attributes = {}, hint = ''): Html {
   const small = hint === '' ? '' : html`<small>${hint}</small>`;
   return html`<label>${label} <input${attributesOf({ name, ...attributes })}>${small}</label>`;
 }

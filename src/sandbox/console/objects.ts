@@ -19,7 +19,7 @@ export const NAMESPACES = [
   ['poiSubmissions', 'POI submission', 'Points of interest'],
 ] as const;
 
-export type Namespace = (typeof NAMESPACES)[number][0];
+type Namespace = (typeof NAMESPACES)[number][0];
 
 /** A resource with the fields that pages show, whatever its kind, and its owner. */
 export interface ShownResource {

@@ -56,7 +56,7 @@ const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min|[dhms])\s*)+)
 const advanceForm = (): Html =>
   actionForm('POST /api/clock/advance', 'Advance', {
     layout: 'row',
-    fields: input('Duration', 'ms', {
+    fields: input(html`<span class="sr">Duration</span>`, 'ms', {
       required: true,
       placeholder: '2 h 30 min',
       size: 9,

@@ -38,10 +38,12 @@ function eventsText(events: readonly string[]): Content {
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
 }
 
-function detailsOf({ id, creator, previous, consecutiveFailures }: Endpoint, now: number): Content {
+function detailsOf(endpoint: Endpoint, now: number): Content {
+  const { id, creator, previous, consecutiveFailures } = endpoint;
   const signatures =
     previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
-  const failures = consecutiveFailures > 0 ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
+  const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
+  const failures = isFailing ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
   return html`endpoint ${id}, all accounts of ${foreign(creator.company.name)}${failures}${signatures}`;
 }
 
