@@ -107,7 +107,8 @@ describe('the pages', () => {
       expect([query, await idsOf(query)]).toEqual([query, ids]);
     expect(await page('/resources?kind=projects&q=created_at')).toContain('No projects match');
     expect(await page('/resources?kind=projects&q=spring')).toContain('Spring');
-    expect(textOf(await page('/resources?kind=projects&q=spring'))).toContain('Audiences 0Projects 1');
+    // The number of each kind follows the search.
+    expect(textOf(await page('/resources?kind=projects&q=created_at'))).toContain('Audiences 0Projects 0');
   });
 
   it('a create leads to what it created, whose page has its story', async () => {
@@ -242,6 +243,7 @@ describe('the pages', () => {
     const link = `href="/resources/${id}"`;
     for (const path of ['/requests/req_2', '/clock', '/jobs', '/resources'])
       expect([path, await page(path)]).toEqual([path, expect.stringContaining(link)]);
+    expect(textOf(await page('/clock'))).toContain(`The job of audience ${id} “Families” ends at 104`);
   });
 
   it('the page of a resource says whether its job was ended, or cancelled by a request', async () => {
