@@ -1,7 +1,7 @@
 import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
-import type { Owner } from './objects.ts';
+import { deliveryText, type Owner, resourceText } from './objects.ts';
 
 /** The effect of a task, in words. */
 interface Description {
@@ -27,12 +27,13 @@ export function* dueTasks(service: Service): Generator<DueTask, undefined> {
 /** Returns the first task that will have an effect. */
 export const nextTask = (service: Service): DueTask | undefined => dueTasks(service).next().value;
 
-function describe({ jobs, state }: Service, task: Task): Description | undefined {
+function describe(service: Service, task: Task): Description | undefined {
+  const { jobs, state } = service;
   if (task.type === 'delivery') {
     const { event, attempt } = task;
     const { name, id, creator } = event.endpoint;
     const owner = creator.company;
-    const description = `Attempt ${attempt} to deliver ${event.type} to ${name} (webhook endpoint ${id})`;
+    const description = deliveryText(service, event, attempt);
     const href = `/deliveries?event=${event.id}&to=${id}#detail`;
     return { description, lane: name, owner, href };
   }
@@ -55,7 +56,8 @@ function describe({ jobs, state }: Service, task: Task): Description | undefined
   if (!job) return undefined;
   const { id, name } = statusOf(task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status);
   const verb = task.type === 'job-end' ? 'ends at' : 'reaches';
-  const description = `The job of ${job.kind} ${task.id} ${verb} ${id} ${name}`;
+  const subject = resourceText(service, task.id) || `${job.kind} ${task.id}`;
+  const description = `The job of ${subject} ${verb} ${id} ${name}`;
   const href = `/resources/${task.id}`;
   return { description, lane: 'Jobs', owner: job.account, href };
 }

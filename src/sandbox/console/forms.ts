@@ -47,6 +47,7 @@ const ADVANCES = [
   ['+1 min', 60_000],
   ['+10 min', 600_000],
   ['+1 h', 3_600_000],
+  ['+6 h', 21_600_000],
   ['+1 d', 86_400_000],
 ] as const;
 
@@ -103,7 +104,7 @@ export const logInAs = (email: string): Html =>
 <button aria-label="Log in as ${email}">Log in as</button></form>`;
 
 /** Returns an input with its label. */
-export function input(label: string, name: string, attributes: Attributes = {}, hint = ''): Html {
+export function input(label: Content, name: string, attributes: Attributes = {}, hint = ''): Html {
   const small = hint === '' ? '' : html`<small>${hint}</small>`;
   return html`<label>${label} <input${attributesOf({ name, ...attributes })}>${small}</label>`;
 }

@@ -3,7 +3,7 @@ import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
 import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
-import { findResource, type Owner } from './objects.ts';
+import { deliveryText, findResource, type Owner, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
 /** A status that a job had. */
@@ -18,6 +18,8 @@ export interface HappenedAt {
   readonly what: 'jobs' | 'deliveries' | 'disabled';
   /** Kind and id of the job, or name of the endpoint. */
   readonly subject: string;
+  /** What happened to which resource. */
+  readonly description: string;
   /** Page about it. */
   readonly href: string;
   readonly owner: Owner | undefined;
@@ -94,21 +96,25 @@ export class History {
     const [oldest = 0] = this.#jobs.keys();
     if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
+    const subject = `${kind} ${id}`;
     const owner = findResource(this.#service, id)?.account;
-    this.#add({ at, what: 'jobs', subject: `${kind} ${id}`, href: `/resources/${id}`, owner, result: outcome });
+    const description = `The job of ${resourceText(this.#service, id) || subject}`;
+    this.#add({ at, what: 'jobs', subject, description, href: `/resources/${id}`, owner, result: outcome });
   }
 
-  #addDelivery({ id, endpoint }: DeliveryAttempt['event'], delivery: Delivery): void {
+  #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
+    const { id, endpoint } = event;
     const { at, attempt } = delivery;
     const { name: subject, creator } = endpoint;
     const href = `/deliveries?event=${id}&to=${endpoint.id}#detail`;
     const shared = { at, subject, href, owner: creator.company };
     const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
-    this.#add({ ...shared, what: 'deliveries', result: isDelivered({ delivery }) ? 'succeeded' : failed });
+    const description = deliveryText(this.#service, event, attempt);
+    this.#add({ ...shared, what: 'deliveries', description, result: isDelivered({ delivery }) ? 'succeeded' : failed });
     if (!isDisabled(endpoint)) this.#disabled.delete(endpoint);
     else if (!this.#disabled.has(endpoint)) {
       this.#disabled.add(endpoint);
-      this.#add({ ...shared, what: 'disabled', result: 'disabled' });
+      this.#add({ ...shared, what: 'disabled', description: subject, result: 'disabled' });
     }
   }
 }
@@ -135,7 +141,7 @@ export function happenedText(advance: Advance): string {
   const { succeeded, failed } = deliveries;
   const results = [
     [jobs.completed, 'completed'],
-    [jobs.needsInfo, 'need information'],
+    [jobs.needsInfo, 'Additional Info'],
     [jobs.failed, 'failed'],
   ] as const;
   const ended = results.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []));

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { JobKind } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { AccountRecord, Company } from '../state.ts';
+import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import type { Html } from './html.ts';
 
 /** Owner of the data on a page: an account, or an organization for webhook endpoints. */
@@ -18,7 +19,7 @@ export const NAMESPACES = [
   ['poiSubmissions', 'POI submission', 'Points of interest'],
 ] as const;
 
-export type Namespace = (typeof NAMESPACES)[number][0];
+type Namespace = (typeof NAMESPACES)[number][0];
 
 /** A resource with the fields that pages show, whatever its kind, and its owner. */
 export interface ShownResource {
@@ -71,6 +72,26 @@ export function findResource({ state }: Service, id: number): ShownResource | un
     }
   }
   return undefined;
+}
+
+/** Returns the id of the resource that an event is about. */
+export function subjectIdOf({ body }: { readonly body: string }): number | undefined {
+  const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
+  return typeof data?.id === 'number' ? data.id : undefined;
+}
+
+/** Returns the kind, the id and the name of a resource as text; an empty string if it does not exist. */
+export function resourceText(service: Service, id: number | undefined): string {
+  const resource = id === undefined ? undefined : findResource(service, id);
+  if (!resource) return '';
+  return `${resource.kind} ${id}${resource.name && ` “${resource.name}”`}`;
+}
+
+/** Returns an attempt to deliver an event as text. */
+export function deliveryText(service: Service, event: DeliveryAttempt['event'], attempt: number): string {
+  const { type, endpoint } = event;
+  const subject = resourceText(service, subjectIdOf(event));
+  return `Attempt ${attempt} to deliver ${type}${subject && ` of ${subject}`} to ${endpoint.name} (webhook endpoint ${endpoint.id})`;
 }
 
 /** Kinds of resources that are built by a job. */

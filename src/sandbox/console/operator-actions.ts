@@ -8,7 +8,7 @@ import type { SandboxState } from '../state.ts';
 import { type Action, action, FieldError, NotFoundError, number, type Outcome, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText, totalsOf } from './history.ts';
-import { resend, type SentRequest, sendFirst } from './resend.ts';
+import { resend, type SentRequest } from './resend.ts';
 import { capital, counted, durationText, relativeText, sentence } from './words.ts';
 
 function untilNext(service: Service): number {
@@ -24,16 +24,6 @@ const respondToAdvance = ({ service, happened }: Outcome): object => ({
 
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
-
-/** The response and the notice of actions that send a request. */
-const SENT: Pick<Action, 'respond' | 'notice'> = {
-  respond: ({ result }) => Object(result),
-  notice({ service, result }) {
-    const { id, status }: SentRequest = Object(result);
-    const why = service.state.log.find((entry) => entry.id === id)?.why;
-    return sentence(`Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}`);
-  },
-};
 
 /** The actions that only the operator has. */
 export const OPERATOR_ACTIONS: readonly Action[] = [
@@ -146,11 +136,12 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /requests/resend', ['id', 'key'], {
     run: ({ console }, fields) => resend(console, string(fields, 'id'), fields.key !== undefined),
-    ...SENT,
-  }),
-  action('POST /requests/first', [], {
-    run: ({ console }) => sendFirst(console),
-    ...SENT,
+    respond: ({ result }) => Object(result),
+    notice({ service, result }) {
+      const { id, status }: SentRequest = Object(result);
+      const why = service.state.log.find((entry) => entry.id === id)?.why;
+      return sentence(`Sent as ${id}: ${status === 0 ? 'no response' : status}${why === undefined ? '' : `, ${why}`}`);
+    },
   }),
 ];
 

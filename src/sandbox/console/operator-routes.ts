@@ -60,8 +60,8 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   // Before the first request, the page explains how to send one.
   app.get('/', (context) => context.redirect(service.state.requestCount === 0 ? '/start' : '/requests'));
   app.get('/find', (context) => context.redirect(find(console, (context.req.query('q') ?? '').trim()), 302));
-  app.get('/recording.test.ts', () => {
-    const source = recordedTest(recorder.recording, options, service.state.storageUrl);
+  app.get('/recording.test.ts', ({ req }) => {
+    const source = recordedTest(recorder.recordingUntil(req.query('until')), options, service.state.storageUrl);
     return new Response(source, { headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
   // Serve the file from the console's origin: a browser downloads only from the page's origin, and no page contains the

@@ -93,6 +93,13 @@ export class Recorder {
     };
   }
 
+  /** Returns the recording up to a request, or all of it if that request is not one of its steps. */
+  recordingUntil(id: string | undefined): Recording {
+    const { recording } = this;
+    const last = recording.steps.findLastIndex((step) => 'request' in step && step.request.entry.id === id);
+    return last === -1 ? recording : { ...recording, steps: recording.steps.slice(0, last + 1) };
+  }
+
   /** Number of the steps of the recording. */
   get stepCount(): number {
     return this.#recording.steps.length;

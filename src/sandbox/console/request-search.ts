@@ -29,8 +29,11 @@ export function unsearchedText({ service, recorder }: ConsoleContext): string {
 }
 
 /** Returns a text with the number of kept requests if the log has dropped some; otherwise an empty string. */
-export const keptText = ({ log, requestCount }: State): string =>
-  requestCount > log.length ? `the last ${count(log.length)} of ${count(requestCount)} requests` : '';
+export function keptText({ log, requestCount }: State): string {
+  if (requestCount === log.length) return '';
+  if (log.length === 0) return 'The earlier requests are not kept.';
+  return `Only the last ${count(log.length)} of ${count(requestCount)} requests are kept.`;
+}
 
 /** Returns the requests that have created a resource, or name it, oldest first. */
 export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>

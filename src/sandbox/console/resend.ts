@@ -1,4 +1,3 @@
-import { listTokens } from '../tokens.ts';
 import { FieldError, NotFoundError } from './action.ts';
 import type { ConsoleContext } from './console-context.ts';
 import type { KeptRequest } from './recorder.ts';
@@ -34,21 +33,6 @@ export async function resend(console: ConsoleContext, id: string, withNewKey: bo
   const headers = headersOf(recorded);
   if (withNewKey) headers.set('idempotency-key', crypto.randomUUID());
   return send(console, url, entry.method, headers, body);
-}
-
-/** Sends the first request of a new user: creates an audience for the first account. */
-export function sendFirst(console: ConsoleContext): Promise<SentRequest> {
-  const authorization = `Bearer ${tokenOf(console)}`;
-  const headers = { accept: 'application/json', 'content-type': 'application/json', authorization };
-  const url = `${console.addresses().api}/api/v2/audiences/create`;
-  return send(console, url, 'POST', headers, JSON.stringify({ name: 'Visitors' }));
-}
-
-/** Returns an API token of the first account. */
-function tokenOf({ service, sandbox }: ConsoleContext): string {
-  const [record] = service.state.accounts.values();
-  if (!record) throw new NotFoundError('Create an account first.');
-  return listTokens(service, record, 'api').at(-1)?.value ?? sandbox.accounts.get(record.email).token('api');
 }
 
 function headersOf({ headers: sent, address }: KeptRequest): Headers {

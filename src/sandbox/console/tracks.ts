@@ -89,7 +89,7 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
     ([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="${at > 90 ? 'end' : 'middle'}">${text}</text>`,
   );
   const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
-  return html`<div class="lanes"><div class="name"></div><svg class="track" height="16" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
+  return html`<div class="lanes"><div class="name"></div><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
 }
 
 /** Returns one lane without an axis and a text, as a small chart in a row of a table. */
@@ -135,7 +135,7 @@ interface Cluster {
 }
 
 /** Minimum distance of two marks, in percent of the width: their numbers do not touch. */
-const MIN_DISTANCE = 2.5;
+const MIN_DISTANCE = 4;
 
 function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
   const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];

@@ -107,6 +107,8 @@ describe('the pages', () => {
       expect([query, await idsOf(query)]).toEqual([query, ids]);
     expect(await page('/resources?kind=projects&q=created_at')).toContain('No projects match');
     expect(await page('/resources?kind=projects&q=spring')).toContain('Spring');
+    // The number of each kind follows the search.
+    expect(textOf(await page('/resources?kind=projects&q=created_at'))).toContain('Audiences 0Projects 0');
   });
 
   it('a create leads to what it created, whose page has its story', async () => {
@@ -145,13 +147,12 @@ describe('the pages', () => {
       expect([part, at >= from]).toEqual([part, true]);
       from = at;
     }
-    // From everywhere: the request, its delivery, the jobs, the search.
+    // From everywhere: the request, its delivery, the search.
     expect(await page('/requests/req_1')).toContain(`href="/resources/${id}"`);
     const { eventId, endpointId } = sandbox.webhooks.deliveries[0] ?? {};
     expect(await page(`/deliveries?event=${eventId}&to=${endpointId}`)).toContain(
       `href="/resources/${id}" title="Families"`,
     );
-    expect(await page('/jobs')).toContain(`href="/resources/${id}"`);
     expect((await request(`/find?q=${id}`)).headers.get('location')).toBe(`/resources/${id}`);
     expect((await request('/resources/999')).status).toBe(404);
     expect((await request('/resources/x')).status).toBe(404);
@@ -242,6 +243,7 @@ describe('the pages', () => {
     const link = `href="/resources/${id}"`;
     for (const path of ['/requests/req_2', '/clock', '/jobs', '/resources'])
       expect([path, await page(path)]).toEqual([path, expect.stringContaining(link)]);
+    expect(textOf(await page('/clock'))).toContain(`The job of audience ${id} “Families” ends at 104`);
   });
 
   it('the page of a resource says whether its job was ended, or cancelled by a request', async () => {
@@ -294,23 +296,6 @@ describe('the pages', () => {
     expect(rows).toEqual(ids.reverse());
   });
 
-  it('the jobs that ended last are listed, although newer ones run; of another day with its date', async () => {
-    const { api, act, createAudience, page, sandbox } = await startConsole({ start: 60_000 });
-    const first = await createAudience();
-    const { data } = await (await api('POST', '/api/v2/estimates/create', { name: 'Size' })).json();
-    const estimate = data.id ?? data[0].id;
-    await act('POST /api/jobs/finish', { kind: 'audience', id: first, status: 104 });
-    await sandbox.advance(86_400_000);
-    for (let count = 0; count < 9; count++) await createAudience();
-    const second = await createAudience();
-    await act('POST /api/jobs/finish', { kind: 'audience', id: second, status: 107 });
-    const [, ended = ''] = (await page('/jobs')).split('Recently ended');
-    expect(textOf(ended).replaceAll('\n', '')).toContain(
-      `Visitors107 Additional Infoaudience ${second}, 00:01:00: The job cannot be processed as requested.` +
-        `Size104 Completedestimate ${estimate}, 1 Jan, 00:11:00Visitors104 Completedaudience ${first}, 1 Jan, 00:01:00`,
-    );
-  });
-
   it('only what has used up its attempts is counted as exhausted', async () => {
     const { page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status: 500 }) });
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
@@ -323,6 +308,21 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     expect(textOf(await page('/deliveries'))).toContain('Gave up 2');
     expect(textOf(await page('/deliveries?q=no-such-endpoint'))).toMatch(/All 0.*Gave up 0/s);
+  });
+
+  it('an open delivery stays in the list when a redelivery changes its state', async () => {
+    let status = 500;
+    const { act, page, sandbox } = await startConsole({ deliver: async () => new Response(null, { status }) });
+    const { id } = sandbox.webhooks.create({ url: 'https://example.com/' });
+    sandbox.webhooks.test(id);
+    await sandbox.advance(9 * 3_600_000);
+    const event = sandbox.webhooks.deliveries[0]?.eventId;
+    const open = `/deliveries?state=exhausted&event=${event}&to=${id}`;
+    expect(textOf(await page(open))).toContain('Failed 6 times.');
+    status = 200;
+    await act('POST /api/webhooks/redeliver', { event });
+    await sandbox.advance(0);
+    expect(textOf(await page(open))).toMatch(/Gave up 0.*Delivered\./s);
   });
 
   it.each([
@@ -584,7 +584,7 @@ describe('the pages', () => {
     const past = await page('/clock?list=past');
     expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
     expect(past).toContain('href="/resources/93"');
-    expect(textOf(past)).toContain('Delivery to Down');
+    expect(textOf(past)).toContain('Attempt 1 to deliver webhook.test to Down');
     expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
@@ -619,6 +619,14 @@ describe('the pages', () => {
     // The present is in the middle: one request was half a window ago, and leaves in half a window.
     expect(text).toContain('class="edge" d="M0 100H250.0V75.0H500.0V50.0H500"');
     expect(text).toContain('class="edge later" d="M500 50.0H750.0V75.0H1000.0V100.0H1000"');
+  });
+
+  it('after a reset to a loaded state, no request is said to be kept', async () => {
+    const { act, createAudience, page, sandbox } = await startConsole();
+    await createAudience();
+    await act('POST /api/state', sandbox.save());
+    await act('POST /api/reset');
+    expect(textOf(await page('/requests'))).toContain('The earlier requests are not kept.');
   });
 
   it('a thousand requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {
@@ -658,11 +666,11 @@ describe('the pages', () => {
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toContain('19 of 20 gave up in a row');
+    expect(textOf(await page('/deliveries'))).toMatch(/all accounts of Example Company, 19 of 20 gave up in a row/);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const shown = await page('/deliveries');
-    expect(textOf(shown)).toMatch(/ is switched off.*20 deliveries in a row failed all six attempts.*Switch on/s);
+    expect(textOf(shown)).toMatch(/ is switched off.*20 deliveries in a row failed all six attempts.*Resume/s);
     expect(shown).not.toMatch(/canary|<script>|<img/);
   });
 
@@ -860,6 +868,16 @@ describe('the recording', () => {
     const source = await page('/recording.test.ts');
     expect(source.match(/expect\(await send/g)).toHaveLength(1);
     expect(source).toContain('Visitors');
+  });
+
+  it('ends with a request if that is exported', async () => {
+    const { api, page, createAudience } = await startConsole();
+    await createAudience();
+    await api('GET', '/api/v2/usage');
+    const export1 = '/recording.test.ts?until=req_1';
+    expect(await page('/requests/req_1')).toContain(`href="${export1}"`);
+    expect((await page(export1)).match(/expect\(await send/g)).toHaveLength(1);
+    expect((await page('/recording.test.ts')).match(/expect\(await send/g)).toHaveLength(2);
   });
 
   it('stops when it is full, and reports that', async () => {

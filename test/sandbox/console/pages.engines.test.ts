@@ -66,7 +66,7 @@ describe.each(ENGINES)('the console in $name', ({ launch }) => {
     await sees(tab, 'delivered');
     await tab.click('#deliveries a[href*="event="]');
     await sees(tab, 'Headers of the latest attempt');
-    await tab.click('[aria-label^="Redeliver evt_"]');
+    await tab.click('[data-action="POST /api/webhooks/redeliver"] button');
     await eventually(() => expect(received).toBe(2));
 
     await tab.goto(`${origin}/faults`);

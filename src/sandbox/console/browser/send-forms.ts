@@ -90,6 +90,8 @@ async function send(
   }
   // Skip this if somebody has typed meanwhile.
   if ((await bodyOf(form, button)) === body) form.reset();
+  const then = form.closest<HTMLElement>('[data-then]')?.dataset.then;
+  if (then !== undefined) history.replaceState(null, '', then);
   form.closest('dialog')?.close();
   form.closest<HTMLElement>('[popover]')?.hidePopover();
   return result ?? {};
@@ -114,8 +116,10 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
 
 /** Applies a filter, which is the address of the page. */
 function applyFilter(form: HTMLFormElement): void {
-  const fields = [...new FormData(form)].flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]]));
-  history.replaceState(null, '', `${location.pathname}?${new URLSearchParams(fields)}`);
+  const query = new URLSearchParams(location.search);
+  query.set('q', String(new FormData(form).get('q')));
+  query.delete('from');
+  history.replaceState(null, '', `${location.pathname}?${query}`);
   void refresh();
 }
 

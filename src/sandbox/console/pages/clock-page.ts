@@ -6,7 +6,7 @@ import { actionForm, advanceBy, advances, input } from '../forms.ts';
 import { type Advance, type HappenedAt, happenedText } from '../history.ts';
 import { badge, emptyState, foreign, type Html, head, live, timeElement } from '../html.ts';
 import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
-import { listView, search, segments } from '../lists.ts';
+import { addressOf, listView, search, segments } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
 import { count, dateText, relativeText } from '../words.ts';
@@ -19,15 +19,17 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
   const isOwn = isShown(console, query);
   const all = [...dueTasks(service)];
   const tasks = all.filter(({ owner }) => isOwn(owner));
+  // After an advance, the list shows what happened.
+  const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
   const happened = { ...history.all, events: history.all.events.filter(({ owner }) => isOwn(owner)) };
   return {
     title: 'Clock',
     content: html`${head('Clock', live('speed', speedButtons(clock.mode)))}
-<div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
+<div data-then="${past}"><div class="head"><div class="clock">${live('clock', clockElement(now, clock.mode))}</div>
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
 ${live('chart', timeChart(happened, tasks, now, query))}
-${eventList(tasks, happened.events, now, query)}`,
+${eventList(tasks, happened.events, now, query)}</div>`,
   };
 }
 
@@ -54,7 +56,7 @@ const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min|[dhms])\s*)+)
 const advanceForm = (): Html =>
   actionForm('POST /api/clock/advance', 'Advance', {
     layout: 'row',
-    fields: input('Duration', 'ms', {
+    fields: input(html`<span class="sr">Duration</span>`, 'ms', {
       required: true,
       placeholder: '2 h 30 min',
       size: 9,
@@ -82,10 +84,7 @@ function eventList(
 ): readonly Html[] {
   const isPast = query.get('list') === 'past';
   const due = tasks.map((task): TimedEvent => ({ ...task, key: `${task.time}_${task.order}` }));
-  const past = happened.map(({ at, subject, ...event }, index): TimedEvent => {
-    const description = event.what === 'deliveries' ? `Delivery to ${subject}` : subject;
-    return { ...event, time: at, key: `${at}_${index}`, description };
-  });
+  const past = happened.map(({ at, ...event }, index): TimedEvent => ({ ...event, time: at, key: `${at}_${index}` }));
   const rows = isPast ? past.toReversed() : due;
   const choices = segments('Events', '/clock', query, 'list', [
     ['', 'Due', due.length],
@@ -128,7 +127,7 @@ function resultOf({ time, description, result }: TimedEvent, now: number): Html 
 const RESULTS = {
   completed: ['good', 'completed'],
   succeeded: ['good', 'succeeded'],
-  needsInfo: ['warn', 'need information'],
+  needsInfo: ['warn', 'Additional Info'],
   failed: ['bad', 'failed'],
   exhausted: ['bad', 'gave up'],
   disabled: ['bad', 'switched off'],
@@ -165,9 +164,9 @@ function timeChart(happened: Advance, due: readonly DueTask[], now: number, quer
 const laneOf = ({ what, subject }: HappenedAt): string => (what === 'jobs' ? 'Jobs' : subject);
 
 function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
-  const past = happened.map(({ at, subject, result }): Mark => {
+  const past = happened.map(({ at, description, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return { at, tone, title: `${timeText(at)}: ${subject} ${text}` };
+    return { at, tone, title: `${timeText(at)}: ${description}: ${text}` };
   });
   const next = due.map(({ time, description }): Mark => {
     return { at: time, tone: 'busy', title: `${timeText(time)}: ${description}`, isDue: true };

@@ -25,7 +25,7 @@ import {
 } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
-import { findResource, resourceLink } from '../objects.ts';
+import { findResource, resourceLink, subjectIdOf } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
 import { accountField, chosenAccount, shownCompanies } from '../shown-accounts.ts';
 import { chart, rangeOf } from '../tracks.ts';
@@ -80,7 +80,9 @@ function deliveryList(
   const now = service.clock.now();
   const isOpen = ({ event }: DeliveryGroup): boolean =>
     query.get('event') === event.id && query.get('to') === String(event.endpoint.id);
-  const isInState = ({ state }: DeliveryGroup): boolean => [state, '', null].includes(query.get('state'));
+  // What is open stays, also if a redelivery has changed its state.
+  const isListed = (group: DeliveryGroup): boolean =>
+    [group.state, '', null].includes(query.get('state')) || isOpen(group);
   const eventCell = ({ event }: DeliveryGroup): Content => {
     const address = addressOf(PATH, query, { event: event.id, to: String(event.endpoint.id) });
     const subject = findResource(service, subjectIdOf(event) ?? 0);
@@ -92,7 +94,7 @@ function deliveryList(
     id: 'deliveries',
     placeholder: 'Event, type, endpoint, or text of a body or a response',
     kept: ['state'],
-    matching: hits.filter(isInState),
+    matching: hits.filter(isListed),
     isGrowing: true,
     total,
     keyOf: ({ event }) => event.order,
@@ -168,10 +170,4 @@ function failuresOf({ attempts, state }: DeliveryGroup): Html {
 
 /** Returns the form that delivers an event again. */
 export const redeliver = (event: string, style = ''): Html =>
-  actionForm('POST /api/webhooks/redeliver', 'Redeliver', { values: { event }, label: `Redeliver ${event}`, style });
-
-/** Returns the id of the resource that an event is about. */
-export function subjectIdOf({ body }: DeliveryGroup['event']): number | undefined {
-  const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
-  return typeof data?.id === 'number' ? data.id : undefined;
-}
+  actionForm('POST /api/webhooks/redeliver', 'Redeliver to each active endpoint', { values: { event }, style });

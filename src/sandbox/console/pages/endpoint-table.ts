@@ -38,11 +38,13 @@ function eventsText(events: readonly string[]): Content {
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
 }
 
-function detailsOf({ id, previous, consecutiveFailures }: Endpoint, now: number): Content {
+function detailsOf(endpoint: Endpoint, now: number): Content {
+  const { id, creator, previous, consecutiveFailures } = endpoint;
   const signatures =
     previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
-  const failures = consecutiveFailures > 0 ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
-  return html`endpoint ${id}${failures}${signatures}`;
+  const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
+  const failures = isFailing ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
+  return html`endpoint ${id}, all accounts of ${foreign(creator.company.name)}${failures}${signatures}`;
 }
 
 /** Returns the state of an endpoint: active, paused by somebody, or switched off by the service. */
@@ -54,9 +56,9 @@ function stateBadge(endpoint: Endpoint): Html {
 function disabledNote(one: Endpoint, query: URLSearchParams): Html {
   const { id, name } = one;
   return note('bad', html`<bdi>${name}</bdi> is switched off`, {
-    details: ['20 deliveries in a row failed all six attempts. It receives no events until you switch it on.'],
+    details: ['20 deliveries in a row failed all six attempts. It receives no events until you resume it.'],
     actions: [
-      actionForm('POST /api/webhooks/resume', 'Switch on', { values: { id }, label: `Switch on ${name}` }),
+      actionForm('POST /api/webhooks/resume', 'Resume', { values: { id }, label: `Resume ${name}` }),
       html`<a href="${deliveriesTo(one, query, 'exhausted')}">Show what gave up</a>`,
     ],
   });
@@ -95,7 +97,7 @@ export const editDialog = (): Html =>
 /** Returns the form that registers an endpoint; `account` is the field that names its account. */
 export const createDialog = (account: Html | ''): Html =>
   formDialog('create', 'Create a webhook endpoint', 'POST /api/webhooks', 'Create the endpoint', {
-    lead: 'Its secret is shown once.',
+    lead: 'It receives the events of all accounts of its organization. Its secret is shown once.',
     fields: [
       account,
       input('URL', 'url', { type: 'url', required: true, placeholder: 'http://127.0.0.1:3000/webhooks' }),

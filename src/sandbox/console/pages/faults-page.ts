@@ -49,6 +49,7 @@ const PRESETS: readonly (readonly [text: string, rule: Readonly<Record<string, s
   ['Rate limited', { on: 'audiences.create', status: 429, retryAfter: 30, times: 1 }],
   ['Response lost', { on: 'audiences.create', cut: 'after', times: 1 }],
   ['Half a response', { on: 'audiences.list', malformed: 'true', times: 1 }],
+  ['500, once', { on: 'audiences.create', status: 500, times: 1 }],
   ['503, three times', { on: 'audiences.create', status: 503, times: 3 }],
   ['Slow', { on: 'audiences.list', delay: 5_000, times: 1 }],
 ];

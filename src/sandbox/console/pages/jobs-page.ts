@@ -1,14 +1,13 @@
 import { html } from 'hono/html';
 import { type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
-import type { AccountRecord } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener, select } from '../forms.ts';
-import { type Content, emptyState, type Html, head, jobBadge, live, timeElement } from '../html.ts';
+import { type Content, emptyState, type Html, head, jobBadge } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
-import { isJobKind, NAMESPACES, reasonText, resourceLink, resourcesOf } from '../objects.ts';
-import { chosenAccount, shownAccounts } from '../shown-accounts.ts';
+import { resourceLink } from '../objects.ts';
+import { chosenAccount } from '../shown-accounts.ts';
 import { smallTrack } from '../tracks.ts';
 import { relativeText, serviceTime } from '../words.ts';
 import { SEND } from './requests-page.ts';
@@ -32,10 +31,7 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
   return {
     title: 'Jobs',
     content: html`${head('Jobs')}
-<div class="cols"><div>${jobList(query, matching, jobs.length, service.clock.now())}</div>
-<section class="card" aria-labelledby="ended-title"><h2 id="ended-title">Recently ended</h2>
-${live('ended', recentlyEnded(console, shownAccounts(console, query)))}</section></div>
-${endDialog()}`,
+${jobList(query, matching, jobs.length, service.clock.now())}${endDialog()}`,
   };
 }
 
@@ -108,24 +104,3 @@ export const endDialog = (): Html =>
       REASON,
     ],
   });
-
-const MAX_ENDED = 8;
-
-function recentlyEnded({ service, history }: ConsoleContext, accounts: readonly AccountRecord[]): Html {
-  const { jobs, clock } = service;
-  const resources = accounts.flatMap((account) => NAMESPACES.flatMap((namespace) => resourcesOf(account, namespace)));
-  const ended = resources.flatMap((one) => {
-    if (!isJobKind(one.kind) || jobs.saved.running.has(one.id)) return [];
-    // An estimate does not contain the time of its update.
-    return [{ ...one, at: history.changesOf(one.id).at(-1)?.at ?? serviceTime(one.fields.updated_at) ?? 0 }];
-  });
-  if (ended.length === 0) return html`<p class="soft">None has ended yet.</p>`;
-  const latest = ended.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, MAX_ENDED);
-  const rows = latest.map((one) => {
-    const reason = reasonText(service, one);
-    const time = one.at > 0 ? html`, ${timeElement(one.at, clock.now())}` : '';
-    return html`<li><div class="line">${resourceLink(one)}${one.status ? jobBadge(one.status) : ''}</div>
-<small>${one.kind} ${one.id}${time}${reason && html`: <bdi>${reason}</bdi>`}</small></li>`;
-  });
-  return html`<ul class="rows">${rows}</ul>`;
-}

@@ -16,11 +16,12 @@ import {
   relationsOf,
   resourceLink,
   type ShownResource,
+  subjectIdOf,
 } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
 import { requestsAbout } from '../request-search.ts';
 import { capital, count } from '../words.ts';
-import { responseBadge, subjectIdOf } from './deliveries-page.ts';
+import { responseBadge } from './deliveries-page.ts';
 import { endButton, endDialog } from './jobs-page.ts';
 import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';

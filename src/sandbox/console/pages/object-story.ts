@@ -50,7 +50,7 @@ export function storySection(
   const earlier = chapters.length - shown.length;
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
   const kept = keptText(console.service.state);
-  const lead = kept && html`<p class="soft">Only ${kept} are kept.</p>`;
+  const lead = kept && html`<p class="soft">${kept}</p>`;
   const happenings = shown.map(({ parts, ...chapter }) => ({ ...chapter, content: spaced(parts) }));
   return html`<h2>What happened</h2>${lead}${more}${timeline(happenings, now)}`;
 }

@@ -25,7 +25,7 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
   const { clock } = service;
   if (!entry) {
     const isDropped = /^req_[1-9]/.test(id) && numberOf(id) <= service.state.requestCount;
-    return isDropped ? { title: id, content: `Only ${keptText(service.state)} are kept.` } : undefined;
+    return isDropped ? { title: id, content: keptText(service.state) } : undefined;
   }
   const recorded = recorder.find(entry);
   const { method, path, status } = entry;
@@ -104,7 +104,7 @@ ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
 <h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}
 <p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>. Files, and bytes that are not text, are read from the folder.
-<a href="/session">Export all requests as a test</a></p>`;
+<a href="/recording.test.ts?until=${recorded.entry.id}" download="recording.test.ts">Export the session up to this request as a test</a></p>`;
 }
 
 /** Headers of the connection and of browsers, which do not help to explain a response. */

@@ -74,10 +74,7 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
-      live('kept', [
-        kept && html`<p class="hint">Only ${kept} are kept.</p>`,
-        unsearched && html`<p class="hint">${unsearched}</p>`,
-      ]),
+      live('kept', [kept && html`<p class="hint">${kept}</p>`, unsearched && html`<p class="hint">${unsearched}</p>`]),
       requestList(console, query, hits),
     ],
   };
@@ -91,7 +88,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     path: PATH,
     query,
     id: 'requests',
-    placeholder: 'Id, key, reason, any value sent, or path:/usage, key:…, status:429',
+    placeholder: 'Text, reason, or status:429, path:/usage, key:…, id:12 of a resource',
     kept: ['status'],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     isGrowing: true,

@@ -5,7 +5,7 @@ import type { ConsoleContext } from '../console-context.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { type Column, listView, search, segments } from '../lists.ts';
-import { NAMESPACES, type Namespace, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
+import { NAMESPACES, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
 import { shownAccounts } from '../shown-accounts.ts';
 import { count, serviceTime } from '../words.ts';
@@ -20,11 +20,15 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
   const namespace = NAMESPACES.find(([value]) => value === query.get('kind')) ?? NAMESPACES[0];
   const [name, , text] = namespace;
   const things = text.toLowerCase();
-  const resources = accounts.flatMap((account) => resourcesOf(account, namespace)).sort((a, b) => b.id - a.id);
-  const sizeOf = (value: Namespace): number => accounts.reduce((sum, account) => sum + account[value].size, 0);
-  const kinds = NAMESPACES.map(
-    ([value, , label], index) => [index === 0 ? '' : value, label, sizeOf(value)] as const,
-  ).filter(([value, , size]) => value === '' || size > 0 || value === name);
+  const found = NAMESPACES.map((one) => {
+    const all = accounts.flatMap((account) => resourcesOf(account, one));
+    return { one, all, matching: search(all, query, (resource) => textOf(service, resource)) };
+  });
+  const { all, matching } = found.find(({ one }) => one === namespace) ?? { all: [], matching: [] };
+  const kinds = found.flatMap(({ one: [value, , label], all, matching }, index) => {
+    const isListed = index === 0 || all.length > 0 || value === name;
+    return isListed ? [[index === 0 ? '' : value, label, matching.length] as const] : [];
+  });
   const list = listView({
     path: PATH,
     query,
@@ -32,8 +36,8 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     things,
     placeholder: 'Id, name, status, reason or any other value',
     kept: ['kind'],
-    matching: search(resources, query, (one) => textOf(service, one)),
-    total: resources.length,
+    matching: matching.toSorted((a, b) => b.id - a.id),
+    total: all.length,
     keyOf: ({ id }) => id,
     caption: `${text}, the newest first`,
     columns: columnsOf(service, accounts.length > 1),
