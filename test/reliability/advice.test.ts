@@ -1,6 +1,8 @@
 import '../support/nothing-left.ts';
 import { describe, expect, it } from 'vitest';
-import { AudienceError, JobError } from '../../src/index.ts';
+import { AudienceError, JobError, memoryTokenStore } from '../../src/index.ts';
+import { type RedisClient, redisTokenStore } from '../../src/redis/index.ts';
+import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
 import { recentDataset, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
@@ -90,3 +92,62 @@ describe('the error of a job that ended without success', () => {
     expect(again).toMatchObject({ status: { id: 4 } });
   });
 });
+
+/** The metadata of the authorization server, without a field. */
+const without =
+  (field: string): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    if (!String(input).includes('oauth-authorization-server')) return response;
+    const { [field]: _, ...metadata } = Object(await response.json());
+    return Response.json(metadata);
+  };
+
+describe('the error of a sign-in', () => {
+  it('the error of a sign-in at a server that registers no clients says to set `client`, with which it succeeds', async () => {
+    const { oauth, clientWith, url, store } = await startOAuthBench();
+    await signIn(oauth);
+    const { client_id } = JSON.parse(
+      /\{"client_id":"[^"]+"\}/.exec(
+        JSON.stringify(await store.load()).replace(/.*"client_id":"([^"]+)".*/, '{"client_id":"$1"}'),
+      )?.[0] ?? '{}',
+    );
+    const options = { fetch: without('registration_endpoint') };
+    const error = await failureOf(clientWith(memoryTokenStore(), options).authorize());
+    expect(String(error)).toContain('Set `client` to a registered one.');
+    const registered = clientWith(memoryTokenStore(), { ...options, client: { client_id } });
+    await signIn(registered);
+    expect(await ping(registered, url)).toBe(200);
+  });
+
+  it('the error of an authorization server that cannot revoke names `forget()`, which deletes the tokens from the store', async () => {
+    const { store, clientWith } = await startOAuthBench();
+    const oauth = clientWith(store, { fetch: without('revocation_endpoint') });
+    await signIn(oauth);
+    expect(String(await failureOf(oauth.revoke()))).toContain('`forget()` deletes them from the store.');
+    await oauth.forget();
+    expect(await store.load()).toBeUndefined();
+  });
+});
+
+it('the error of a key in Redis without a token says to delete it or use another, and both work', async () => {
+  const values = new Map([['k', 'odd']]);
+  const evaluate = async (_source: string, { keys: [key = ''], arguments: [from, to] }: Command): Promise<unknown> => {
+    if (to === undefined) return values.get(key) ?? null;
+    values.set(key, to);
+    return from === undefined ? 0 : 1;
+  };
+  const redis: RedisClient = { evalSha: evaluate, eval: evaluate };
+  const load = (key: string) => redisTokenStore(redis, { key }).load();
+  expect(String(await failureOf(Promise.resolve(load('k'))))).toContain('Delete it, or use another key.');
+  expect(await load('another')).toBeUndefined();
+  values.delete('k');
+  expect(await load('k')).toBeUndefined();
+  await redisTokenStore(redis, { key: 'k' }).save({ token: 'a-token' });
+  expect(await load('k')).toMatchObject({ token: 'a-token' });
+});
+
+interface Command {
+  readonly keys: string[];
+  readonly arguments: string[];
+}
