@@ -30,19 +30,13 @@ function startContracted(contract: ServiceContract, cap?: number, options: Sandb
 const ROWS = 131;
 
 const contracts: [string, ServiceContract, number?][] = [
-  ['the assumptions', {}],
-  ['pages with other names', { paging: { style: 'page', param: 'page_number', size: 'page_size' } }],
-  ['pages of 7 rows', { paging: { style: 'page', param: 'page', size: 'per_page', maxSize: 7 } }],
+  ['pages of 7 rows', { paging: { style: 'page', param: 'page_number', size: 'page_size', maxSize: 7 } }],
   ['pages whose size is not chosen', { paging: { style: 'page', param: 'page' } }],
-  ['an offset', { paging: { style: 'offset', param: 'offset', size: 'limit' } }],
-  ['an offset and pages of 50 rows', { paging: { style: 'offset', param: 'offset', size: 'limit', maxSize: 50 } }],
   [
     'an offset and pages that are shorter than requested',
     { paging: { style: 'offset', param: 'offset', size: 'limit' } },
     25,
   ],
-  ['an offset without a size', { paging: { style: 'offset', param: 'skip', maxSize: 25 } }],
-  ['a cursor beside the rows', { paging: { style: 'cursor', param: 'after', size: 'first', next: 'meta.next' } }],
   [
     'a cursor and rows within `data`',
     {

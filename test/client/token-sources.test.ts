@@ -58,14 +58,6 @@ describe('apiToken', () => {
     expect(warn.mock.calls[0]?.[0]).not.toContain(token);
   });
 
-  it('replaces a rejected token, once for all callers', async () => {
-    const { connect, sandbox } = await startBench();
-    const store = storeOf({ token: 'revoked-token', expiresAt: inDays(300) });
-    const client = connect({ token: apiToken(credentials, { store }) });
-    await Promise.all(Array.from({ length: 20 }, () => client.webhooks.list()));
-    expect(issuedStatuses(sandbox.log)).toEqual([200]);
-  });
-
   it('uses a newer token that a sibling has put into the store', async () => {
     const { account, connect, sandbox } = await startBench();
     const store = storeOf({ token: account.token('api'), expiresAt: inDays(300) });

@@ -20,6 +20,47 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect((await api.audiences.list()).items).toMatchObject([{ name: 'By an agent' }]);
   });
 
+  it('ends its waits when the client is closed', async () => {
+    const { url, account, sandbox } = await startBench();
+    const backoff = { min: 60_000, max: 60_000 };
+    const retried = Promise.withResolvers<void>();
+    const client = await connectFor(create(), {
+      baseUrl: url,
+      token: account.token('mcp'),
+      backoff,
+      onRetry: () => retried.resolve(),
+    });
+    sandbox.faults.add({ on: 'mcp.send', status: 503 });
+    const listing = failureOf(client.listTools());
+    await retried.promise;
+    await client.close();
+    expect(await listing).toBeInstanceOf(Error);
+  });
+
+  it('can be aborted while connecting, in a back-off, with the reason of the signal', async () => {
+    const { url, account, sandbox } = await startBench({ faults: [{ on: 'mcp.send', status: 503 }] });
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const client = create();
+    const closed = new Promise<void>((resolve) => {
+      client.onclose = resolve;
+    });
+    const connecting = connectFor(client, {
+      baseUrl: url,
+      token: account.token('mcp'),
+      backoff: { min: 60_000, max: 60_000 },
+      signal: controller.signal,
+      onRetry: () => controller.abort(reason),
+    });
+    expect(await failureOf(connecting)).toBe(reason);
+    await closed;
+    expect(sandbox.log).toHaveLength(1);
+  });
+});
+
+describe('connectMcp', () => {
+  const create = () => new Client({ name: 'test', version: '1' });
+
   it('issues a token with its own source, and another when the first is revoked during the session', async () => {
     const { url, account, sandbox } = await startBench();
     const token = mcpToken(credentials, { store: memoryTokenStore() });
@@ -138,43 +179,6 @@ describe.each(CLIENTS)('connectMcp with %s', (_, create) => {
     expect(await failureOf(call())).toMatchObject({ name: 'ConnectionError', attempts: 1 });
     expect(sandbox.log.filter(({ path }) => path === '/api/v2/audiences/create')).toHaveLength(1);
     await call();
-  });
-
-  it('ends its waits when the client is closed', async () => {
-    const { url, account, sandbox } = await startBench();
-    const backoff = { min: 60_000, max: 60_000 };
-    const retried = Promise.withResolvers<void>();
-    const client = await connectFor(create(), {
-      baseUrl: url,
-      token: account.token('mcp'),
-      backoff,
-      onRetry: () => retried.resolve(),
-    });
-    sandbox.faults.add({ on: 'mcp.send', status: 503 });
-    const listing = failureOf(client.listTools());
-    await retried.promise;
-    await client.close();
-    expect(await listing).toBeInstanceOf(Error);
-  });
-
-  it('can be aborted while connecting, in a back-off, with the reason of the signal', async () => {
-    const { url, account, sandbox } = await startBench({ faults: [{ on: 'mcp.send', status: 503 }] });
-    const controller = new AbortController();
-    const reason = new Error('enough');
-    const client = create();
-    const closed = new Promise<void>((resolve) => {
-      client.onclose = resolve;
-    });
-    const connecting = connectFor(client, {
-      baseUrl: url,
-      token: account.token('mcp'),
-      backoff: { min: 60_000, max: 60_000 },
-      signal: controller.signal,
-      onRetry: () => controller.abort(reason),
-    });
-    expect(await failureOf(connecting)).toBe(reason);
-    await closed;
-    expect(sandbox.log).toHaveLength(1);
   });
 
   it('requires the class of the transport from an unknown client, and names the option', async () => {

@@ -145,26 +145,23 @@ describe('the fetch of connectMcp', () => {
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it.each([400, 404, 405])('leaves %i to the transport', async (status) => {
-    const server = await startServer([{ status, text: 'as it came' }]);
+  it('leaves 405 to the transport', async () => {
+    const server = await startServer([{ status: 405, text: 'as it came' }]);
     const fetch = await fetchOf({ baseUrl: server.url });
     const response = await fetch(`${server.url}${PATH}`, { method: 'GET' });
-    expect([response.status, response.bodyUsed, await response.text()]).toEqual([status, false, 'as it came']);
+    expect([response.status, response.bodyUsed, await response.text()]).toEqual([405, false, 'as it came']);
     expect(await server.seen()).toHaveLength(1);
   });
 
-  it.each([400, 404, 405])(
-    'leaves %i to the transport, without the token that the response contains',
-    async (status) => {
-      const message = `the token ${token} is bad`;
-      const error = { jsonrpc: '2.0', id: 1, error: { code: -32600, message } };
-      const server = await startServer([{ status, text: JSON.stringify(error), headers: { 'x-echo': token } }]);
-      const fetch = await fetchOf({ baseUrl: server.url });
-      const response = await fetch(`${server.url}${PATH}`, post('tools/list', { id: 1 }));
-      expect(response.headers.get('x-echo')).toBe('[redacted]');
-      expect(await response.json()).toMatchObject({ id: 1, error: { message: 'the token [redacted] is bad' } });
-    },
-  );
+  it.each([400, 404])('leaves %i to the transport, without the token that the response contains', async (status) => {
+    const message = `the token ${token} is bad`;
+    const error = { jsonrpc: '2.0', id: 1, error: { code: -32600, message } };
+    const server = await startServer([{ status, text: JSON.stringify(error), headers: { 'x-echo': token } }]);
+    const fetch = await fetchOf({ baseUrl: server.url });
+    const response = await fetch(`${server.url}${PATH}`, post('tools/list', { id: 1 }));
+    expect(response.headers.get('x-echo')).toBe('[redacted]');
+    expect(await response.json()).toMatchObject({ id: 1, error: { message: 'the token [redacted] is bad' } });
+  });
 
   it.each([
     [406, 'NotAcceptableError', 1],

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ClientOptions } from '../../src/index.ts';
+import { BucketUse } from '../../src/otel/bucket-use.ts';
 import { createWebhookReceiver } from '../../src/webhooks/index.ts';
 import { delivery, recordingLogger, SECRET, wireEvent } from '../support/deliveries.ts';
 import { inVirtualTime } from '../support/in-virtual-time.ts';
@@ -120,6 +121,34 @@ describe('in virtual time', () => {
     expect((await points('audience_activation.wait.duration')).map(({ attributes }) => attributes)).toMatchObject([
       { 'audience_activation.outcome': 'completed' },
       { 'audience_activation.outcome': 'timeout' },
+    ]);
+  });
+});
+
+describe('the use of a bucket', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('is the requests of the last interval, as a share of the limit', () => {
+    const use = new BucketUse();
+    const rate = { limit: 4, interval: 1_000 };
+    for (let request = 0; request < 3; request++) {
+      use.add('read', rate);
+      vi.advanceTimersByTime(400);
+    }
+    expect([...use.shares()]).toEqual([['read', 0.5]]);
+    vi.advanceTimersByTime(1_000);
+    expect([...use.shares()]).toEqual([['read', 0]]);
+  });
+
+  it('is that of the limit that is used most, and twice the limit at most', () => {
+    const use = new BucketUse();
+    use.add('read', { limit: 100, interval: 1_000 });
+    for (let request = 0; request < 9; request++) use.add('read', { limit: 2, interval: 1_000 });
+    use.add('write', { limit: 0, interval: 1_000 });
+    expect([...use.shares()]).toEqual([
+      ['read', 2],
+      ['write', 1],
     ]);
   });
 });

@@ -62,19 +62,6 @@ describe('in virtual time', () => {
       expect(span).toMatchObject({ attributes: { 'error.type': 'timeout' }, status: { code: SpanStatusCode.ERROR } });
     });
 
-    it.each([
-      [107, 'needs-info'],
-      [422, 'failed'],
-    ])('a wait for a job that ends at %i has a span with an error of the class %s', async (status, type) => {
-      const { client, add, set, named } = start();
-      const [id = 0] = add(1);
-      set(id, status);
-      await time.until(failureOf(client.audiences.wait(id)));
-      expect(named('wait audience')).toMatchObject([
-        { attributes: { 'error.type': type }, status: { code: SpanStatusCode.ERROR } },
-      ]);
-    });
-
     it('a wait that is aborted has a span without an error; a wait whose polls fail has the class of their error', async () => {
       const { client, add, remove, named } = start();
       const [id = 0, gone = 0] = add(2);

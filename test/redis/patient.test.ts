@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type RedisClient, redisDedupe, redisTokenStore } from '../../src/redis/index.ts';
+import { type RedisClient, redisDedupe, redisLimiter, redisTokenStore } from '../../src/redis/index.ts';
 import { failureOf } from '../support/server.ts';
 import { startVirtualTime } from '../support/virtual-time.ts';
 
@@ -161,4 +163,17 @@ it('the Redis stores refuse invalid options', () => {
       expect.objectContaining({ code: 'configuration-invalid', message: expect.stringContaining(problem) }),
     );
   }
+});
+
+it('the type of a Redis client accepts clients of both packages without an adapter', () => {
+  const node: RedisClient = createClient();
+  const io: RedisClient = new Redis({ lazyConnect: true });
+  expect([node, io]).toHaveLength(2);
+});
+
+it('redisLimiter refuses the promise of a client, which JavaScript allows', () => {
+  const connecting: unknown = Promise.resolve(createClient());
+  expect(() => Reflect.apply(redisLimiter, undefined, [connecting])).toThrow(
+    expect.objectContaining({ advice: 'You passed a promise: await the client first.' }),
+  );
 });

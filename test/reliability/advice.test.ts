@@ -1,23 +1,15 @@
 import '../support/nothing-left.ts';
 import { describe, expect, it } from 'vitest';
-import { type AudienceClient, AudienceError, apiToken, mcpToken, memoryTokenStore } from '../../src/index.ts';
-import { quickly } from '../support/quickly.ts';
-import { credentials, startBench } from '../support/sandbox.ts';
-import { clientOf, failureOf, startServer } from '../support/server.ts';
+import { AudienceError, JobError, memoryTokenStore } from '../../src/index.ts';
+import { type RedisClient, redisTokenStore } from '../../src/redis/index.ts';
+import { ping, signIn, startOAuthBench } from '../support/oauth.ts';
+import { recentDataset, startBench } from '../support/sandbox.ts';
+import { failureOf } from '../support/server.ts';
 
-const ping = (client: AudienceClient) => client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+const jobs = { duration: 0 };
+const data = new TextEncoder().encode('email\nann@example.com\n');
 
-describe('the error of a response', () => {
-  it('the error of a response that is too large names `per_page` and `maxResponseBytes`, and each of them helps', async () => {
-    const { client, connect, account } = await startBench();
-    for (let at = 0; at < 20; at++) await client.projects.create({ name: `Project ${at}` });
-    const token = account.token('api');
-    const small = connect({ token, maxResponseBytes: 1_000 });
-    expect(String(await failureOf(small.projects.list()))).toContain('with `per_page`, or raise the option');
-    expect((await small.projects.list({ per_page: 2 })).items).toHaveLength(2);
-    expect((await connect({ token, maxResponseBytes: 100_000 }).projects.list()).items).toHaveLength(20);
-  });
-
+describe('the error of a call', () => {
   it('the error of a response that is too large for a create tells to repeat it with its key, which a larger `maxResponseBytes` lets succeed', async () => {
     const { connect, account, client } = await startBench();
     const token = account.token('api');
@@ -28,110 +20,134 @@ describe('the error of a response', () => {
     const { id } = await connect({ token, maxResponseBytes: 100_000 }).projects.create({ name: 'One' }, options);
     expect(await client.projects.list().toArray()).toMatchObject([{ id }]);
   });
-
-  it('the error of a redirect says to set `baseUrl` to the address of the service, which helps', async () => {
-    const { url, connect, account } = await startBench();
-    const moved = await startServer([{ status: 301, headers: { location: url } }]);
-    const token = account.token('api');
-    const error = await failureOf(connect({ baseUrl: moved.url, token }).webhooks.list());
-    expect(String(error)).toContain("Set `baseUrl` to the service's own address.");
-    expect(await connect({ baseUrl: url, token }).webhooks.list()).toEqual([]);
-  });
-
-  it('406 says that a proxy may have removed `Accept`, without which the service refuses', async () => {
-    const { connect, account } = await startBench();
-    const token = account.token('api');
-    const withoutAccept: typeof fetch = (input, init) => {
-      const headers = new Headers(init?.headers);
-      headers.set('accept', 'text/html');
-      return fetch(input, { ...init, headers });
-    };
-    const error = await failureOf(connect({ token, fetch: withoutAccept }).webhooks.list());
-    expect(String(error)).toContain(
-      'A proxy may have removed the `Accept: application/json` header: configure the proxy to keep it.',
-    );
-    expect(await connect({ token }).webhooks.list()).toEqual([]);
-  });
-
-  it('429 says when to try again, and a call at that moment succeeds', () =>
-    quickly(async () => {
-      const server = await startServer([{ status: 429, headers: { 'retry-after': '1' } }, { data: [] }]);
-      const client = clientOf(server, { maxRetries: 0 });
-      const error = await failureOf(client.webhooks.list());
-      const [, at = ''] = /Try again at (\S+)\.$/.exec(String(error)) ?? [];
-      expect(error).toMatchObject({ name: 'RateLimitError', retryAt: new Date(at) });
-      // The client itself waits for the moment.
-      expect(await client.webhooks.list()).toEqual([]);
-      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(at) - 50);
-    }));
 });
 
-describe('the error of a token', () => {
-  it('the error of a token that another login has ended names `apiToken`, with which two clients work', async () => {
-    const { client, connect } = await startBench();
-    const { token } = await client.auth.login(credentials);
-    await client.auth.login(credentials);
-    const error = await failureOf(connect({ token }).webhooks.list());
-    expect(String(error)).toContain('If several processes share an account, use `apiToken`.');
-    const clients = [1, 2].map(() => connect({ token: apiToken(credentials, { store: memoryTokenStore() }) }));
-    for (let round = 0; round < 2; round++) {
-      for (const one of clients) expect(await one.webhooks.list()).toEqual([]);
-    }
-  });
-
+describe('the error of an upload', () => {
   it.each([
-    ['of the wrong kind', (token: string) => ({ mcpToken: token }), 'Only tokens of scope `mcp` are accepted here'],
-    ['that has ended', () => ({ mcpToken: 'ended' }), 'renew their token; a string cannot be renewed'],
-  ])('the error of a token for MCP %s names `mcpToken`, with which the call succeeds', async (_, options, advice) => {
-    const { connect, account } = await startBench();
-    const error = await failureOf(ping(connect({ token: 'unused', ...options(account.token('api')) })));
-    expect(String(error)).toContain(advice);
-    expect(String(error)).toContain('mcpToken(credentials, { store })');
-    const store = memoryTokenStore();
-    const client = connect({ token: 'unused', mcpToken: mcpToken(credentials, { store }) });
-    expect(await ping(client)).toMatchObject({ id: 1 });
-    // Its token is renewed after the end of all tokens.
-    account.revokeTokens('mcp');
-    expect(await ping(client)).toMatchObject({ id: 1 });
-  });
-
-  it.each([
-    ['api', 'revokeApiTokens', apiToken],
-    ['mcp', 'revokeMcpTokens', mcpToken],
-  ] as const)(
-    'the error of a token that cannot be issued beside ten others of kind %s names %s, after which it is issued',
-    async (kind, revoke, source) => {
-      const { account, connect, client } = await startBench();
-      for (let at = account.tokens().filter((token) => token.kind === kind).length; at < 10; at++) account.token(kind);
-      const store = memoryTokenStore();
-      const token = source(credentials, { store });
-      const late = connect({ token: 'unused', ...(kind === 'mcp' ? { mcpToken: token } : { token }) });
-      const call = (): PromiseLike<unknown> => (kind === 'mcp' ? ping(late) : late.webhooks.list());
-      expect(String(await failureOf(call()))).toContain(`\`client.auth.${revoke}(credentials)\` revokes all of them`);
-      expect(await client.auth[revoke](credentials)).toEqual({ revoked: 10 });
-      await call();
-      // The store outlives the process: the next one issues no other token.
-      const issued = account.tokens().length;
-      const next = source(credentials, { store });
-      const restarted = connect({ token: 'unused', ...(kind === 'mcp' ? { mcpToken: next } : { token: next }) });
-      await (kind === 'mcp' ? ping(restarted) : restarted.webhooks.list());
-      expect(account.tokens()).toHaveLength(issued);
+    [403, 'unusable', 'The slot can no longer be used'],
+    [400, 'unknown', 'The slot might no longer be usable'],
+  ])(
+    'the error of an upload after a %i says that the slot is %s, and another reservation succeeds',
+    async (status, slot, text) => {
+      const { sandbox, client } = await startBench({ jobs });
+      const reservation = await client.uploads.reserve({ kind: 'cohort', size: data.length });
+      const release = sandbox.faults.add({ on: 'PUT /uploads/*', status });
+      const error = await failureOf(client.uploads.send(reservation, data));
+      expect(error).toMatchObject({ slot });
+      expect(String(error)).toContain(`${text}: reserve another slot and upload again.`);
+      release();
+      const another = await client.uploads.reserve({ kind: 'cohort', size: data.length });
+      const { reference } = await client.uploads.send(another, data);
+      expect(await client.cohorts.create({ name: 'x', upload_reference: reference })).toMatchObject({ name: 'x' });
     },
   );
 });
 
-it('the error of a closed client says to create a new one, which works', async () => {
-  const { client, connect, account } = await startBench();
-  await client.close();
-  expect(String(await failureOf(client.webhooks.list()))).toContain('Create a new one');
-  expect(await connect({ token: account.token('api') }).webhooks.list()).toEqual([]);
+it('the error of an import whose create failed carries the upload, which `cohorts.create` claims', async () => {
+  const { sandbox, client } = await startBench({ jobs });
+  const release = sandbox.faults.add({ on: 'cohorts.create', cut: 'before' });
+  const error = await failureOf(client.cohorts.import(data, { name: 'Customers' }, { maxRetries: 0 }));
+  if (!AudienceError.isInstance(error) || !error.upload || !error.idempotencyKey) throw error;
+  expect(error.advice).toContain('`cohorts.create` can claim it with `error.upload.reference` until');
+  release();
+  const body = { name: 'Customers', upload_reference: error.upload.reference };
+  const { id } = await client.cohorts.create(body, { idempotencyKey: error.idempotencyKey });
+  expect(await client.cohorts.list().toArray()).toMatchObject([{ id }]);
 });
 
-it('the error of a `fetch` that throws says to correct its code, and the corrected one succeeds', async () => {
-  const { connect, account, sandbox } = await startBench();
-  const token = account.token('api');
-  const wrong = connect({ token, fetch: () => JSON.parse('{}').missing.call() });
-  expect(String(await failureOf(wrong.webhooks.list()))).toContain('Correct its code: a retry would not help.');
-  expect(sandbox.log).toEqual([]);
-  expect(await connect({ token, fetch }).webhooks.list()).toEqual([]);
+describe('the error of a job that ended without success', () => {
+  it.each([
+    [107, 'change the definition and create it again with a new idempotency key'],
+    [401, 'create it again with a new idempotency key'],
+  ])(
+    'the error of a job that ended at %i says that a new attempt needs a new key: the old key returns the same one, a new key builds another',
+    async (status, advice) => {
+      const { client, sandbox } = await startBench({ jobs });
+      sandbox.jobs.next('audience', status);
+      const body = { name: 'One', dataset: recentDataset() };
+      const build = (idempotencyKey: string) => client.audiences.createAndWait(body, { idempotencyKey });
+      const error = await failureOf(build('k'));
+      if (!JobError.isInstance(error)) throw error;
+      expect(error.advice).toContain(advice);
+      expect(error.advice).toContain('For 24 hours, the old key returns this resource');
+      expect(await failureOf(build('k'))).toMatchObject({ name: error.name, id: error.id });
+      const { id } = await build('k2');
+      expect(id).not.toBe(error.id);
+      expect(await client.usage.buildBudget()).toMatchObject({ hour: { used: 2 } });
+    },
+  );
+
+  it('the error of a failed cohort says to upload again, under a new key: the same upload cannot be claimed again', async () => {
+    const { client, sandbox } = await startBench({ jobs });
+    sandbox.jobs.next('cohort', 5);
+    const { reference } = await client.uploads.upload({ kind: 'cohort', data });
+    const body = { name: 'Customers', upload_reference: reference };
+    const error = await failureOf(client.cohorts.createAndWait(body, { idempotencyKey: 'k' }));
+    if (!JobError.isInstance(error)) throw error;
+    expect(error.advice).toContain('upload the file again and create it with a new idempotency key');
+    expect(await failureOf(client.cohorts.create(body, { idempotencyKey: 'k2' }))).toMatchObject({
+      errors: { upload_reference: [expect.any(String)] },
+    });
+    const again = await client.cohorts.import(data, { name: 'Customers' }, { idempotencyKey: 'k3' });
+    expect(again).toMatchObject({ status: { id: 4 } });
+  });
 });
+
+/** The metadata of the authorization server, without a field. */
+const without =
+  (field: string): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    if (!String(input).includes('oauth-authorization-server')) return response;
+    const { [field]: _, ...metadata } = Object(await response.json());
+    return Response.json(metadata);
+  };
+
+describe('the error of a sign-in', () => {
+  it('the error of a sign-in at a server that registers no clients says to set `client`, with which it succeeds', async () => {
+    const { oauth, clientWith, url, store } = await startOAuthBench();
+    await signIn(oauth);
+    const { client_id } = JSON.parse(
+      /\{"client_id":"[^"]+"\}/.exec(
+        JSON.stringify(await store.load()).replace(/.*"client_id":"([^"]+)".*/, '{"client_id":"$1"}'),
+      )?.[0] ?? '{}',
+    );
+    const options = { fetch: without('registration_endpoint') };
+    const error = await failureOf(clientWith(memoryTokenStore(), options).authorize());
+    expect(String(error)).toContain('Set `client` to a registered one.');
+    const registered = clientWith(memoryTokenStore(), { ...options, client: { client_id } });
+    await signIn(registered);
+    expect(await ping(registered, url)).toBe(200);
+  });
+
+  it('the error of an authorization server that cannot revoke names `forget()`, which deletes the tokens from the store', async () => {
+    const { store, clientWith } = await startOAuthBench();
+    const oauth = clientWith(store, { fetch: without('revocation_endpoint') });
+    await signIn(oauth);
+    expect(String(await failureOf(oauth.revoke()))).toContain('`forget()` deletes them from the store.');
+    await oauth.forget();
+    expect(await store.load()).toBeUndefined();
+  });
+});
+
+it('the error of a key in Redis without a token says to delete it or use another, and both work', async () => {
+  const values = new Map([['k', 'odd']]);
+  const evaluate = async (_source: string, { keys: [key = ''], arguments: [from, to] }: Command): Promise<unknown> => {
+    if (to === undefined) return values.get(key) ?? null;
+    values.set(key, to);
+    return from === undefined ? 0 : 1;
+  };
+  const redis: RedisClient = { evalSha: evaluate, eval: evaluate };
+  const load = (key: string) => redisTokenStore(redis, { key }).load();
+  expect(String(await failureOf(Promise.resolve(load('k'))))).toContain('Delete it, or use another key.');
+  expect(await load('another')).toBeUndefined();
+  values.delete('k');
+  expect(await load('k')).toBeUndefined();
+  await redisTokenStore(redis, { key: 'k' }).save({ token: 'a-token' });
+  expect(await load('k')).toMatchObject({ token: 'a-token' });
+});
+
+interface Command {
+  readonly keys: string[];
+  readonly arguments: string[];
+}

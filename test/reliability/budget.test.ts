@@ -67,19 +67,6 @@ it('a create waits for a spent budget where the call may wait so long, under the
   expect(sandbox.log.filter(({ status }) => status === 429)).toHaveLength(1);
 });
 
-it('creates that wait together for a budget of two an hour are all carried out, each once', async () => {
-  const { client, sandbox } = await startSpent({ rateLimits: { write: { limit: 1_000, interval: 60_000 } } });
-  const creating = Array.from({ length: 8 }, (_, at) =>
-    client.audiences.create({ name: `Waiting ${at}` }, { maxRetryWait: 10 * HOUR }),
-  );
-  const all = Promise.all(creating);
-  for (let hour = 0; hour < 8; hour++) await vi.advanceTimersByTimeAsync(HOUR);
-  const names = (await all).map(({ name }) => name);
-  expect(new Set(names).size).toBe(8);
-  expect((await client.audiences.list()).items).toHaveLength(10);
-  expect(sandbox.log.filter(({ status }) => status === 429).length).toBeLessThan(40);
-});
-
 it('80 creates against ten builds an hour are all built, although each may be refused more often than `maxRetries`', async () => {
   const sandbox = createSandbox({ limits: { buildsPerHour: 10, buildsPerDay: 1_000 }, jobs: { duration: 1_000 } });
   const token = sandbox.accounts.create(credentials).token('api');

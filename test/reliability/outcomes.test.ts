@@ -80,18 +80,6 @@ describe('a create with the outcome `refused`', () => {
       expect(await client.audiences.list().toArray()).toMatchObject([{ id }, { name: 'Before' }]);
     },
   );
-
-  it('a create after a 409 about another body finds in the list what the key has created, and happens under another key', async () => {
-    const { client } = await startBench();
-    const { id } = await client.projects.create({ name: 'First' }, { idempotencyKey: 'k' });
-    const error = await errorWith('refused', client.projects.create({ name: 'Second' }, { idempotencyKey: 'k' }));
-    expect(error.advice).toContain(
-      'Before you use another key, check the list for the resource that the earlier request created.',
-    );
-    expect(await client.projects.list().toArray()).toMatchObject([{ id, name: 'First' }]);
-    const second = await client.projects.create({ name: 'Second' }, { idempotencyKey: 'k2' });
-    expect(await client.projects.list().toArray()).toMatchObject([{ id: second.id }, { id }]);
-  });
 });
 
 describe('a create with the outcome `unknown`', () => {
@@ -126,16 +114,6 @@ describe('a create with the outcome `unknown`', () => {
 });
 
 describe('a create with the outcome `done`', () => {
-  it('a create whose wait has failed is waited for with `error.created`, and is not repeated', async () => {
-    const { sandbox, client } = await startBench();
-    const error = await errorWith('done', client.audiences.createAndWait({ name: 'One' }, { wait: { timeout: 100 } }));
-    if (!error.created) throw error;
-    const waiting = client.waits.wait(error.created);
-    await sandbox.advance(3_600_000);
-    const { id } = await waiting;
-    expect(await client.audiences.list().toArray()).toMatchObject([{ id, status: { id: 104 } }]);
-  });
-
   it('a create whose response cannot be read shows it in `error.body`, and is not repeated', async () => {
     const { url, client, connect, account } = await startBench();
     const body = JSON.stringify({ status: 'success', code: 200, message: 'Created as number 1.', data: 'odd' });

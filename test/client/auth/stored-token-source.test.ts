@@ -96,10 +96,10 @@ describe('a token in a store', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { client, connect, sandbox } = await startBench();
     const source = connect({ token: apiToken(credentials, { store: memoryTokenStore() }) });
-    for (let round = 1; round <= 4; round++) {
+    for (let round = 1; round <= 2; round++) {
       expect(await source.webhooks.list()).toEqual([]);
       await client.auth.revokeApiTokens(credentials);
-      await Promise.all(Array.from({ length: 20 }, () => source.webhooks.list()));
+      await Promise.all(Array.from({ length: 5 }, () => source.webhooks.list()));
       expect(issuedStatuses(sandbox.log)).toHaveLength(round + 1);
       vi.setSystemTime(Date.now() + 60_000);
     }

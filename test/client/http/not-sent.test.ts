@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
-import { describe, expect, it } from 'vitest';
-import type { CallAdditions, ClientOptions, Fetch } from '../../../src/index.ts';
+import { type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CallAdditions, ClientOptions, Fetch, FetchOptions } from '../../../src/index.ts';
 import { listenForTest, stop } from '../../support/loopback.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
+import { startStorage } from '../../support/storage.ts';
 
 /** Returns an address of this machine that refuses connections. */
 async function startRefusing(): Promise<string> {
@@ -10,6 +12,15 @@ async function startRefusing(): Promise<string> {
   const url = await listenForTest(server);
   await stop(server);
   return url;
+}
+
+/** Starts an HTTP proxy on loopback that refuses every request and tunnel with 407; returns its URL. */
+async function startRefusingProxy(): Promise<string> {
+  const server = createServer((_, response) => void response.writeHead(407).end());
+  server.on('connect', (_, socket) => {
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
+  });
+  return listenForTest(server);
 }
 
 /** Returns a `fetch` that has the response, and then fails to connect to another server. */
@@ -173,5 +184,35 @@ describe('a connect error of the option `fetch`', () => {
     const fetch = (): Promise<never> => Promise.reject(new TypeError('fetch failed', { cause }));
     const client = clientOf({ url }, { fetch, maxRetries: 0 });
     expect(await failureOf(client.audiences.create({ name: 'A' }))).toMatchObject({ outcome });
+  });
+});
+
+const through = (dispatcher: Dispatcher): { readonly fetchOptions: FetchOptions } => {
+  onTestFinished(() => dispatcher.destroy());
+  // The types of Node have those of another version of undici.
+  return { fetchOptions: { dispatcher } as unknown as FetchOptions };
+};
+
+describe('a proxy that refuses the tunnel', () => {
+  it.each<[string, (proxy: string) => Dispatcher]>([
+    ['ProxyAgent', (proxy) => new ProxyAgent(proxy)],
+    ['EnvHttpProxyAgent', (httpsProxy) => new EnvHttpProxyAgent({ httpsProxy, noProxy: '' })],
+  ])('is named in the error, and nothing was sent: %s', async (_, dispatcherOf) => {
+    const options = through(dispatcherOf(await startRefusingProxy()));
+    const client = clientOf({ url: 'https://api.example.com' }, { ...options, maxRetries: 0 });
+    const error = await failureOf(client.audiences.create({ name: 'A' }));
+    expect(error).toMatchObject({ name: 'ConnectionError', outcome: 'not-sent' });
+    expect(String(error)).toBe(
+      'ConnectionError: audiences.create could not reach the service: Proxy response (407) !== 200 when HTTP Tunneling. The proxy refused the connection: check its credentials and its rules. Nothing reached the service, so a retry is safe.',
+    );
+  });
+
+  it('names itself in the error of an upload', async () => {
+    const options = through(new ProxyAgent(await startRefusingProxy()));
+    const { client } = await startStorage([{}]);
+    const reserved = await client.uploads.reserve({ kind: 'cohort', size: 1 });
+    const proxied = client.withOptions({ ...options, maxRetries: 0 });
+    const error = await failureOf(proxied.uploads.send(reserved, new Blob(['x'])));
+    expect(String(error)).toContain('could not reach storage: Proxy response (407)');
   });
 });

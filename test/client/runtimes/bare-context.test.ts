@@ -10,6 +10,7 @@ it.each(['index', 'webhooks/index'])(
   },
 );
 
+const ENTRY = bundleScript('src/index.ts', 'entry');
 const PLATFORM: Context = {
   ...{ AbortController, Blob, FormData, Headers, ReadableStream, Request, Response, TextDecoder, TextEncoder, URL },
   ...{ crypto, performance, setTimeout },
@@ -29,15 +30,13 @@ describe('the first use says all that the runtime lacks, and what to do', () => 
     ['an old `Promise`', `delete Promise.withResolvers; ${CLIENT}`, { ...PLATFORM, fetch }, 'Promise.withResolvers'],
     ['a client without `fetch`', CLIENT, PLATFORM, 'fetch'],
   ])('%s', async (_, use, globals, missing) => {
-    const script = await bundleScript('src/index.ts', 'entry');
-    const run = `${script}; let shown; try { ${use}; } catch (error) { shown = error.name + ': ' + error.message; } shown`;
+    const run = `${await ENTRY}; let shown; try { ${use}; } catch (error) { shown = error.name + ': ' + error.message; } shown`;
     expect(runInNewContext(run, { ...globals })).toBe(`ConfigurationError: This runtime lacks ${missing}: ${REMEDY}`);
   });
 
   it('a client with its own `fetch` does not need that of the runtime', async () => {
-    const script = await bundleScript('src/index.ts', 'entry');
     const use = "new entry.AudienceClient({ baseUrl: 'https://api.example.com', token: 'x', fetch: () => {} }).baseUrl";
-    expect(runInNewContext(`${script}; ${use}`, { ...PLATFORM })).toBe('https://api.example.com');
+    expect(runInNewContext(`${await ENTRY}; ${use}`, { ...PLATFORM })).toBe('https://api.example.com');
   });
 });
 

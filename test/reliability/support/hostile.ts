@@ -5,11 +5,7 @@ import { wireAudience } from '../../support/wire-audience.ts';
 export interface HostileResponse {
   readonly status: number;
   readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
 }
-
-const pick = <T>(random: () => number, from: readonly [T, ...T[]]): T =>
-  from[Math.floor(random() * from.length)] ?? from[0];
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const refusal = (errors: string): string =>
@@ -59,21 +55,6 @@ export const HOSTILE_RESPONSES: readonly [(size: number) => HostileResponse, ...
       TEXTS.flatMap((text) => statuses.map((status) => (size: number) => ({ status, body: body(text(size)) }))),
     ),
   ];
-
-const STATUSES = [
-  200, 200, 201, 204, 302, 400, 401, 403, 404, 406, 408, 409, 418, 422, 422, 429, 500, 502, 503,
-] as const;
-
-/** Returns a random hostile response. */
-export function hostileResponse(random: () => number): HostileResponse {
-  const size = Math.floor(10 ** (1 + random() * 3.5));
-  const text = pick(random, TEXTS)(size);
-  const { body } = pick(random, HOSTILE_RESPONSES)(size);
-  const headers: Record<string, string> = { 'content-type': pick(random, ['application/json', 'text/html', 'x']) };
-  if (random() < 0.3) headers['retry-after'] = pick(random, ['0', '9'.repeat(20), '1e9', 'soon', '-1']);
-  if (random() < 0.2) headers['x-request-id'] = text.replace(/[^\x20-\x7e]/g, '').slice(0, 4_000);
-  return { status: pick(random, STATUSES), body, headers };
-}
 
 /** Returns a gzip body that decompresses to `bytes` spaces. */
 export const bomb = (bytes: number): Buffer => gzipSync(Buffer.alloc(bytes, ' '));

@@ -15,71 +15,31 @@ export function misspeltBodies(client: AudienceClient, file: Blob, first: Datase
   // @ts-expect-error project_id
   audiences.create({ name: 'x', projectId: 7 });
   // @ts-expect-error project_id
-  audiences.create({ name: 'x', ProjectID: 7 });
-  // @ts-expect-error project_id
-  audiences.create({ name: 'x', projectid: 7 });
-  // @ts-expect-error project_id
   audiences.create({ name: 'x', 'project-id': 7 });
-  // @ts-expect-error project_id
-  audiences.create({ name: 'x', projct_id: 7 });
-  // @ts-expect-error project_id
-  audiences.create({ name: 'x', porject_id: 7 });
-  // @ts-expect-error project_id
-  audiences.create({ name: 'x', projects_id: 7 });
-  // @ts-expect-error name
-  audiences.create({ Name: 'x' });
   // @ts-expect-error name
   audiences.create({ nmae: 'x' });
   // @ts-expect-error name
   audiences.createAndWait({ names: 'x' });
-  // @ts-expect-error dataset
-  audiences.create({ datasets: [{ analysis_type: 'WebDomain' }] });
-  // @ts-expect-error dataset
-  audiences.create({ dataSet: [{ analysis_type: 'WebDomain' }] });
-  // @ts-expect-error dataset
-  audiences.create({ data_set: [{ analysis_type: 'WebDomain' }] });
-  // @ts-expect-error filters
-  audiences.create({ filter: { web: [1] } });
   // @ts-expect-error filters
   estimates.create({ fitlers: { web: [1] } });
   // @ts-expect-error start_date
   audiences.create({ name: 'x', dataset: [{ startDate: '2026-11-01' }] });
-  // @ts-expect-error start_date
-  audiences.create({ name: 'x', dataset: [{ stat_date: '2026-11-01' }] });
-  // @ts-expect-error end_date
-  audiences.create({ name: 'x', dataset: [{ endDate: '2026-11-01' }] });
   // @ts-expect-error end_date, in the second element
   audiences.create({ name: 'x', dataset: [first, { enddate: '2026-11-01' }] });
   // @ts-expect-error analysis_type
   estimates.createAndWait({ name: 'x', dataset: [{ analysisType: 'WebDomain' }] });
-  // @ts-expect-error analysis_type
-  estimates.create({ name: 'x', dataset: [{ analysys_type: 'WebDomain' }] });
   // @ts-expect-error target_size
   lookalikes.create({ config: { targetSize: 5_000 } });
-  // @ts-expect-error target_size
-  lookalikes.create({ config: { target_sise: 5_000 } });
-  // @ts-expect-error source_audience_id
-  lookalikes.create({ sourceAudienceId: 7 });
   // @ts-expect-error source_audience_id
   lookalikes.createAndWait({ source_audiences_id: 7 });
-  // @ts-expect-error config
-  lookalikes.create({ Config: { target_size: 7 } });
   // @ts-expect-error audience_id
   activations.create({ audienceId: 7 });
-  // @ts-expect-error audience_id
-  activations.create({ audience_ids: 7 });
-  // @ts-expect-error description
-  activations.create({ audience_id: 7, descripton: 'x' });
-  // @ts-expect-error credentials
-  activations.create({ audience_id: 7, credential: 'x' });
   // @ts-expect-error freq_min
   activations.create({ audience_id: 7, filters: { freqMin: 2 } });
   // @ts-expect-error freq_limit
   activations.createAndWait({ audience_id: 7, filters: { freq_limt: true } });
   // @ts-expect-error upload_reference
   cohorts.create({ uploadReference: 'x' });
-  // @ts-expect-error upload_reference
-  cohorts.create({ upload_refrence: 'x' });
   // @ts-expect-error project_id
   cohorts.import(file, { projectId: 7 });
   // @ts-expect-error size
@@ -90,23 +50,17 @@ export function misspeltQueries(client: AudienceClient): void {
   // @ts-expect-error per_page
   client.audiences.list({ perPage: 10 });
   // @ts-expect-error per_page
-  client.audiences.list({ perpage: 10 });
-  // @ts-expect-error per_page
   client.reference.list('web', 'domains', { 'per-page': 10 });
   // @ts-expect-error page
   client.projects.list({ pages: 2 });
   // @ts-expect-error yearmonth
   client.usage.get({ yearMonth: '2026-10' });
-  // @ts-expect-error yearmonth
-  client.usage.get({ year_month: '2026-10' });
 }
 
 /** Typed before they are passed: by an interface of the package, by a value of type `any`. */
 export function misspeltTypes(client: AudienceClient): void {
   // @ts-expect-error project_id
   client.audiences.create({ projectId: JSON.parse('7') });
-  // @ts-expect-error project_id
-  client.audiences.create({ projetc_id: JSON.parse('7') });
   // @ts-expect-error project_id
   const audience: AudienceCreate = { projectId: 7 };
   // @ts-expect-error start_date
