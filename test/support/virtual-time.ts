@@ -20,6 +20,9 @@ export interface VirtualTime {
   end(): void;
 }
 
+// Vitest takes `Date` as the real one when its fake timers are first used: that must not be in virtual time.
+if (process.env.VITEST) vi.isFakeTimers();
+
 /** Timers and clocks of this process. Intervals may stay real: a lock that is held for virtual hours would write to the disk thousands of times. */
 const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
 const INTERVALS = ['setInterval', 'clearInterval'] as const;
