@@ -114,7 +114,7 @@ function checkParams(name: OperationName, path: string, { query, body }: Operati
   const missing = defined.find((param) => !used.includes(param));
   check(
     missing === undefined || query !== undefined || body !== undefined,
-    `${option} leaves out ${braced(missing)}: the request would not name its resource. Write it into the path, or send it by \`query\` or \`body\`, whose second argument has it.`,
+    `${option} leaves out ${braced(missing)}: the request would not name its resource. Add it to the path, or send it with a \`query\` or \`body\` function, whose second argument has the path parameters.`,
   );
 }
 

@@ -24,7 +24,7 @@ export const ERROR_CODES = {
   'authentication-failed': '401: the service refused the token or the credentials.',
   /** `PermissionError`, for example for an API token at the MCP endpoint. */
   'permission-denied': '403: the token is not permitted to do this.',
-  /** `NotFoundError` of a request with an id. */
+  /** `NotFoundError`: for a request with an id, check the id and the account. */
   'not-found': '404: the resource does not exist for this account.',
   /** `NotAcceptableError`; a proxy may have removed the header. */
   'not-acceptable': '406: `Accept: application/json` did not reach the service.',

@@ -55,7 +55,7 @@ export interface ConnectMcpOptions<C extends McpClient>
   /** A token of scope `mcp`, or its source: `mcpToken(credentials, { store })`, or an OAuth client. */
   readonly token: TokenInput;
   /**
-   * The class `StreamableHTTPClientTransport` of the package that `client` is from.
+   * The `StreamableHTTPClientTransport` class of the package that `client` is from.
    *
    * @default imported from that package, which is recognized by the methods of `client`
    */

@@ -74,7 +74,7 @@ export class FileJournal implements Journal {
     return this.#inTurn(key, options, async (scoped) => {
       const earlier = this.get(key)?.file;
       const { content, open } = await identify(input, earlier);
-      // The reference of an upload may change; the content may not.
+      // A repeated import may have another upload reference, but must have the same content.
       const text = canonicalText({ ...fields, upload_reference: `sha256:${content.hash}` });
       const id = this.#existing(namespace, key, text);
       if (id !== undefined) return id;

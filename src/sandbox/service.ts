@@ -18,7 +18,7 @@ import {
 } from './state.ts';
 import { type DeliveryAttempt, type DeliveryTask, WebhookSender } from './webhook-deliveries.ts';
 
-/** Something that happens at a time of the sandbox's clock. Plain data: the state can be saved with its tasks. */
+/** Something that happens at a time of the sandbox's clock. Tasks are plain data, so they can be saved with the state. */
 export type Task =
   | JobTask
   | ReplayTask

@@ -36,7 +36,10 @@ export function isLogger(value: unknown): boolean {
   return LOG_LEVELS.every((level) => level === 'off' || typeof Object(value)[level] === 'function');
 }
 
-/** Creates a logger that drops lines above `level` and removes secrets from the rest. Errors of `sink` are ignored. */
+/**
+ * Creates a logger that drops lines less severe than `level` and removes secrets from the other lines. Errors of `sink`
+ * are ignored.
+ */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
   const at = (name: Exclude<LogLevel, 'off'>) => {
     if (LOG_LEVELS.indexOf(name) > LOG_LEVELS.indexOf(level)) return (): void => {};

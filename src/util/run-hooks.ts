@@ -46,9 +46,9 @@ interface AroundWork<Event, Addition, R> {
 }
 
 /**
- * Runs work within the hook `name` of every set that has it; the first set is the outermost. The result is the result
- * of the work, whatever the hooks do. What hooks do after the end of the work does not delay it. If a hook does not
- * call `next`, the work begins when the hook has ended.
+ * Runs work within the hook `name` of every set that has it; the first set is the outermost. Returns the result of the
+ * work, whatever the hooks do. What hooks do after the end of the work does not delay it. If a hook does not call
+ * `next`, the work begins when the hook has ended.
  */
 export function runAround<Name extends string, Event, Addition, R>(
   caller: HookCaller<{ readonly [name in Name]?: Around<Event, Addition> | undefined }>,

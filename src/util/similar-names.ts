@@ -22,7 +22,7 @@ const singularOf = (name: string): string => lettersOf(name.replace(/s(?=[A-Z_-]
 
 /**
  * Returns the name that another one is a misspelling of: equal apart from case, underscores and hyphens, or, from six
- * letters on, different by one letter. A plural of a name is another name.
+ * letters on, different by one letter. A plural does not count as a misspelling of its singular.
  */
 export function similarName(name: string, names: readonly string[]): string | undefined {
   const letters = lettersOf(name);

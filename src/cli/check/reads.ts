@@ -133,7 +133,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
     findings.set('usage.yearmonth', 'differs', 'The service refuses a past month in the form YYYY-MM.');
 }
 
-/** A list, by rows with the fields of their kind. */
+/** Checks the list of a kind, whose rows must have the fields of that kind. */
 async function checkList(session: Session, kind: Kind): Promise<readonly JsonObject[]> {
   const { findings, probe } = session;
   const name = `${kind}.list` as const;

@@ -66,7 +66,7 @@ export async function request(
   return EXIT.done;
 }
 
-/** Returns the parameters of a query string; a name that is repeated has all its values. */
+/** Returns the parameters of a query string. A repeated name maps to an array of all its values. */
 function queryOf(search: string | undefined): Record<string, string | string[]> {
   const params = new URLSearchParams(search);
   return Object.fromEntries(

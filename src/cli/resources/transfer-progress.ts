@@ -13,7 +13,7 @@ const BAR_WIDTH = 24;
 /** Share of a transfer between two lines, where no terminal shows a bar. */
 const LINE_SHARE = 0.1;
 
-/** Bytes between two lines of a transfer whose size is not known. */
+/** Bytes between two progress lines of a transfer whose size is unknown. */
 const LINE_BYTES = 64 * 2 ** 20;
 
 /** Interval between two drawings of the bar. */

@@ -73,7 +73,7 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
 /** Advice if a presigned link was refused, which needs no token. */
 const LINK_REFUSED =
-  'Storage refused the link, and not the service: the token is not the cause. Run this again for a new link.';
+  'Storage refused the link, and not the service: the token is not the cause. Run the command again to get a new link.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
 /** Advice that replaces the client's advice. For other codes, the command prints the client's advice, except for create requests. */

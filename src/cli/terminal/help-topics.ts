@@ -78,7 +78,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'The file is an array of such objects.'],
       [
         'CSV',
-        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file is UTF-8, with commas, semicolons or tabs, or with the separator of a first line such as `sep=;`. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
+        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file must be UTF-8. Its separator is a comma, a semicolon or a tab, or the character that a first line such as `sep=;` names. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
       ],
       [
         'key',

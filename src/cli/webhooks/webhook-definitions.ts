@@ -38,7 +38,7 @@ export function addWebhookCommands(program: Command, action: Action): void {
   webhooks
     .command('verify')
     .description('check the signature of a delivery whose body is on standard input')
-    .requiredOption('--header <value>', 'value of the signature header')
+    .requiredOption('--header <value>', 'value of the signature header (by default Service-Signature)')
     .option('--secret <secret>', 'signing secret (AUDIENCE_WEBHOOK_SECRET); repeatable', collect)
     .option('--tolerance <duration>', 'maximum age of the signature (default: 5m)', duration)
     .action(action(async () => (await import('./webhook-commands.ts')).verify));

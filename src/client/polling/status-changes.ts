@@ -1,6 +1,6 @@
 import type { JobResource } from '../../spec/job-status.ts';
 
-/** Follows a job: passes on its states until the job ends; rejects when `left` aborts, or when the wait fails. */
+/** Follows a job: calls `onState` with each state until the job ends. Rejects when `left` aborts or the wait fails. */
 export type Follow<T> = (onState: (resource: T) => void, left: AbortSignal) => Promise<unknown>;
 
 /** Iterates the changes of status of one job until the job has ended; buffers changes that are not consumed yet. */

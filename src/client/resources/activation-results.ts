@@ -95,7 +95,7 @@ function resultOf(id: number, field: string, stream: unknown, baseUrl: string): 
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
   const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}.`;
-  const advice = 'See the response of activations.get.';
+  const advice = 'Check the results in the response of activations.get.';
   return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '', advice });
 }
 
@@ -156,7 +156,7 @@ function httpUrl(name: string, uri: string): URL {
   if (url && /^https?:$/.test(url.protocol)) return url;
   const actual = url ? `a ${url.protocol} link` : uri === '' ? 'missing' : 'not a link';
   const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}.`;
-  const advice = 'See the response of activations.get.';
+  const advice = 'Check the results in the response of activations.get.';
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '', advice });
 }
 

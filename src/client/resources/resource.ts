@@ -266,9 +266,11 @@ export function refuseWaitOptions({
   readonly onUpdate?: unknown;
 }): void {
   if (onUpdate !== undefined)
-    throw new ConfigurationError('`onUpdate` is not an option here.', { advice: 'Use `wait: { onUpdate }`.' });
+    throw new ConfigurationError('`createAndWait` and `cohorts.import` have no `onUpdate` option.', {
+      advice: 'Use `wait: { onUpdate }`.',
+    });
   if (timeout === undefined) return;
-  throw new ConfigurationError('`timeout` is not an option here.', {
+  throw new ConfigurationError('`createAndWait` and `cohorts.import` have no `timeout` option.', {
     advice: 'Use `wait: { timeout }` to limit the wait, or `request: { timeout }` to limit one attempt of a request.',
   });
 }

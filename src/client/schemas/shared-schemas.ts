@@ -16,7 +16,7 @@ export interface ResourceSchema<T> {
   readonly schema: LazySchema;
   /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
   readonly flags?: readonly string[];
-  /** Fields that must be as documented in both validation modes, besides id and status. */
+  /** Fields that must be as documented in both validation modes, in addition to `id` and `status`. */
   readonly required?: readonly string[];
   /** Never set; exists only for the type parameter. */
   readonly type?: T;

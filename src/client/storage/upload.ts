@@ -40,7 +40,7 @@ export interface UploadPlan {
   readonly url: string;
   readonly source: UploadSource;
   readonly options: UploadOptions;
-  /** Time on the monotonic clock at which the slot expires. */
+  /** Time at which the slot expires, in milliseconds of `performance.now()`. */
   readonly expiresAt: number;
 }
 

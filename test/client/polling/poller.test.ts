@@ -349,7 +349,10 @@ describe('in virtual time', () => {
       expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, options))).toMatchObject(error);
       expect(await failureOf(client.cohorts.import(new Uint8Array(3), {}, options))).toMatchObject(error);
       const update: object = { onUpdate() {} };
-      const misplaced = { message: '`onUpdate` is not an option here.', advice: 'Use `wait: { onUpdate }`.' };
+      const misplaced = {
+        message: '`createAndWait` and `cohorts.import` have no `onUpdate` option.',
+        advice: 'Use `wait: { onUpdate }`.',
+      };
       expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, update))).toMatchObject(misplaced);
       expect(sandbox.log).toEqual([]);
     });

@@ -29,7 +29,7 @@ export function showSecret(message: string, secret: string, code?: unknown, line
   dialog.showModal();
 }
 
-/** Opens a dialog of the page for a row: it has the hidden fields and the title of the button. */
+/** Opens the dialog that a button names in `data-open`, and fills it with the button's `data-about` and `data-values`. */
 function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLElement): void {
   const dialog = find<HTMLDialogElement>(`#${CSS.escape(id)}`);
   if (!dialog) return;
