@@ -21,7 +21,7 @@ export interface VirtualTime {
 }
 
 // Vitest takes `Date` as the real one when its fake timers are first used: that must not be in virtual time.
-if (process.env.VITEST) vi.isFakeTimers();
+if ('__vitest_worker__' in globalThis) vi.isFakeTimers();
 
 /** Timers and clocks of this process. Intervals may stay real: a lock that is held for virtual hours would write to the disk thousands of times. */
 const CLOCKS = ['setTimeout', 'clearTimeout', 'Date', 'performance'] as const;
