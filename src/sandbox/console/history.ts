@@ -145,11 +145,13 @@ export function happenedText(advance: Advance): string {
     [jobs.failed, 'failed'],
   ] as const;
   const ended = results.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : []));
-  const attempted = (number: number): string => counted(number, 'delivery', 'deliveries');
+  const exhausted = advance.events.filter(({ result }) => result === 'exhausted').length;
+  const attempted = (number: number): string => counted(number, 'delivery attempt');
   const parts = [
     jobs.ended > 0 ? `${counted(jobs.ended, 'job')} ended (${ended.join(', ')})` : '',
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
+    exhausted > 0 ? `${counted(exhausted, 'delivery', 'deliveries')} gave up` : '',
     disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'was' : 'were'} switched off` : '',
   ].filter(Boolean);
   return parts.join(', ') || 'nothing was due';

@@ -118,7 +118,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /reset', [], {
     call: ({ sandbox, state }) => callOf(sandbox.restore, state),
     run: ({ console }) => console.history.clear(),
-    notice: () => 'The sandbox has the state from the beginning of the recording.',
+    notice: () => 'The sandbox has the state from the beginning of the recording. Its clock was not set back.',
   }),
   action('POST /state', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),

@@ -194,7 +194,7 @@ describe('an action by its endpoint', () => {
       disabled: [],
     });
     expect(data.notice).toContain(
-      'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 Additional Info), 4 deliveries succeeded, 4 failed; the next event',
+      'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 Additional Info), 4 delivery attempts succeeded, 4 failed; the next event',
     );
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });

@@ -281,7 +281,7 @@ describe('the pages', () => {
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
     expect(statuses).toEqual([[104, 107, 400, 404, 422, 499]]);
-    expect(text).toContain('A cohort ends as 4 instead of 104, and as 5 otherwise.');
+    expect(text).toContain('A cohort has other statuses: 4 for 104, and 5 for the others.');
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
         expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
@@ -585,7 +585,7 @@ describe('the pages', () => {
     expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
     expect(past).toContain('href="/resources/93"');
     expect(textOf(past)).toContain('Attempt 1 to deliver webhook.test to Down');
-    expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery failed\./);
+    expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery attempt failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
         Number(number),

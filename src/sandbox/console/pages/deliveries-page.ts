@@ -109,8 +109,8 @@ function deliveryList(
     more: (group) => (isOpen(group) ? detail(group, now) : undefined),
     empty: emptyState(
       'No deliveries yet',
-      'An event is delivered when a job ends, to each endpoint that subscribes to it.',
-      endpoints.length === 0 ? '' : linkButton('/jobs', 'End a job'),
+      'When the job of an audience, an activation or a cohort ends, its event is delivered to each endpoint that subscribes to it.',
+      endpoints.length === 0 || service.jobs.saved.running.size === 0 ? '' : linkButton('/jobs', 'End a job'),
     ),
   });
 }
@@ -153,7 +153,7 @@ function detail(group: DeliveryGroup, now: number): Html {
   const lanes = [deliveryLane(group)];
   return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
 <p>${failuresOf(group)}${next}${offText(endpoint)}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
-<p class="hint">Event <code>${id}</code>. A receiver that refuses it? <code>aud webhooks verify</code> checks the signature.</p></div>
+<p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }

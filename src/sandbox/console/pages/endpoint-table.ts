@@ -10,7 +10,11 @@ import { redactUrl } from '../redact-request.ts';
 /** Returns the webhook endpoints, with their problems and actions. */
 export function endpointTable(endpoints: readonly Endpoint[], now: number, query: URLSearchParams): Html {
   const create = opener('create', 'Create an endpoint…');
-  const none = emptyState('No webhook endpoints', 'Your receiver gets a signed POST when a job ends.', create);
+  const none = emptyState(
+    'No webhook endpoints',
+    'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
+    create,
+  );
   return html`${endpoints.filter(isDisabled).map((one) => disabledNote(one, query))}${table(
     'Webhook endpoints',
     endpoints,

@@ -49,7 +49,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
       ['Name', '', (job) => html`${resourceLink(job)} <small>${job.kind} ${job.id}</small>`, 'main'],
       ['Status', 'w4', (job) => jobBadge(job.resource.status), 'state'],
       ['Ends', 'w3', (job) => endText(job, now), 'wrap'],
-      ['Its time', 'w3', (job) => progress(job, now), 'full'],
+      ['Progress', 'w3', (job) => progress(job, now), 'full'],
       ['Actions', 'w1', endButton, 'right'],
     ],
     empty: emptyState(
@@ -92,12 +92,12 @@ export function endButton({ kind, id }: Pick<TimedJob, 'kind' | 'id'>): Html {
   return opener('end', 'End…', { label: `End ${about}`, style: 'small', about, values: { kind, id } });
 }
 
-const REASON = html`<label>Reason <textarea name="reason"></textarea><small>Shown in the console only, as by the service</small></label>`;
+const REASON = html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`;
 
 /** Returns the dialog in which a job ends. */
 export const endDialog = (): Html =>
   formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
-    lead: 'A cohort ends as 4 instead of 104, and as 5 otherwise.',
+    lead: 'A cohort has other statuses: 4 for 104, and 5 for the others.',
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
       select('Status', 'status', OUTCOMES),

@@ -33,8 +33,13 @@ export async function requestPage(console: ConsoleContext, id: string): Promise<
     one ? html`<a href="/requests/${one.id}">${text}</a>` : '';
   const reason = reasonNote(entry, recorded, clock.now());
   const hasKey = recorded?.headers.has('idempotency-key');
+  // The same key would be refused again.
+  const isOtherBody = status === 409;
   const actions = recorded
-    ? [hasKey ? resendForm('Send with a new key', { id, key: 'new' }) : '', resendForm('Send again', { id }, 'primary')]
+    ? [
+        hasKey ? resendForm('Send with a new key', { id, key: 'new' }, isOtherBody ? 'primary' : '') : '',
+        resendForm('Send again', { id }, isOtherBody ? '' : 'primary'),
+      ]
     : '';
   return {
     title: `${method} ${path}`,
@@ -59,7 +64,7 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
   const query = recorded ? targetOf(recorded).slice(path.length) : '';
   return facts([
     ['Time', timeOf(entry, console.service.clock.now())],
-    ['Created', createdText(console, entry)],
+    ['Result', createdText(console, entry)],
     ['About', aboutOf(console, entry)],
     ['Query', query === '' ? '' : html`<code><bdi>${query}</bdi></code>`],
     ['Duration', recorded ? `${recorded.duration.toFixed(1)} ms` : ''],

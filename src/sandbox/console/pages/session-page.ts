@@ -25,7 +25,7 @@ ${opener('again', 'Restart recording…')}</p></section>
 }
 
 const STATE = html`<section class="card" aria-labelledby="state-title"><h2 id="state-title">State</h2>
-<p class="hint">Accounts, tokens, resources, jobs, deliveries and the time, as a file.</p>
+<p class="hint">Accounts, tokens, resources, jobs, deliveries, the list of requests and the time, as a file.</p>
 <p class="acts"><a class="button" href="/state.json" download="sandbox.json">Save the state</a>${opener('load', 'Load a state…')}</p>
 <p class="hint">To keep it from run to run:</p>${commandLine('keep', 'npx aud sandbox --state sandbox.json')}</section>`;
 
@@ -37,7 +37,7 @@ const resetCard = (
 
 const dialogs = (steps: number): readonly Html[] => [
   formDialog('reset', 'Reset the sandbox?', 'POST /api/reset', 'Reset', {
-    lead: 'This deletes the resources created since then, deliveries, requests and logins. To be able to return, save the state first.',
+    lead: 'This deletes the accounts, tokens and resources created since then, deliveries, requests and logins. To be able to return, save the state first.',
     style: 'danger primary',
   }),
   formDialog('load', 'Load a state', 'POST /api/state', 'Replace the state', {

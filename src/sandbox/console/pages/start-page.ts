@@ -76,8 +76,8 @@ const firstRequest = (api: string): Html => html`${variables(api)}${panels([
   ['curl', codeBlock('first-curl', 'Shell', FIRST_CURL)],
   ['Command', codeBlock('first-command', 'Shell', FIRST_COMMAND)],
 ])}
-${actionForm('POST /api/tokens', 'Issue a token…', { values: { kind: 'api' } })}
-<p class="hint">It appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
+${actionForm('POST /api/tokens', 'Issue a token', { values: { kind: 'api' } })}
+<p class="hint">The request appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
 const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
