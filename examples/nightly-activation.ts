@@ -14,7 +14,7 @@ const regions: Record<string, AudienceCreate> = JSON.parse(await readFile(proces
 const day = process.env.DAY ?? new Date().toISOString().slice(0, 10);
 // Waits for the build budget, too.
 await using client = new AudienceClient({ maxRetryWait: 86_400_000 });
-// A key stands for one body as long as the journal is kept, so that each night has its own.
+// Each key is bound to one body for as long as you keep the journal, so each night has its own journal.
 await using journal = await openJournal(`regions.${day}.journal`, client);
 
 async function activate(key: string, body: AudienceCreate): Promise<void> {

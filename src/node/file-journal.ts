@@ -143,7 +143,7 @@ export class FileJournal implements Journal {
     return created.finally(() => this.#creates.delete(created));
   }
 
-  /** Returns the id under a key, after a check that the key stands for this body of this namespace. */
+  /** Returns the id under a key, after it has checked that the key is bound to this body and this namespace. */
   #existing(namespace: JournalNamespace<never>, key: string, text: string): number | undefined {
     check(typeof key === 'string' && key !== '', 'The `key` of a create request must be a non-empty string.');
     check(

@@ -73,6 +73,6 @@ export class JournalFile {
 function displaced(path: string): JournalError {
   const message = `${path} was edited, replaced, moved or removed while it was open, so the journal creates nothing more.`;
   const advice =
-    'Put the file back before you run it again: the journal creates everything again that its lines do not name.';
+    'Put the file back before you start the program again. Otherwise, it creates again whatever is missing from the file.';
   return new JournalError(message, { code: 'journal-locked', path, advice });
 }

@@ -6,7 +6,7 @@ import type { JournalEntry } from './journal-lines.ts';
 export const KEPT =
   'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
 
-/** Returns the error of a key that stands for another body. */
+/** Returns the error for a key that is bound to another body. */
 export function bodyChanged(path: string, key: string, { id, at, kind, file }: JournalEntry): JournalError {
   if (id !== undefined) {
     const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
@@ -16,12 +16,12 @@ export function bodyChanged(path: string, key: string, { id, at, kind, file }: J
         : 'Use another key.';
     return keyError(path, 'body-changed', key, message, advice);
   }
-  const message = `The outcome of "${key}" is not known, and its body has changed.`;
-  const advice = `Create it once with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;
+  const message = `The outcome of "${key}" is unknown, and its body has changed.`;
+  const advice = `First create it with its body of ${at?.toISOString()}, then change it. If the service refuses that body: ${byHand(key)}`;
   return keyError(path, 'body-changed', key, message, advice, 'unknown');
 }
 
-/** Returns the error of a key that stands for another kind of resource. */
+/** Returns the error for a key that is bound to another kind of resource. */
 export function kindChanged(
   path: string,
   key: string,
@@ -35,7 +35,7 @@ export function kindChanged(
 /** Returns the error of a request whose idempotency key the service has forgotten. */
 export function expired(path: string, key: string, at: Date): JournalError {
   const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its key by now.`;
-  return keyError(path, 'outcome-expired', key, message, `To settle it by hand: ${byHand(key)}`, 'unknown');
+  return keyError(path, 'outcome-expired', key, message, `To resolve it by hand, ${byHand(key)}`, 'unknown');
 }
 
 /** Returns the error of a request that perhaps another account sent. */

@@ -33,7 +33,7 @@ export interface JournalNamespace<Body> {
 
 /** Options of {@link Journal.create}. */
 export interface JournalCreateOptions {
-  /** Ends the create. The next `create` with the key finds out whether the request has taken effect. */
+  /** Aborts the create request. The next `create` with the key finds out whether the request has taken effect. */
   readonly signal?: AbortSignal | undefined;
   /** Attempts after the first. @default the client's `maxRetries` */
   readonly maxRetries?: number | undefined;
@@ -89,7 +89,8 @@ export interface Journal extends AsyncDisposable {
   /** Returns the journal's record of a key, for any body. */
   get(key: string): JournalEntry | undefined;
   /**
-   * Records that a create request with an unknown outcome created the resource `id`, as a person has found out.
+   * Records that a create request with an unknown outcome created the resource `id`. Look for the resource at the
+   * service before you call it.
    *
    * @throws {ConfigurationError} if the journal has another id under the key.
    */

@@ -98,7 +98,7 @@ export async function redeem(context: OAuthContext, url: string | URL, signal?: 
     const signIn = recent(stored).find(({ state }) => states.length === 1 && state === states[0]);
     if (!signIn) {
       const problem = states.length === 0 ? 'has no `state`' : 'has a `state` that is unknown or was already used';
-      const message = `The callback ${problem}, so it does not belong to a sign-in of the last ten minutes. Nothing was exchanged.`;
+      const message = `The callback ${problem}, so it does not belong to a sign-in of the last ten minutes. No token was requested.`;
       throw new OAuthError(message, { error: 'state_mismatch', advice: START_AGAIN });
     }
     const complete = (more: Partial<OAuthState>): Promise<OAuthState> =>
@@ -151,7 +151,7 @@ function validate(
   const { issuer, authorization_response_iss_parameter_supported: isRequired } = server;
   const iss = response.get('iss');
   if (iss === null ? isRequired : iss !== issuer) {
-    const message = `The callback comes ${iss === null ? 'without `iss`' : `from ${iss}`}, but the sign-in was started at ${issuer}. Nothing was exchanged.`;
+    const message = `The callback comes ${iss === null ? 'without `iss`' : `from ${iss}`}, but the sign-in was started at ${issuer}. No token was requested.`;
     throw new OAuthError(message, { error: 'issuer_mismatch', advice: START_AGAIN });
   }
   try {

@@ -146,7 +146,8 @@ function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, 
   const { error, error_description: description }: JsonObject = isObject(body) ? body : {};
   const fallback = status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error';
   const code = redactor.text(typeof error === 'string' ? error : fallback);
-  // Let the redactor cut the description: if it were cut before, part of a token at its end would not be recognized.
+  // The redactor cuts the description: in a text that was cut before, it would not recognize a part of a token at the
+  // end.
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
   const advice = isTransient ? 'Stored tokens have not changed. Try again later.' : undefined;

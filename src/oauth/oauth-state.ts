@@ -46,7 +46,7 @@ export interface OAuthState {
   readonly pending: readonly PendingSignIn[];
 }
 
-/** Decodes the `oauth` field of a stored token; ignores parts of an invalid format. */
+/** Decodes the `oauth` field of a stored token; ignores parts that have an invalid format. */
 export function readState(value: unknown): OAuthState {
   const { grant, client, pending }: JsonObject = isObject(value) ? value : {};
   const parse = <T>(schema: z.ZodMiniType<T>, part: unknown): T | undefined =>

@@ -34,8 +34,8 @@ export type Telemetry = Hooks & DeliveryHooks;
 const hasMethod = (name: string) => (value: unknown) => typeof Object(value)[name] === 'function';
 
 const checkOptions = optionChecker<OpenTelemetryOptions>('openTelemetry', {
-  tracerProvider: optionOf(hasMethod('getTracer'), 'must be a provider of tracers'),
-  meterProvider: optionOf(hasMethod('getMeter'), 'must be a provider of meters'),
+  tracerProvider: optionOf(hasMethod('getTracer'), 'must be a `TracerProvider`'),
+  meterProvider: optionOf(hasMethod('getMeter'), 'must be a `MeterProvider`'),
   propagate: anyOption,
 });
 

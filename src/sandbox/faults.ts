@@ -215,7 +215,7 @@ function checkRule(rule: FaultRule): void {
   check(retryAfter === undefined || status !== undefined, '`retryAfter` requires `status`', 'retryAfter');
   check(
     inFlight === 0 || (status === undefined && cut !== 'before'),
-    '`inFlight` requires a create that the service acts on, without `status` and `cut: "before"`',
+    '`inFlight` requires a create request that reaches the service, without `status` and `cut: "before"`',
     'inFlight',
   );
   check(

@@ -323,7 +323,7 @@ export class Jobs {
     const named = this.#named(kind, status);
     if (named ? named !== 'running' : isFinal(kind, status)) return result;
     throw new Error(
-      `\`status\`, the final one of a job, must be 104, 107 or 4xx (of a cohort also 4 or 5), or one of the contract, not ${status}.`,
+      `\`status\` must be a final status: 104, 107, 4xx, for a cohort also 4 or 5, or a final status of the contract, not ${status}.`,
     );
   }
 

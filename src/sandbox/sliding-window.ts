@@ -37,7 +37,7 @@ export class SlidingWindow {
     return oldest === undefined ? this.#interval : oldest + this.#interval - now;
   }
 
-  /** Counts one and returns 0, or returns the milliseconds until one more is allowed. */
+  /** Counts a request and returns 0, or returns the milliseconds until another request is allowed. */
   consume(now: number): number {
     const wait = this.retryAfter(now);
     if (wait === 0) this.#times.push(now);

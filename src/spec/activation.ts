@@ -59,8 +59,8 @@ export interface Activation {
 export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
- * The definition of an activation. The specification shows no body: these fields are assumed, and that `audience_id` is
- * required. If your service does not require it, extend `OptionalFields`. `partner_id`, `partner_name` and
+ * The definition of an activation. The specification shows no body: the package assumes these fields, and requires
+ * `audience_id`. If your service does not require it, extend `OptionalFields`. `partner_id`, `partner_name` and
  * `pricing_model` must not be set: the service refuses them with 422.
  */
 export interface ActivationCreate {

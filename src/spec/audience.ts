@@ -96,8 +96,8 @@ export interface DatasetCreate {
 }
 
 /**
- * The definition of an audience. The specification shows no body: its fields are assumed, and that `name` is required. If
- * your service does not require it, extend `OptionalFields`.
+ * The definition of an audience. The specification shows no body: the package assumes its fields, and requires `name`.
+ * If your service does not require it, extend `OptionalFields`.
  */
 export interface AudienceCreate {
   /** Name of the audience. */

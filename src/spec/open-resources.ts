@@ -24,8 +24,8 @@ export interface Estimate {
 }
 
 /**
- * The definition of a project. Its fields are not specified: `name` is assumed, and that it is required. If your service
- * does not require it, extend `OptionalFields`.
+ * The definition of a project. Its fields are not specified: the package assumes `name`, and requires it. If your
+ * service does not require it, extend `OptionalFields`.
  */
 export interface ProjectCreate {
   /** Name of the project. */
@@ -47,8 +47,8 @@ export interface LookalikeConfig {
 }
 
 /**
- * The definition of a lookalike. `config.target_size` is specified. The other fields are assumed, and that
- * `source_audience_id` and `config` are required. If your service does not require them, extend `OptionalFields`.
+ * The definition of a lookalike. `config.target_size` is specified. The package assumes the other fields, and requires
+ * `source_audience_id` and `config`. If your service does not require them, extend `OptionalFields`.
  */
 export interface LookalikeCreate {
   /** Name of the resulting audience. */

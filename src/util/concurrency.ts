@@ -26,7 +26,7 @@ export class SharedWork<T> {
 
 /**
  * Returns a function by which callers share work: while the work of one caller runs, other callers wait for its result.
- * The abort of a caller ends only that caller's wait, not the work. If the work is abandoned, another caller does its own.
+ * If a caller aborts, only its own wait ends, not the work. If the work is abandoned, another caller starts it again.
  */
 export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
   let flight: SharedWork<T> | undefined;

@@ -274,7 +274,7 @@ describe('a journal whose process was killed', () => {
     const { audiences } = bench.client;
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
     expect(error).toMatchObject({ code: 'body-changed', outcome: 'unknown' });
-    expect(String(error)).toContain('Create it once with its body of ');
+    expect(String(error)).toContain('First create it with its body of ');
     await journal.create(audiences, 'north', NORTH);
     expect(await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }))).toMatchObject({
       code: 'body-changed',

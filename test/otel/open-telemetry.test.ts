@@ -155,8 +155,8 @@ describe('openTelemetry', () => {
     [null, 'The options of openTelemetry must be an object.'],
     [3, 'The options of openTelemetry must be an object.'],
     [[], 'The options of openTelemetry must be an object.'],
-    [{ tracerProvider: 1 }, '`tracerProvider` must be a provider of tracers.'],
-    [{ meterProvider: {} }, '`meterProvider` must be a provider of meters.'],
+    [{ tracerProvider: 1 }, '`tracerProvider` must be a `TracerProvider`.'],
+    [{ meterProvider: {} }, '`meterProvider` must be a `MeterProvider`.'],
   ])('refuses %j', (options, message) => {
     expect(() => openTelemetry(options as object)).toThrow(message);
   });

@@ -200,7 +200,7 @@ describe('jobs in the console', () => {
       expect([status, body.message]).toEqual([
         500,
         expect.stringMatching(
-          /^The sandbox failed: (?:`status`, the final one of a job,|`duration` of a job|Device counts of an audience) must be/,
+          /^The sandbox failed: (?:`status`|`duration` of a job|Device counts of an audience) must be/,
         ),
       ]);
       expect((await api.call('GET', '/api/v2/audiences/index', { token: api.token })).body.data).toEqual([]);

@@ -34,12 +34,12 @@ async function loginAccount(context: Context): Promise<Account> {
   if (!flags.tokenCommand && env.AUDIENCE_BASE_URL && !isSameAddress(address, env.AUDIENCE_BASE_URL))
     throw foreignToken(`The token of the environment (${source})`, env.AUDIENCE_BASE_URL, address);
   if (command) {
-    const advice = 'The command must print another one.';
+    const advice = 'The command must print another token.';
     return { baseUrl: address, token: commandToken(command, context), source, advice };
   }
   const { AUDIENCE_TOKEN: token = '' } = env;
   checkToken(token, source);
-  const advice = `Set it to another one, or unset it and log in with \`${NAME} login\`.`;
+  const advice = `Set it to another token, or unset it and log in with \`${NAME} login\`.`;
   return { baseUrl: address, token, source, advice };
 }
 

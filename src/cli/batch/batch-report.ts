@@ -72,7 +72,7 @@ export function checkReport(path: string, isRun: boolean): void {
     );
   if (!/^\.(?:csv|json)$/.test(extname(path))) throw usageError(`--report must end with .csv or .json, not "${path}".`);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-    throw usageError(`--report must name a regular file, which ${path} is not.`);
+    throw usageError(`--report must name a regular file, not ${path}.`);
 }
 
 /** Prints and reports the results of the rows, and the command that continues the run. Returns the exit code. */

@@ -89,7 +89,7 @@ export function doneOf(
   { activate, download }: RowGoal,
 ): Done | undefined {
   const done: Done | undefined = entries.get(key)?.done;
-  // Its activation may have been forgotten.
+  // `--forget` may have removed the activation of the row from the journal.
   const activation = entries.get(partsOf(key).activation)?.id;
   if (activate && (activation === undefined || done?.activation !== activation)) return undefined;
   return download !== undefined && done?.files === undefined ? undefined : done;

@@ -71,7 +71,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       await runRow(row, { ...options, signal }, { enqueue, downloads, change, onRead: read.resolve });
     } catch (error) {
       const isTokenRefused = AuthenticationError.isInstance(error);
-      // The first row has the error of the token.
+      // The first row reports the error of the token.
       const isStopped = error === NOT_BEGUN || (signal.aborted && (isTokenRefused || error === signal.reason));
       if (isTokenRefused) stop.abort(NOT_BEGUN);
       if (!isStopped) change({ state: stateOf(error), error });

@@ -117,7 +117,7 @@ export function createQueue(options: QueueOptions): (rank: Item['rank'], send: I
       await sleep(Math.min(outage.probeMs, left), signal);
       outage.probeMs = Math.min(2 * outage.probeMs, PROBE_MS.max);
     } while (!(await probe()));
-    // Only a create request shows whether creates succeed again.
+    // Only a create request shows whether create requests succeed again.
     if (items.length === 0) release(true);
   }
 

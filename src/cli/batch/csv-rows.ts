@@ -33,7 +33,7 @@ export function parseCsvRows(text: string, note: (message: string) => void): Loc
       throw usageError(`${where} has ${more} cells than the header (${cells.length}, not ${names.length})${hint}.`);
     }
     if (cells.every((cell, at) => cell === header.cells[at]))
-      throw usageError(`${where} repeats the header: these are several files, one after the other.`);
+      throw usageError(`${where} repeats the header: somebody joined several files. Remove the line.`);
     let record = {};
     for (const [at, name] of names.entries()) {
       const cell = cells[at] ?? '';

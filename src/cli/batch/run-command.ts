@@ -58,7 +58,8 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
     const path = temporary === undefined ? journalFile : join(temporary, 'journal');
     const entries = await readEntries(path);
     const unsent = rows.filter(({ key, file }) => !entries.get(file === undefined ? key : partsOf(key).cohort)?.sent);
-    // A run that continues finishes what exists, and refuses row by row: a window may have passed since it began.
+    // A run that continues refuses single rows instead of the entire file, because the date window of a row may have
+    // passed.
     const isBegun = unsent.length < rows.length;
     const refused = await checkRows(client, isBegun && !flags.dryRun ? [] : unsent, goal.activate, output);
     if (refused.has(ACTIVATE) || (refused.size > 0 && !isBegun)) return EXIT.usage;
@@ -129,7 +130,7 @@ function nothingSent(error: unknown): never {
   throw usageError(`${messageOf(error)} To keep the journal in another folder, pass --journal <file>.`);
 }
 
-/** Warns of files that an earlier run has saved in another folder: they are not saved again. */
+/** Warns about files that an earlier run saved in another folder, because this run does not save them again. */
 function warnOfOthers(keys: readonly string[], journal: Journal, download: string, { output, flags }: Context): void {
   const others = keys.flatMap((key) => {
     const { files, activation } = journal.get(key)?.done ?? {};
@@ -140,9 +141,9 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   });
   const [first] = others;
   if (!first) return;
-  const files = `The files of ${countOf(others.length)} are not in ${download}, such as ${first.folder}`;
-  const advice = `To save these again, run: ${first.again}`;
-  output.log('warning', `${files}: an earlier run has saved them, and they are not saved again. ${advice}`);
+  const files = `An earlier run saved the files of ${countOf(others.length)} outside ${download}, for example in ${first.folder}`;
+  const advice = `To save the files in ${first.folder} again, run: ${first.again}`;
+  output.log('warning', `${files}. This run does not save them again. ${advice}`);
 }
 
 /** Returns the options that the flags set. */

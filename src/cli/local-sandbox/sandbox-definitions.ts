@@ -10,7 +10,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
   const sandbox = program
     .command('sandbox')
     .description('run the service on this machine, for development and tests')
-    .argument('[command]', 'of a running sandbox, as below')
+    .argument('[command]', 'command for the running sandbox (see Commands)')
     .option('--port <n>', 'port of the API (default: a free port)', PORT)
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
     .option('--console-port <n>', 'port of the console (default: a free port)', PORT)

@@ -59,8 +59,8 @@ const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reaso
 
 /** Messages for the code `oauth-failed`, keyed by the OAuth `error`. */
 const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
-  state_mismatch: `The browser has returned from another sign-in. Nothing was exchanged. ${SIGN_IN_AGAIN}`,
-  issuer_mismatch: `The browser has returned from another authorization server. Nothing was exchanged. ${SIGN_IN_AGAIN}`,
+  state_mismatch: `The browser has returned from another sign-in. No token was requested. ${SIGN_IN_AGAIN}`,
+  issuer_mismatch: `The browser has returned from another authorization server. No token was requested. ${SIGN_IN_AGAIN}`,
   issuer_not_allowed:
     'The service names an authorization server at another address. The command signs in only at the address of the service.',
   invalid_target:
@@ -73,7 +73,7 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
 /** Advice if a presigned link was refused, which needs no token. */
 const LINK_REFUSED =
-  'Storage refused the link, and not the service: the token is not the cause. Run the command again to get a new link.';
+  'Storage refused the link, so the token is not the cause. Run the command again to get a new link.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
 /** Advice that replaces the client's advice. For other codes, the command prints the client's advice, except for create requests. */

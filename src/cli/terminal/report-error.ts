@@ -91,7 +91,7 @@ export function errorTexts(thrown: unknown, { token }: Output, isRow = false): s
     details.push(`Try again at ${retryAt.toISOString()}.`);
   if (typeof resume === 'string') details.push(`To continue: ${resume}`);
   else if (typeof idempotencyKey === 'string' && outcome === 'unknown' && !isRow)
-    details.push(`To repeat it: the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
+    details.push(`To repeat it, run the same command with --idempotency-key ${shellWord(idempotencyKey)}`);
   if (typeof requestId === 'string') details.push(`Request id: ${requestId}`);
   if (typeof help === 'string') details.push(`Help: ${help}`);
   return [message, ...details];

@@ -27,7 +27,7 @@ const MIN_REPLACEMENT_AGE_MS = 60_000;
 
 const UNREADABLE = 'The token store cannot be read, so the client issues a new token and keeps it in memory only';
 const UNWRITABLE =
-  'The token store cannot be written, so the token is in memory only. An account can have ten, and each start of the program issues another one';
+  'The token store cannot be written, so the token is in memory only. An account can have ten tokens, and each start of the program issues another token';
 
 /**
  * Creates a token source with a store: issues a token if the store is empty, and renews it before it expires and after

@@ -215,7 +215,7 @@ function notSentError(
   retryAt: Date,
 ): RateLimitError {
   const again = attempts > 0 ? ' again' : '';
-  const message = `${operation.name} was not sent${again}: after an earlier 429 the service does not accept it before ${retryAt.toISOString()}.`;
+  const message = `${operation.name} was not sent${again}: after an earlier 429, the client pauses such requests until ${retryAt.toISOString()}.`;
   return new ErrorClass(message, {
     status: 429,
     operation: operation.name,

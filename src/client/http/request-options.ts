@@ -43,8 +43,8 @@ export interface CreateOptions extends RequestOptions {
   readonly idempotencyKey?: string | undefined;
   /**
    * How to handle a 409: `wait` up to a minute for the response of the create request in flight with the same key, or
-   * `throw` a `ConflictError`. After an earlier attempt of this call that may have arrived, the call always waits. A
-   * 409 to your own `idempotencyKey` that names another body is thrown.
+   * `throw` a `ConflictError`. If an earlier attempt of this call may have reached the service, the call always waits.
+   * A 409 to your own `idempotencyKey` that names another body is thrown.
    *
    * @default 'wait', unless `maxRetries` is 0
    */

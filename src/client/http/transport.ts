@@ -197,7 +197,7 @@ class ResponseContext implements DecodeContext {
   overrideFailed(thrown: unknown): ResponseError {
     const { operation, redactor } = this.#call;
     const cause = redactor.cause(thrown);
-    const message = `\`operations["${operation.name}"].data\` failed on the data of a success: ${cause.message}`;
+    const message = `\`operations["${operation.name}"].data\` failed on the data of a 2xx response: ${cause.message}`;
     const error = responseError(message, this.#response, this.#call, 'callback-failed');
     return this.#withOutcome(new ResponseError(error.message, { ...error, cause }));
   }

@@ -49,9 +49,8 @@ export interface BuildPermit {
 }
 
 /**
- * Holds back create requests that start a job while the organization's build budget is used up. When the hold of a
- * token ends, sends its waiting create requests one after another, so that the service refuses only the first one
- * again.
+ * Holds back create requests that start a job while the organization's build budget is used up. Afterwards, sends the
+ * waiting create requests of each token one after another, so that the service refuses only the first one again.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
@@ -69,12 +68,14 @@ export class BuildBudgetGate {
     return this.#permit(scope);
   }
 
-  /** Returns the milliseconds until the end of a token's hold as it is known, 0 without one. */
+  /** Returns for how many more milliseconds the create requests of a token are held back; 0 if they are not. */
   timeLeft(scope: string): number {
     return Math.max(0, (this.#holds.get(scope)?.until ?? 0) - performance.now());
   }
 
-  /** Waits until a create request may be sent; rejects if a hold exceeds `maxWait`. */
+  /**
+   * Waits until the client may send a create request; rejects if the budget holds it back for longer than `maxWait`.
+   */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#reading) await this.#settle(this.#reading, signal);
     const hold = this.#holds.get(scope);

@@ -83,7 +83,10 @@ export function resultsOf(
   return datastreams.map((stream: unknown, index) => resultOf(id, `datastreams.${index}`, stream, baseUrl));
 }
 
-/** Returns name and URI of a result. A stream without a file does not hide the files of the others. */
+/**
+ * Returns name and URI of a result. The URI is empty if the datastream has no file, so that the other files stay
+ * available.
+ */
 function resultOf(id: number, field: string, stream: unknown, baseUrl: string): ActivationResult {
   if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
   const { name, results } = stream;

@@ -48,10 +48,10 @@ export interface Page<T> {
 /** A list in progress: awaited, it resolves with its first page; iterated, it yields every row of every page. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   /**
-   * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. You can
-   * delete rows meanwhile with this client, if you await each delete: the iteration skips none. If others delete rows,
-   * it skips none either, if the service states a total and lists new rows first; otherwise, it can skip a row for each
-   * deleted row.
+   * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. If you
+   * delete rows with this client during the iteration, and await each delete request, the iteration skips no rows. If
+   * others delete rows, it skips no rows only if the service states a total and lists new rows first; otherwise, it can
+   * skip one row for each deleted row.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     yield* walkPages(movingPage(await this));

@@ -115,7 +115,8 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
   };
   const recordOf = (account: SandboxAccount): AccountRecord => {
     const record = state.accounts.get(account.email);
-    if (!record || admins.get(account.email) !== account) throw new Error('The account is not one of this sandbox.');
+    if (!record || admins.get(account.email) !== account)
+      throw new Error('The account does not belong to this sandbox.');
     return record;
   };
   const currentJobs = (): typeof jobs => {

@@ -51,7 +51,7 @@ export function readFile(
 ): UsableFile | undefined {
   const { upload_reference, file } = body;
   if (file !== undefined && upload_reference === undefined) {
-    if (!(file instanceof FilePart)) errors.file = ['The file must be a file.'];
+    if (!(file instanceof FilePart)) errors.file = ['The file field must contain a file.'];
     else if (file.stats.size > (MAX_UPLOAD_BYTES[kind] ?? 0)) errors.file = ['The file is too large.'];
     else return { ...file.stats, claim() {} };
     return undefined;

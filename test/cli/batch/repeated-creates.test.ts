@@ -37,7 +37,7 @@ describe('a create that is in flight', () => {
     const { code, err } = await scene.run([...CREATE, '--max-retries', '0']);
     expect(code).toBe(EXIT.outcomeUnknown);
     expect(err).toContain('Repeat it with --idempotency-key order-4711 and the same body.');
-    expect(err).toContain('\n  To repeat it: the same command with --idempotency-key order-4711\n');
+    expect(err).toContain('\n  To repeat it, run the same command with --idempotency-key order-4711\n');
     const waiting = scene.start(CREATE);
     await scene.time.untilTrue(() => scene.sandbox.log.filter(({ status }) => status === 409).length === 2);
     scene.sandbox.faults.clear();

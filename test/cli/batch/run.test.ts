@@ -248,10 +248,10 @@ describe('aud run', () => {
     const { code, err } = await runRows(['--download', other]);
     expect([code, err]).toEqual([
       0,
-      expect.stringContaining(`The files of 2 rows are not in ${other}, such as ${old}`),
+      expect.stringContaining(`An earlier run saved the files of 2 rows outside ${other}, for example in ${old}`),
     ]);
     expect(await readdir(other)).toEqual(['east']);
-    const [, ...again] = /To save these again, run: (.*)/.exec(err)?.[1]?.split(' ') ?? [];
+    const [, ...again] = /To save the files in .* again, run: (.*)/.exec(err)?.[1]?.split(' ') ?? [];
     expect((await run(again)).code).toBe(0);
     expect((await readdir(other)).sort()).toEqual(['east', 'north']);
   });
@@ -479,7 +479,7 @@ describe('aud run', () => {
     await rename(scene.journal, `${scene.journal}.old`);
     await scene.time.sleepThrough(HOUR);
     const { code, err } = await running.ended;
-    expect([code, err]).toEqual([13, expect.stringContaining('Put the file back before you run it again')]);
+    expect([code, err]).toEqual([13, expect.stringContaining('Put the file back before you start the program again')]);
     expect(err).not.toContain('Continue with');
   });
 

@@ -90,7 +90,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     follows: [{ args: BUDGET }],
   }),
   'a token of the environment that is refused': (scene) => ({
-    text: 'Set it to another one, or unset it and log in with `audience-activation login`.',
+    text: 'Set it to another token, or unset it and log in with `audience-activation login`.',
     fails: { args: BUDGET, env: { AUDIENCE_TOKEN: 'nope' } },
     follows: [
       { args: BUDGET },
@@ -113,7 +113,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a token of a command that is refused': ({ env }) => ({
-    text: 'The command must print another one.',
+    text: 'The command must print another token.',
     fails: { args: [...BUDGET, '--token-command', 'echo nope'] },
     follows: [{ args: [...BUDGET, '--token-command', `echo '${env.AUDIENCE_TOKEN}'`] }],
   }),

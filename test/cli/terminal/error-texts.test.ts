@@ -197,7 +197,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
           request.url === '/expired' ? responds(403, 'x') : activationWith([{ name: 'x', results: { uri } }]);
         respond(request, response);
       },
-      text: 'Storage refused the link, and not the service: the token is not the cause.',
+      text: 'Storage refused the link, so the token is not the cause.',
     },
     'results on the origin of the service': {
       args: ['activations', 'download', '1'],
@@ -224,7 +224,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
           request.url === '/gone' ? responds(404, 'x') : activationWith([{ name: 'x', results: { uri } }]);
         respond(request, response);
       },
-      text: 'storage responded with 404. Storage refused the link, and not the service: the token is not the cause.',
+      text: 'storage responded with 404. Storage refused the link, so the token is not the cause.',
     },
   },
   'not-acceptable': { 'a proxy': { args: ['budget'], service: responds(406, { message: 'x' }) } },

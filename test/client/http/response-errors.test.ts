@@ -254,7 +254,7 @@ describe('an error of a create', () => {
     const heldBack = await create();
     expect(heldBack).toMatchObject({ status: 429, outcome: 'not-sent', attempts: 0 });
     expect(String(heldBack)).toMatch(
-      /: \w+\.create was not sent: after an earlier 429 the service does not accept it before [\dT:.-]+Z\.$/,
+      /: \w+\.create was not sent: after an earlier 429, the client pauses such requests until [\dT:.-]+Z\.$/,
     );
   });
 });

@@ -52,7 +52,7 @@ describe('a multipart body', () => {
   it('a multipart file that is a string is a 422', async () => {
     const { send } = start();
     const text = await send('cohorts/create', formOf({ file: 'text' }));
-    expect(text.body.errors).toEqual({ file: ['The file must be a file.'] });
+    expect(text.body.errors).toEqual({ file: ['The file field must contain a file.'] });
   });
 
   it('a multipart file of points of interest has at most 50 MiB', () => {

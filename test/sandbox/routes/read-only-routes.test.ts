@@ -101,6 +101,6 @@ describe('webhook endpoints', () => {
       created_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/),
       updated_at: expect.any(String),
     });
-    expect(() => createSandbox().webhooks.create(endpoint)).toThrow(/not one of this sandbox/);
+    expect(() => createSandbox().webhooks.create(endpoint)).toThrow(/does not belong to this sandbox/);
   });
 });
