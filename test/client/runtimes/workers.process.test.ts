@@ -60,7 +60,10 @@ async function start(): Promise<number> {
 }
 
 async function send(path: string, init?: RequestInit): Promise<string> {
-  const response = await fetch(new URL(path, await worker.ready), init);
+  const headers = new Headers(init?.headers);
+  // The runtime may close an idle connection just before it is used again.
+  headers.set('connection', 'close');
+  const response = await fetch(new URL(path, await worker.ready), { ...init, headers });
   return `${response.status} ${await response.text()}`;
 }
 
