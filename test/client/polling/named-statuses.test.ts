@@ -95,7 +95,7 @@ describe('a status that a contract names', () => {
   it('decides which statuses the jobs of the sandbox can end at', () => {
     const { sandbox } = startNamed();
     expect(() => sandbox.jobs.next('cohort', 6)).not.toThrow();
-    expect(() => sandbox.jobs.next('audience', 404)).toThrow(/or one of the contract, not 404/);
+    expect(() => sandbox.jobs.next('audience', 404)).toThrow(/or a final status of the contract, not 404/);
     expect(() => createSandbox({ jobs: { outcome: 106 } })).toThrow(/not 106/);
   });
 });
