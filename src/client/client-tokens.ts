@@ -24,7 +24,7 @@ const NO_MCP_TOKEN: Problem = [
   'Pass `mcpToken(credentials, { store })` or an OAuth client.',
 ];
 
-/** Options of a transport. Those of `connectMcp` may have a function as the token of scope `mcp`. */
+/** Options of a transport. `connectMcp` may pass a function as the token of scope `mcp`. */
 type TransportOptions = Omit<ClientOptions, 'mcpToken'> & { readonly mcpToken?: TokenInput | undefined };
 
 /** Creates the transport of a client, with the tokens of its options or AUDIENCE_TOKEN. */
