@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isOperationName, type OperationName, operations } from '../src/spec/operations.ts';
-import { withTable } from './documents.ts';
+import { withTable } from './page-tables.ts';
 
 /**
  * The page that describes all assumptions. A row with an id is about the contract: the OpenAPI document marks where it

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { withTable } from './documents.ts';
+import { withTable } from './page-tables.ts';
 
 /** A schema of the OpenAPI document, as far as the table shows it. */
 interface Schema {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 /** A committed document that a command writes and a test compares. */
 interface GeneratedDocument {
   readonly path: string;
@@ -27,12 +25,3 @@ export const DOCUMENTS: Readonly<Record<string, GeneratedDocument>> = {
   run: { path: 'docs/jobs.md', text: async () => (await import('./help-tables.ts')).runPage() },
   reference: { path: 'docs/reference.md', text: async () => (await import('./reference-page.ts')).referencePage() },
 };
-
-/** Returns a page with other rows in the table between the comments `<!-- NAME: … -->` and `<!-- end of NAME -->`. */
-export function withTable(path: string, name: string, columns: readonly string[], rows: readonly string[][]): string {
-  const place = new RegExp(`(<!-- ${name}: [^\\n]*-->\\n\\n).*?(\\n\\n<!-- end of ${name} -->)`, 's');
-  const page = readFileSync(path, 'utf8');
-  if (!place.test(page)) throw new Error(`${path} has no place for the table of ${name}.`);
-  const lines = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return page.replace(place, (_, begin, end) => `${begin}${lines.join('\n')}${end}`);
-}

@@ -1,5 +1,5 @@
 import { HELP_TOPICS, type HelpTopic, RUN_TOPICS } from '../src/cli/terminal/help-topics.ts';
-import { withTable } from './documents.ts';
+import { withTable } from './page-tables.ts';
 
 /** Returns the rows of a topic as cells, with flags and names of files as code. */
 const cellsOf = ({ rows }: HelpTopic): string[][] =>

@@ -1,6 +1,6 @@
 import { operations } from '../src/spec/operations.ts';
-import { withTable } from './documents.ts';
 import { DocComments } from './openapi/doc-comments.ts';
+import { withTable } from './page-tables.ts';
 
 /** Returns the reference with a table of the client's namespaces. */
 export function referencePage(): string {

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { withTable } from '../documents.ts';
+import { withTable } from '../page-tables.ts';
 
 /** The page with the table of places, and the name of the table in it. */
 const PAGE = 'docs/support.md';
