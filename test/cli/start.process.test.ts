@@ -52,9 +52,10 @@ it('wrong usage ends with the command for help, by the name that was called', as
   expect((await aud('nope')).err).toContain('\n  Help: aud --help\n');
   const json = await run(['audiences', 'get', 'x', '--json']);
   expect(linesOf(json.err)).toMatchObject([{ code: 'usage', help: 'audience-activation audiences get --help' }]);
-  const fromNpx = { npm_lifecycle_script: 'audience-activation audiences get x' };
-  const byNpx = await run(['audiences', 'get', 'x'], { env: fromNpx });
-  expect(byNpx.err).toContain('\n  Help: npx audience-activation audiences get --help\n');
+  for (const npm_lifecycle_script of ['audience-activation audiences get x', "'audience-activation'"]) {
+    const byNpx = await run(['audiences', 'get', 'x'], { env: { npm_lifecycle_script } });
+    expect(byNpx.err).toContain('\n  Help: npx audience-activation audiences get --help\n');
+  }
 });
 
 it('an older Node is refused in a sentence', async () => {

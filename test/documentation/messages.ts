@@ -101,6 +101,9 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   'failed: 404 … if every call of this operation fails like this, run `aud check`': () =>
     start().client.audiences.get(4711),
   'the body is HTML or XML, so a proxy probably responded': () => respondingWith('<html>', { status: 200 }).usage.get(),
+  'the body is empty': () => respondingWith('', { status: 200 }).usage.get(),
+  'the body is not complete JSON': () => respondingWith('{"status":', { status: 200 }).usage.get(),
+  'the body lacks the envelope': () => respondingWith('{"ok":true}', { status: 200 }).usage.get(),
   'was redirected (…), and the client never follows redirects': () =>
     respondingWith('', { status: 302, headers: { location: '/sign-in' } }).usage.get(),
   'could not reach the service': async () => {
@@ -221,9 +224,10 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   'The signature does not match': () => verify('another', 0),
   'It was signed … s ago': () => verify('whsec', 600),
   'The header … is missing': () => verifyWebhook('{}', '', 'whsec'),
+  'The body is signed, but': async () => verifyWebhook('[]', await signWebhook('[]', 'whsec'), 'whsec'),
   'The body is already parsed': () => verifyWebhook({} as unknown as string, '', 'whsec'),
 
-  'Not logged in: run `audience-activation login`': async () => {
+  'Not logged in: run': async () => {
     const scene = await startScene();
     const env = { AUDIENCE_BASE_URL: undefined, AUDIENCE_TOKEN: undefined };
     const { code, err } = await scene.run(['audiences', 'list'], { env });

@@ -146,12 +146,18 @@ export async function logout({ output, signal, env }: Context, flags: GlobalFlag
   if (baseUrl) {
     const { allowInsecure, requestTimeout: timeout } = flags;
     const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
-    await oauth.revoke({ signal }).catch((error: unknown) => {
-      signal.throwIfAborted();
-      output.log('warning', `The OAuth tokens could not be revoked: ${messageOf(error)}`);
-    });
+    const failure = await oauth.revoke({ signal }).then(
+      () => undefined,
+      (error: unknown) => messageOf(error),
+    );
+    signal.throwIfAborted();
     await store.save(undefined);
-    output.note('The OAuth tokens are revoked, and removed from this machine.');
+    output.note(`The OAuth tokens are ${failure === undefined ? 'revoked, and ' : ''}removed from this machine.`);
+    if (failure !== undefined)
+      output.log(
+        'warning',
+        `The OAuth tokens could not be revoked: ${failure} They may still be valid: end the connection in the console of the service.`,
+      );
   }
   if (profile) {
     await file.withLock(() => file.save(undefined));

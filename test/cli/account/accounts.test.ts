@@ -257,7 +257,7 @@ describe('an account in an unusual environment', () => {
     expect(await scene.run(request, { env: LOGGED_OUT })).toMatchObject({ code: 7 });
   });
 
-  it('login --oauth --quiet prints the address alone, because the browser may not open', async () => {
+  it('login --oauth --quiet prints the address alone, because the browser may not open; logout says what it did not revoke', async () => {
     const scene = await startScene();
     const args = ['login', '--oauth', '--quiet', '--base-url', scene.url];
     const signingIn = scene.start(args, { env: { ...LOGGED_OUT, PATH: '' } });
@@ -265,5 +265,11 @@ describe('an account in an unusual environment', () => {
     const address = signingIn.printed.err.trim();
     expect((await fetch(scene.sandbox.oauth.consent(scene.account, address))).status).toBe(200);
     expect(await signingIn.ended).toMatchObject({ code: 0, err: `${address}\n` });
+    scene.sandbox.faults.add({ on: '/oauth/revoke', status: 503 });
+    const { code, err } = await scene.run(['logout'], { env: LOGGED_OUT });
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringMatching(/^The OAuth tokens are removed from this machine\.\n.*They may still be valid: /),
+    });
   });
 });
