@@ -74,10 +74,11 @@ export class Waits {
 
   /**
    * Passes a verified webhook event to the waits. An event that shows the end of a job ends the job's waits without a
-   * request. An event older than the last known state changes nothing; if an event lacks fields, the resource is read.
+   * request. An event older than the last known state changes nothing. If an event lacks fields, the wait reads the
+   * resource.
    *
-   * While webhooks are arriving, polling for that kind slows to once a minute. It returns to normal if jobs finish
-   * without a webhook.
+   * While webhooks are arriving, polling for that kind slows to once a minute. If jobs end without a webhook, polling
+   * returns to its normal rate.
    *
    * @returns whether a wait used the state in the event.
    */
