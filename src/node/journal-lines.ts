@@ -19,9 +19,7 @@ export interface JournalEntry {
   readonly kind?: string;
   /** The file of an import. */
   readonly file?: ImportedFile;
-  /**
-   * @internal Salted hash of the email of the credentials or, without credentials, of the token.
-   */
+  /** @internal Salted hash of the email of the credentials or, without credentials, of the token. */
   readonly by?: string;
   /** @internal Salted hash of the email of the creator in the response. */
   readonly account?: string;

@@ -3,9 +3,7 @@ import type { Priority } from '../index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/**
- * How far ahead a process reserves permits, in milliseconds. If the process ends, only these permits are wasted.
- */
+/** How far ahead a process reserves permits, in milliseconds. If the process ends, only these permits are wasted. */
 const MAX_LOOKAHEAD_MS = 1_000;
 
 /**

@@ -209,9 +209,7 @@ export class Transfer {
     this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
   }
 
-  /**
-   * Removes all timers and listeners. Reports a transfer that has not ended as aborted.
-   */
+  /** Removes all timers and listeners. Reports a transfer that has not ended as aborted. */
   close(): void {
     const { signal } = this.scope;
     if (signal.aborted) this.fail(signal.reason);

@@ -33,9 +33,7 @@ export function readName(body: JsonObject, field: string, fallback: string, erro
   return fallback;
 }
 
-/**
- * Reads the optional project, which must exist (specification, "Rules known for creates", rule 1).
- */
+/** Reads the optional project, which must exist (specification, "Rules known for creates", rule 1). */
 export function readProject(
   { project_id }: JsonObject,
   account: AccountRecord,
