@@ -6,8 +6,8 @@ import { profileNames } from './account/profiles.ts';
 import { JOB_KINDS } from './input/resource-table.ts';
 
 /**
- * Lines around the script for bash, whose variables are read-only: a shell could not read the script again, or the
- * script of the command's other name.
+ * Lines around the script for bash. Its variables are read-only, so that without these lines a shell could not load the
+ * script twice, or for both names of the command.
  */
 const WRITABLE = { begin: 'readonly() { declare -g "$@"; }', end: 'unset -f readonly' } as const;
 
@@ -19,8 +19,8 @@ function printForBash(command: Command, line: string): void {
 const WITH_FILE: readonly string[] = ['cohorts import'];
 
 /**
- * Adds `completion <shell>`, which prints the script for a shell, and `complete`, which that script calls. Profiles,
- * kinds and files are those at the time of the completion.
+ * Adds `completion <shell>`, which prints the script for a shell, and `complete`, which the script calls to get current
+ * profiles, kinds and files.
  */
 export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   const root = tab(program, { completionCommandName: 'completion' });
@@ -37,7 +37,7 @@ export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
     if (file) file.handler = complete(() => pathsLike(process.argv.at(-1) ?? ''));
   const chosen = root.commands.get('profiles use')?.arguments.get('name');
   if (chosen) chosen.handler = complete(() => profileNames(env));
-  // Flags of every command can be passed after its name, too.
+  // The global flags can also follow the name of a command.
   for (const { options } of root.commands.values()) {
     for (const [name, option] of root.options) if (!options.has(name)) options.set(name, option);
   }

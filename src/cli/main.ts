@@ -5,7 +5,7 @@ import { reportError } from './terminal/report-error.ts';
 const { stdout, stderr, env } = process;
 const args = process.argv.slice(2);
 
-/** Signals that interrupt a command, by the exit code that a shell shows for them. */
+/** Signals that interrupt a command, by the exit code that a shell shows for the signal. */
 const SIGNALS = { [EXIT.interrupted]: 'SIGINT', [EXIT.terminated]: 'SIGTERM' } as const;
 
 /** Aborts when something ends the command before its work is done. */
@@ -33,7 +33,7 @@ function endOnClosedOutput(): void {
   stderr.on('error', () => {});
 }
 
-/** Ends an interrupted process by its signal: after an exit code, the loop of a shell would continue. */
+/** Ends an interrupted process with its signal. After a mere exit code, a loop in the shell would continue. */
 function endBySignal(exitCode: typeof process.exitCode): void {
   const entry = Object.entries(SIGNALS).find(([code]) => code === String(exitCode));
   // Windows has no signals: the exit code is all that a shell sees.

@@ -29,7 +29,7 @@ export function createProgram(name: string, action: Action): Command {
     .description('Builds audiences, waits for them and activates them.')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .option('-j, --json', 'print JSON: one object, or one line for each row or change. Errors are JSON, too')
+    .option('-j, --json', 'print JSON: one object, or one line for each row or change. Errors are also JSON')
     .option('--fields <paths>', 'fields to print, such as id,status.name,datastreams.0.results.uri', fieldPaths)
     .option('-q, --quiet', 'print data and errors only')
     .option('-p, --profile <name>', 'profile to use (AUDIENCE_PROFILE)')

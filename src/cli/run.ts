@@ -9,8 +9,8 @@ import { Output, type OutputProcess } from './terminal/output.ts';
 import { reportError } from './terminal/report-error.ts';
 
 /**
- * Time after the deadline until the process ends, if the command does not react, for example because it waits for a
- * lock.
+ * Milliseconds after the deadline until the process ends if the command does not react, for example because it waits
+ * for a lock.
  */
 const GRACE_MS = 2_000;
 
@@ -114,7 +114,9 @@ async function selectAccount(context: Context): Promise<Account> {
   return startTemporarySandbox(context);
 }
 
-/** Returns a signal that aborts at the deadline. If the command has not ended some time later, `end` ends it. */
+/**
+ * Returns a signal that aborts at the deadline. If the command has not ended `GRACE_MS` later, `end` ends the process.
+ */
 function limitTo(deadline: number, end: (error: CommandError) => void) {
   const message = `The command took longer than ${deadline / 1_000} s (--deadline).`;
   const error = new CommandError(message, { code: 'deadline-exceeded' });
@@ -132,7 +134,7 @@ const helpOf = (command: Command): string => `${pathOf(command)} --help`;
 
 const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : NAME);
 
-/** Returns the exit code of an error of commander, and reports it; it has printed help and version itself. */
+/** Returns the exit code of an error of commander, and reports the error. commander itself prints help and version. */
 function reportUsage(error: CommanderError, command: Command, output: Output): ExitCode {
   if (error.exitCode === 0) return EXIT.done;
   // Without a subcommand, commander has printed the help.

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { VERSION } from '../util/version.ts';
 
 /**
- * Returns the folder in which Node keeps the compiled code of the command for the next run. It is the user's own, because
- * Node runs what it finds there, and others can write to the folder for temporary files, its default.
+ * Returns the folder in which Node keeps the compiled code of the command for the next run. The folder belongs to the
+ * user, because Node runs the code in it. Node's default, the folder for temporary files, is writable for everyone.
  *
  * @throws {Error} if the user has no home folder.
  */
@@ -36,5 +36,5 @@ try {
 } catch {
   // Without a home folder, each run compiles its code.
 }
-// Static imports would be compiled before the cache is enabled.
+// Node would compile static imports before the cache is enabled.
 await import('./main.ts');

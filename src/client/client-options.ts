@@ -40,7 +40,8 @@ export interface TunableOptions extends Hooks {
   /** Maximum number of retries of a request. @default 4 retries */
   readonly maxRetries?: number | undefined;
   /**
-   * Waits between attempts if there is no `Retry-After`: the nth wait is random in [min, min(max, min·2^n)].
+   * Waits between attempts, in milliseconds, if a response has no `Retry-After`: the nth wait is random in [min,
+   * min(max, min·2^n)].
    *
    * @default { min: 500, max: 30000 } ms
    */
@@ -48,9 +49,9 @@ export interface TunableOptions extends Hooks {
   /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 ms */
   readonly maxRetryWait?: number | undefined;
   /**
-   * Overrides operations, for a service that differs from what this package assumes: by method and path, such as
-   * `'GET /path/{id}'`, or by an object. In `withOptions`, a field of an override replaces only the same field of the
-   * client's override.
+   * Overrides of operations, for a service that differs from the assumptions of this package. An override is a method
+   * and path, such as `'GET /path/{id}'`, or an object. In `withOptions`, a field of an override replaces only the same
+   * field of the client's override.
    */
   readonly operations?: OperationOverrides | undefined;
   /**
@@ -60,22 +61,22 @@ export interface TunableOptions extends Hooks {
    * @default 'lenient'
    */
   readonly validation?: 'lenient' | 'strict' | undefined;
-  /** Time zone of the service's `Y-m-d H:i:s` timestamps, which the specification does not name. @default 'UTC' */
+  /** Time zone of the service's `Y-m-d H:i:s` timestamps. The specification does not define it. @default 'UTC' */
   readonly serverTimeZone?: string | undefined;
-  /** Response header with the request id, which the specification does not name. @default 'x-request-id' */
+  /** Name of the response header with the request id. The specification does not define it. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
   /** Headers to add to every request, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Receives the log lines. @default console */
+  /** Logger that receives the log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** Lines to log, by their severity. @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
+  /** Minimum severity of the lines to log. @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
   readonly logLevel?: LogLevel | undefined;
   /**
-   * Sends requests in place of the global `fetch`. If it fails, a request counts as not sent only if the error names the
-   * address of the service.
+   * Function that sends requests instead of the global `fetch`. If the function rejects, the client regards the request
+   * as not sent only if the error names the address of the service.
    */
   readonly fetch?: Fetch | undefined;
-  /** More options for `fetch`, such as a `dispatcher`. */
+  /** Additional options for `fetch`, such as a `dispatcher`. */
   readonly fetchOptions?: FetchOptions | undefined;
   /**
    * Maximum size of a response, in bytes after decompression. A larger 2xx response throws a `ResponseError`,
@@ -84,29 +85,32 @@ export interface TunableOptions extends Hooks {
    * @default 16777216 bytes (16 MiB)
    */
   readonly maxResponseBytes?: number | undefined;
-  /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  /**
+   * Additional hooks, which the client calls before the hooks of the other options. For example, `openTelemetry()` of
+   * `audience-activation/otel`.
+   */
   readonly telemetry?: Hooks | undefined;
 }
 
 /** Options of a client. Durations are milliseconds. */
 export interface ClientOptions extends TunableOptions {
   /**
-   * Differences between the service and the assumptions of this package, as data: the content of a contract file. Other
-   * options take precedence, and can add functions. JSON that is imported needs `as ServiceContract`.
+   * Content of a contract file: the differences between the service and the assumptions of this package. Other options
+   * take precedence over the contract. Imported JSON needs `as ServiceContract`.
    */
   readonly contract?: ServiceContract | undefined;
-  /** Address of the service; a path prefix is kept. @default AUDIENCE_BASE_URL of the environment */
+  /** Address of the service. It may have a path prefix. @default AUDIENCE_BASE_URL of the environment */
   readonly baseUrl?: string | undefined;
-  /** Allows `http:` beyond loopback, where others can read the token. @default false */
+  /** Allows `http:` addresses beyond loopback, where others can read the token. @default false */
   readonly allowInsecure?: boolean | undefined;
   /** The bearer token, or its source. @default AUDIENCE_TOKEN of the environment */
   readonly token?: TokenInput | undefined;
-  /** Email and password, instead of `token`: the same as `loginToken(credentials)`. */
+  /** Email and password, instead of `token`. Equivalent to `token: loginToken(credentials)`. */
   readonly credentials?: Credentials | undefined;
   /** Token for `client.mcp` only, or its source. */
   readonly mcpToken?: string | TokenSource | undefined;
   /**
-   * Rate limits of the service. A bucket that you set replaces its default. `false`: only 429s pause requests.
+   * Rate limits of the service. A bucket that you set replaces its default. With `false`, only a 429 pauses requests.
    *
    * @default 120 reads, 30 writes and 120 MCP messages a minute per token; 180 logins and 10 token requests per IP address
    */
@@ -115,7 +119,10 @@ export interface ClientOptions extends TunableOptions {
   readonly limiter?: RateLimiter | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
-  /** Your application, which Node adds to `User-Agent`, so that the service's support can find its requests. */
+  /**
+   * Your application. In Node, the client adds it to `User-Agent`, so that the support of the service can find your
+   * requests.
+   */
   readonly appInfo?: AppInfo | undefined;
 }
 
@@ -125,16 +132,16 @@ export interface AppInfo {
   readonly name: string;
   /** Version that follows the name, as in `my-app/1.2.3`. */
   readonly version?: string | undefined;
-  /** Address about the application, which is added in parentheses. */
+  /** Address of a page about the application, which `User-Agent` contains in parentheses. */
   readonly url?: string | undefined;
 }
 
 /** How waits poll. */
 export interface WaitsOptions {
   /**
-   * `list` polls the pages of a list, if the kind of job has one; `get` polls each job by its id.
+   * `list` polls the pages of a list, if the kind of job has a list. `get` polls each job by its id.
    *
-   * @default the way that needs fewer reads
+   * @default the choice that needs fewer requests
    */
   readonly via?: 'list' | 'get' | undefined;
 }
@@ -219,7 +226,7 @@ export function checkTunableOptions(options: TunableOptions): void {
 }
 
 /**
- * Fills in the defaults of options. Also checks the options that {@link checkClientOptions} does not, such as the
+ * Fills in the defaults of options. Also checks the options that {@link checkClientOptions} ignores, such as the
  * address and the headers. `redactor` contains the secrets of the client.
  *
  * @throws {ConfigurationError} naming the option that is wrong.
@@ -268,7 +275,7 @@ function checkClientHeaders(headers: Readonly<Record<string, string>>): Record<s
   return lowerCased(headers);
 }
 
-/** Returns the log level of the environment; nothing if it is not set, or not a level. */
+/** Returns the log level of the environment; `undefined` if the variable is not set or has another value. */
 function environmentLevel(): LogLevel | undefined {
   // Deno asks the user for permission to read each variable.
   const level = 'Deno' in globalThis ? undefined : globalThis.process?.env?.AUDIENCE_LOG;
@@ -276,8 +283,8 @@ function environmentLevel(): LogLevel | undefined {
 }
 
 /**
- * Returns a `User-Agent` header. Browsers send their own `User-Agent`: to send another one, the service would have to
- * allow the header with CORS.
+ * Returns a `User-Agent` header, except in browsers: there, a different `User-Agent` needs a service that allows the
+ * header with CORS.
  */
 function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
   const node = isServerRuntime ? globalThis.process?.versions?.node : undefined;

@@ -8,7 +8,7 @@ import { createTransport } from './create-transport.ts';
 import type { Transport } from './http/transport.ts';
 import { loginToken } from './token-sources.ts';
 
-/** Message and advice for a token that is missing. */
+/** Message and advice for a missing token. */
 type Problem = readonly [message: string, advice: string];
 
 const NO_TOKEN: Problem = [
@@ -35,9 +35,10 @@ export function newTransport(options: TransportOptions): Transport {
 }
 
 /**
- * Reads the tokens of a client from its options or AUDIENCE_TOKEN, and adds those that are strings to the redactor.
+ * Reads the tokens of a client from its options or AUDIENCE_TOKEN, and adds string tokens to the redactor.
  *
- * @throws {ConfigurationError} if no token is set, both `token` and `credentials` are, or a token cannot be sent.
+ * @throws {ConfigurationError} if no token is set, if both `token` and `credentials` are set, or if a header cannot
+ * contain the token.
  */
 function readTokens(
   options: TransportOptions,
@@ -62,7 +63,7 @@ const missingToken = (problem: Problem): ClientTokens => ({
 
 const errorOf = ([message, advice]: Problem): ConfigurationError => new ConfigurationError(message, { advice });
 
-/** Returns the token of all namespaces except `client.mcp`. It is optional for a client with an `mcpToken`. */
+/** Returns the token of all namespaces except `client.mcp`. Optional for a client with an `mcpToken`. */
 function generalToken({ token, credentials, mcpToken, baseUrl }: TransportOptions): TokenInput | undefined {
   if (token !== undefined && credentials !== undefined) {
     throw new ConfigurationError('`token` and `credentials` must not both be set.', { advice: 'Pass one of them.' });
@@ -81,7 +82,10 @@ function generalToken({ token, credentials, mcpToken, baseUrl }: TransportOption
   return undefined;
 }
 
-/** Returns why the token of the environment is not sent: the environment names an address of another origin. */
+/**
+ * Returns why the client does not send the token of the environment: AUDIENCE_BASE_URL has another origin than
+ * `baseUrl`.
+ */
 function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
   const [to, from] = [baseUrl, configuredBaseUrl(undefined)].map(originOf);
   if (to === undefined || from === undefined || to === from) return undefined;
@@ -90,7 +94,8 @@ function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
 }
 
 /**
- * Returns the origin of an address; `undefined` without an address, and for an invalid address, which is refused later.
+ * Returns the origin of an address; `undefined` without an address or for an invalid address, which `resolveOptions`
+ * refuses.
  */
 const originOf = (address = ''): string | undefined => (URL.canParse(address) ? new URL(address).origin : undefined);
 

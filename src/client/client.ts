@@ -41,7 +41,7 @@ import { decodeWith, type StandardSchema } from './schemas/standard-schema.ts';
 
 /** Options of {@link AudienceClient.request}. */
 export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'extraBody'> {
-  /** Values by name for the parameters in the path, such as `{id}`. */
+  /** Values of the path parameters, such as `{id}`, by name. */
   readonly params?: PathParams | undefined;
   /** A JSON value or a `FormData`. */
   readonly body?: unknown | undefined;
@@ -50,14 +50,14 @@ export interface FreeRequestOptions<T = unknown> extends Omit<CreateOptions, 'ex
   /**
    * Rate bucket that counts the request.
    *
-   * @default the bucket of the operation with this method and path; for other requests, 'read' for GET, otherwise
-   * 'write'
+   * @default the bucket of the operation with this method and path; without such an operation, 'read' for GET and
+   * 'write' for other methods
    */
   readonly bucket?: Bucket | undefined;
 }
 
 /**
- * The client of the service: one for each account and process.
+ * The client of the service. Create one client per account and process.
  *
  * @example
  * const client = new AudienceClient({ baseUrl: 'https://api.example.com', token: apiToken(credentials, { store }) });
@@ -90,9 +90,9 @@ export class AudienceClient {
   readonly mcp: Mcp;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;
-  /** All waits of this client: resume a wait with its id, or end waits with a webhook event. */
+  /** All waits of this client. Resume a wait with its id, or end waits with a webhook event. */
   readonly waits: Waits;
-  /** The same as {@link AudienceClient.close}, for `await using`; missing in Safari, which has no `Symbol.asyncDispose`. */
+  /** Calls {@link AudienceClient.close}, for `await using`. Missing in Safari, which has no `Symbol.asyncDispose`. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #reservations: Reservations;
   readonly #options: ClientOptions;
@@ -101,7 +101,7 @@ export class AudienceClient {
 
   /** @throws {ConfigurationError} naming the option that is wrong. */
   constructor(options?: ClientOptions);
-  /** @internal `base` is the client on which `withOptions` was called. */
+  /** @internal `base` is the client whose `withOptions` creates this client. */
   constructor(options?: ClientOptions, base?: AudienceClient);
   constructor(options: ClientOptions = {}, base?: AudienceClient) {
     this.#options = options;
@@ -137,17 +137,17 @@ export class AudienceClient {
 
   /**
    * Calls any path of the service, with the authorization, rate limits and errors of every method. After a failure with
-   * unknown outcome, a request other than GET is retried only if it has an `idempotencyKey`; the create requests of the
-   * operation table always have one.
+   * unknown outcome, the client retries a request other than GET only if the request has an `idempotencyKey`. Create
+   * requests of the operation table always have a key.
    *
-   * @typeParam T Type of `data`. It is checked by `schema`; without a schema it is not checked. `unknown` by default.
+   * @typeParam T Type of `data`, `unknown` by default. Only a `schema` checks that `data` has this type.
    * @example const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } }); const { size } =
    * await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...fields } = options ?? {};
-    // Pass on a value that is not an object, so that the check of options refuses it.
+    // If `options` is not an object, pass it on: the check of options refuses it.
     const call = isObject(options) ? fields : options;
     const reads = method === 'GET';
     // Errors, logs and hooks show the path, so it must not contain a query, which may be secret.
@@ -187,7 +187,8 @@ export class AudienceClient {
   }
 
   /**
-   * @internal Returns a value that identifies the account: the email of its credentials, or else the token. A secret.
+   * @internal Returns a secret that identifies the account: the email of its credentials or, without credentials, the
+   * token.
    */
   async accountSecret(signal?: AbortSignal): Promise<string> {
     const { tokens, tokenContext } = this.#transport.state;
@@ -196,7 +197,7 @@ export class AudienceClient {
   }
 
   /**
-   * Returns the state of a job by the status of its resource, with the `statuses` of the client's contract.
+   * Returns the state of a job from the status of its resource, according to the `statuses` of the client's contract.
    *
    * @example
    * const audience = await client.audiences.get(42);
@@ -206,12 +207,15 @@ export class AudienceClient {
     return jobState(kind, resource, this.#transport.settings.statuses);
   }
 
-  /** Parses a timestamp of a resource in `serverTimeZone`; returns `undefined` for a string of another format. */
+  /**
+   * Parses a timestamp of a resource in the time zone `serverTimeZone`. Returns `undefined` if the string has another
+   * format.
+   */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);
   }
 
-  /** Returns a client with some options changed, which shares the tokens, the limits and the waits of this one. */
+  /** Returns a client with some options changed, which shares the tokens, the limits and the waits of this client. */
   withOptions(options: TunableOptions): AudienceClient {
     checkTunableOptions(options);
     const changes = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
@@ -220,8 +224,8 @@ export class AudienceClient {
   }
 
   /**
-   * Ends every call and wait in progress, also of clients made with `withOptions`. Later calls throw an `AudienceError`
-   * with the code `client-closed`. Resolves when they have ended.
+   * Ends every call and wait in progress, including calls of clients created with `withOptions`. Resolves when all of
+   * them have ended. Later calls throw an `AudienceError` with the code `client-closed`.
    */
   async close(): Promise<void> {
     await this.#transport.state.close();

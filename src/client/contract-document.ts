@@ -5,7 +5,7 @@ import { isObject } from '../util/json.ts';
 
 type Paths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
-/** Returns the paging of an operation and its parameters, as the contract has them. */
+/** Returns the paging of an operation and its parameters according to the contract. */
 export function pagedParameters(operation: JsonObject, parameters: unknown, paging: Paging): JsonObject {
   const { style, param, size, maxSize, next } = paging;
   const { cap } = Object(operation['x-pagination']);
@@ -79,7 +79,7 @@ interface Components {
   readonly parameters: { readonly Page: JsonObject };
 }
 
-/** Returns the paths and the other parts of a document that a contract changes. */
+/** Returns the paths and components of an OpenAPI document that a contract changes. */
 export function contractParts(
   { info, components }: { readonly info: Info; readonly components: Components },
   paths: Paths,
@@ -112,7 +112,7 @@ export function contractParts(
   };
 }
 
-/** Returns paths whose lists have rows without a status. */
+/** Returns the paths with schemas for lists whose rows have no status. */
 function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
   const withOptionalStatus = (object: JsonObject): JsonObject => {
     const [name = ''] = /\w+$/.exec(String(Object(object.items).$ref)) ?? [];
@@ -124,14 +124,14 @@ function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
   return rewrite(paths, (object) => (isList(object) ? rewrite(object, withOptionalStatus) : object));
 }
 
-/** Returns parts of a document whose responses have the request id in another header. */
+/** Returns parts of a document with the name of the request id header changed. */
 const withHeader = <Parts>(parts: Parts, name: string): Parts =>
   rewrite(parts, ({ 'x-request-id': header, ...others }) => ({
     ...others,
     ...(header !== undefined && { [name]: header }),
   }));
 
-/** Returns a copy of a part of a document, with every object in it changed. */
+/** Returns a copy of a part of a document, in which `change` has replaced every object. */
 function rewrite<Part>(part: Part, change: (object: JsonObject) => JsonObject): Part {
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy);

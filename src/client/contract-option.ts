@@ -29,7 +29,7 @@ export const headerNameOption = optionOf(
 /** Schema of `waits.via`. */
 export const viaOption = choice('list', 'get');
 
-/** Returns whether a value is a path from the envelope, such as `data.item`. */
+/** Returns whether a value is a path of fields that begins at the envelope, such as `data.item`. */
 export const isEnvelopePath = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w$-]+(\.[\w$-]+)*$/.test(value);
 
@@ -39,7 +39,7 @@ const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|co
 const isStatuses = (value: unknown): boolean =>
   isObject(value) && Object.entries(value).every((entry) => STATUS.test(entry.join(' ')));
 
-/** Schema of a contract without its operations, which are checked together with the overrides. */
+/** Schema of a contract without `operations`. The check of the overrides includes the operations. */
 export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),
@@ -59,9 +59,9 @@ export const contractOption = nestedOptions<ServiceContract>({
 });
 
 /**
- * Returns the paging of a contract that has been checked.
+ * Returns the paging of a checked contract.
  *
- * @throws {ConfigurationError} if it does not say where the next cursor is.
+ * @throws {ConfigurationError} if the contract does not define where the next cursor is.
  */
 export function pagingOf({ paging }: ServiceContract): Paging | undefined {
   check(

@@ -10,12 +10,12 @@ import { issueToken } from './resources/auth.ts';
 import { readUsage } from './resources/usage.ts';
 
 /**
- * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If reading fails, the
- * `Retry-After` of the 429 decides.
+ * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If this request fails,
+ * the `Retry-After` of the 429 decides.
  */
 const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: MAX_READ_MS } as const;
 
-/** Creates the transport of a client and its state, from checked options. */
+/** Creates the transport and the state of a client from checked options. */
 export function createTransport(options: ClientOptions, tokens: ClientState['tokens'], redactor: Redactor): Transport {
   const settings = resolveOptions(options, redactor);
   const { baseUrl, logger, rateLimits } = settings;
@@ -35,7 +35,7 @@ export function createTransport(options: ClientOptions, tokens: ClientState['tok
   return transport;
 }
 
-/** Creates a context for a token source that is used without a client. */
+/** Creates a context for a token source that runs without a client. */
 export function createStandaloneContext(baseUrl: string): TokenContext {
   const noToken = clientTokens('none');
   return createTransport({ baseUrl }, { general: noToken, mcp: noToken }, new Redactor()).state.tokenContext;

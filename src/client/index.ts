@@ -1,4 +1,4 @@
-// For the other folders: what they need of the client beyond its public names, which `src/index.ts` exports.
+// Internal exports for the other folders of `src`. `src/index.ts` exports the public names.
 export { readStoredToken } from './auth/token-source.ts';
 export { CLIENT_OPTIONS } from './client-options.ts';
 export { newTransport } from './client-tokens.ts';

@@ -20,11 +20,11 @@ export interface OpenApiDocument {
     readonly version: string;
     readonly [more: string]: unknown;
   };
-  /** Address of the service: a variable, or the `baseUrl` that was passed. */
+  /** Address of the service: a variable, or the `baseUrl` option. */
   readonly servers: readonly JsonObject[];
   /** Path items by path. Operations of this package have their name as `operationId`. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
-  /** The deliveries that the service sends, by event type; `delivery` is any of them. */
+  /** The webhook deliveries by event type. `delivery` describes a delivery of any type. */
   readonly webhooks: Readonly<Record<string, JsonObject>>;
   /** Schemas, responses, headers, parameters and security schemes, by kind and name. */
   readonly components: Readonly<Record<string, JsonObject>>;
@@ -33,9 +33,9 @@ export interface OpenApiDocument {
 
 /** Options of {@link openApiDocument}. */
 export interface OpenApiOptions {
-  /** The contract of the client, as data. `operations` take precedence. */
+  /** Contract of the client. The `operations` option takes precedence. */
   readonly contract?: ServiceContract | undefined;
-  /** The overrides of the client: method, path, rate bucket and retry policy of these operations are changed. */
+  /** Overrides of the client, which change the method, path, rate bucket and retry policy of operations. */
   readonly operations?: OperationOverrides | undefined;
   /** Address of the service. @default a variable of the document */
   readonly baseUrl?: string | undefined;
@@ -78,10 +78,10 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   return structuredClone({ ...document, ...servers, ...contractParts(document, paths, contract) });
 }
 
-/** Returns the operations of this package that use an operation of the service. */
+/** Returns the names of this package's operations that use an operation of the service. */
 function namesOf(operation: JsonObject): readonly string[] {
   const names = operation['x-operations'] ?? [operation.operationId];
-  return names as readonly string[]; // the document is our own
+  return names as readonly string[]; // this package contains the document
 }
 
 const withName = (operation: JsonObject, name: string): JsonObject => ({
@@ -89,7 +89,7 @@ const withName = (operation: JsonObject, name: string): JsonObject => ({
   'x-operations': [...namesOf(operation), name],
 });
 
-/** Returns an operation as its row of the table describes it. */
+/** Returns an operation with the values from its row of the operation table. */
 function placed(
   operation: JsonObject,
   { name, path, bucket, retry, override }: ResolvedOperation,

@@ -15,7 +15,7 @@ import { isBucket } from '../util/rate-limits.ts';
 import { isEnvelopePath } from './contract-option.ts';
 import type { Settings } from './http/request-options.ts';
 
-/** Overrides by the name of their operation; a string such as `'GET /path/{id}'` sets method and path. */
+/** Overrides by operation name. A string such as `'GET /path/{id}'` sets method and path. */
 export type OperationOverrides = Readonly<Partial<Record<OperationName, string | OperationOverride | undefined>>>;
 
 /** The fields of an override, without `undefined`. */
@@ -65,10 +65,10 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
   return merged;
 }
 
-/** A path without segments such as `..`, with which a URL parser would leave the path of the base URL. */
+/** Matches a path without segments such as `..`: with them, a URL parser would leave the path of the base URL. */
 const PATH = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s?#\\/]*)+$/i;
 
-/** Method and path, as in `'GET /api/v2/audiences/{id}'`. */
+/** Matches a method and path, such as `'GET /api/v2/audiences/{id}'`. */
 const TEXT = /^(?<method>[A-Z]+) (?<path>\/\S*)$/;
 
 /** Returns an override as an object, without fields that are `undefined`. */
@@ -104,7 +104,7 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   return row;
 }
 
-/** Checks the parameters of a path: a DELETE whose path lacks the id could delete something else. */
+/** Checks the parameters of a path: a DELETE without the id in its path could delete another resource. */
 function checkParams(name: OperationName, path: string, { query, body }: OperationOverride): void {
   const option = optionOf(name, 'path');
   const [defined, used] = [paramsOf(operations[name].path), paramsOf(path)];

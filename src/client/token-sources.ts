@@ -8,7 +8,7 @@ import { createStandaloneContext } from './create-transport.ts';
 
 /** Options of {@link apiToken} and {@link mcpToken}. */
 export interface TokenSourceOptions {
-  /** Keeps the token between process starts, because an account can have only ten live tokens of each kind. */
+  /** Store that keeps the token across process starts. An account can have only ten valid tokens of each kind. */
   readonly store: TokenStore;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
@@ -16,7 +16,7 @@ export interface TokenSourceOptions {
 
 /**
  * Returns a source of a long-lived API token, for backends. The source keeps the token in a store, and replaces it
- * before it expires and after a 401. Logins of the account do not end the token.
+ * before it expires and after a 401. Logins of the account do not revoke the token.
  *
  * @example
  * new AudienceClient({ baseUrl, token: apiToken({ email, password }, { store }) });
@@ -32,15 +32,15 @@ export function mcpToken(credentials: Credentials, options: TokenSourceOptions):
 
 /** Options of {@link loginToken}. */
 export interface LoginTokenOptions {
-  /** Keeps the login token; processes that share a store share one login. @default a store in memory */
+  /** Store of the login token. Processes that share a store share one login. @default a store in memory */
   readonly store?: TokenStore | undefined;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * Returns a source of a login token, for scripts with their own account, because each login ends the account's previous
- * one. After a 401, the source logs in again. Processes that use the same account need a shared `store`.
+ * Returns a source of a login token, for scripts with their own account: each login revokes the account's previous
+ * login token. After a 401, the source logs in again. Processes that use the same account need a shared `store`.
  *
  * @param options Store of the token.
  *
@@ -63,12 +63,15 @@ function storedToken(operation: TokenOperation, credentials: Credentials, option
   return storedTokenSource(operation, credentials, store, contextSelector(credentials, baseUrl));
 }
 
-/** Returns a function that selects the context in which a source issues tokens: the client's, or else its own. */
+/**
+ * Returns a function that selects the context in which a source issues tokens: the client's context, or the source's
+ * own context.
+ */
 function contextSelector(
   { password }: Credentials,
   baseUrl: string | undefined,
 ): (client: TokenContext | undefined) => TokenContext {
-  // Accept http here: the client, or the standalone context, checks whether it is allowed.
+  // Accept http here. The client or the standalone context checks whether `http:` is allowed.
   let service = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, true);
   let standalone: TokenContext | undefined;
   return (client) => {

@@ -7,7 +7,7 @@ import type { ApiErrorDetails, FieldErrors } from './error-details.ts';
 /** Any {@link ApiError}; its `code` determines its class and its fields. */
 export type AnyApiError =
   | (ApiError & {
-      /** Any error that has no class below. */
+      /** An error without a more specific class. */
       readonly code: 'api-error';
     })
   | AuthenticationError
@@ -24,17 +24,17 @@ export type AnyApiError =
   | BuildBudgetError;
 
 /**
- * A request was refused: by a response with a status of 400 or more, by one with `status: error` in its envelope, or by
- * this package before sending.
+ * The service refused a request with a status of 400 or more, or with `status: error` in the envelope, or this package
+ * refused it before sending.
  */
 export class ApiError extends AudienceError {
   static override readonly className: string = 'ApiError';
   declare static readonly isInstance: (value: unknown) => value is AnyApiError;
-  /** HTTP status; of a request that this package refused before sending, 422 or 429. */
+  /** HTTP status of the response. If this package refused the request before sending, 422 or 429. */
   declare readonly status: number;
   /** The envelope's `code`, if the response had one. */
   declare readonly envelopeCode?: number;
-  /** Name of the operation, such as `audiences.get`; of a free request, its method and path. */
+  /** Name of the operation, such as `audiences.get`. For a free request, its method and path. */
   declare readonly operation: string;
   /** HTTP method of the request. */
   declare readonly method: string;
@@ -42,9 +42,12 @@ export class ApiError extends AudienceError {
   declare readonly path: string;
   /** Value of the response header that `requestIdHeader` names; quote it to the support of the service. */
   declare readonly requestId?: string;
-  /** Headers of the response, without secrets; empty if nothing was sent. */
+  /** Headers of the response, without secrets. Empty if the request was not sent. */
   declare readonly headers: Headers;
-  /** The response's body, cut at 2 KiB, without secrets. If storage refused: only the code and message of its error. */
+  /**
+   * Body of the response without secrets, truncated to 2 KiB. If storage refused the request, only the code and message
+   * of its error.
+   */
   declare readonly body: string;
   /** Number of attempts that the call made. */
   declare readonly attempts: number;
@@ -62,7 +65,9 @@ export class AuthenticationError extends ApiError {
   static override readonly className: string = 'AuthenticationError';
   declare static readonly isInstance: (value: unknown) => value is AuthenticationError;
   declare readonly code: 'authentication-failed';
-  /** `token`: the bearer token was refused; `credentials`: email and password were, in a credential exchange. */
+  /**
+   * What the service refused: the bearer `token`, or the email and password of a credential exchange (`credentials`).
+   */
   declare readonly reason: 'token' | 'credentials';
   constructor(message: string, details: ApiErrorDetails & { readonly reason: 'token' | 'credentials' }) {
     super(message, { code: 'authentication-failed', ...details });
@@ -99,14 +104,14 @@ export class NotAcceptableError extends ApiError {
   }
 }
 
-/** 422: the service refused fields of the request, or this package did before sending (`local: true`). */
+/** 422: the service refused fields of the request, or this package refused them before sending (`local: true`). */
 export class ValidationError extends ApiError {
   static override readonly className: string = 'ValidationError';
   declare static readonly isInstance: (value: unknown) => value is ValidationError;
   declare readonly code: 'validation-failed';
-  /** Messages by the name of the field that they are about. */
+  /** Messages by field name. */
   declare readonly errors: FieldErrors;
-  /** `true` if this package refused the fields before sending: no request was made. */
+  /** `true` if this package refused the fields without sending a request. */
   declare readonly local: boolean;
   constructor(message: string, details: ApiErrorDetails & { readonly errors: FieldErrors; readonly local: boolean }) {
     super(message, { code: 'validation-failed', ...details });
@@ -138,8 +143,9 @@ export class ServerError extends ApiError {
 }
 
 /**
- * 429 that is not retried, because `Retry-After` exceeds `maxRetryWait` or the call's retries or time are used up. Also
- * thrown before sending, if an earlier 429 pauses the bucket for longer than the call may wait.
+ * 429 that the client does not retry, because `Retry-After` exceeds `maxRetryWait`, or because the retries or the time
+ * of the call are used up. Also thrown before sending, if an earlier 429 pauses the bucket for longer than the call may
+ * wait.
  */
 export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
@@ -156,8 +162,8 @@ export class RateLimitError extends ApiError {
 }
 
 /**
- * The organization's build budget is used up, so a create request that starts a job was refused, or not sent after an
- * earlier refusal. Nothing was created.
+ * The organization's build budget is used up. The service refused a create request that starts a job, or the client did
+ * not send it after an earlier refusal. Nothing was created.
  */
 export class BuildBudgetError extends RateLimitError {
   static override readonly className: string = 'BuildBudgetError';

@@ -34,7 +34,7 @@ interface Origin {
   readonly classes?: readonly string[];
 }
 
-/** Fields of an error's JSON that `from` reads. */
+/** Fields that `from` reads from the JSON of an error. */
 interface Revivable extends Origin {
   readonly code?: ErrorCode;
   readonly retryAt?: Date | string;
@@ -46,9 +46,9 @@ interface Revivable extends Origin {
 export class AudienceError extends Error {
   /** The name of the class, which minifiers do not change. */
   static readonly className: string = 'AudienceError';
-  /** Literal code, one of {@link ERROR_CODES}. */
+  /** One of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
-  /** What to do; `message` says what happened. `String(error)` and `stack` contain both. */
+  /** What to do, while `message` says what happened. `String(error)` and `stack` contain both. */
   declare readonly advice?: string;
   /** Idempotency key of a failed create request. */
   declare readonly idempotencyKey?: string;
@@ -71,15 +71,15 @@ export class AudienceError extends Error {
     Error.captureStackTrace?.(this, new.target);
     const start = `${this.name}: ${message}`;
     const { stack }: { stack?: unknown } = this;
-    // Skipped in engines whose stacks contain only frames, and if the user's `Error.prepareStackTrace` returns
-    // something else.
+    // Skip this in engines whose stacks contain only frames, and if the user's `Error.prepareStackTrace` returns
+    // another format.
     if (advice && typeof stack === 'string' && stack.startsWith(start))
       this.stack = `${this}${stack.slice(start.length)}`;
   }
 
   /**
-   * Returns whether a value is an error of this class or a subclass, also if another copy of the package created it.
-   * Can be passed as a callback, for example to `filter`.
+   * Returns whether a value is an error of this class or a subclass, even if another copy of the package created it.
+   * You can pass it as a callback, for example to `filter`.
    *
    * @example
    * if (RateLimitError.isInstance(error)) console.log(error.retryAt);
@@ -96,8 +96,9 @@ export class AudienceError extends Error {
   }
 
   /**
-   * Returns the name, the message and all enumerable properties, with `headers` as an object and `classes`, the names of
-   * the error's class and its base classes. `structuredClone` and JSON keep all of it. The cause and the stack are left out.
+   * Returns the name, the message and all enumerable properties, with `headers` as an object and `classes`, the names
+   * of the error's class and its base classes. `structuredClone` and JSON preserve the result. It does not contain the
+   * cause and the stack.
    */
   toJSON(): Record<string, unknown> {
     const fields = Object.entries(this).map(([name, value]) => [
@@ -108,10 +109,10 @@ export class AudienceError extends Error {
   }
 
   /**
-   * Returns the error that a {@link AudienceError.toJSON} describes, for example after it crossed a process. `isInstance`
-   * recognizes it as its class, but `instanceof` only as an `AudienceError`.
+   * Restores an error from the result of {@link AudienceError.toJSON}, for example from another process. `isInstance`
+   * recognizes the class of the restored error, but `instanceof` recognizes only an `AudienceError`.
    *
-   * @throws {ConfigurationError} if `json` is not the result of `toJSON()`, whole or parsed from its JSON.
+   * @throws {ConfigurationError} if `json` is not the result of `toJSON()`, or of parsing its JSON.
    * @example
    * worker.postMessage(error.toJSON());
    * // In the other thread:
@@ -147,7 +148,7 @@ function errorOf({ message, ...fields }: Readonly<Record<string, unknown>>): Any
   return error as AnyAudienceError;
 }
 
-/** Returns the text for people: what happened, and what to do. */
+/** Returns the message followed by the advice. */
 export function textOf({ message, advice }: Pick<AudienceError, 'message' | 'advice'>): string {
   if (!advice) return message;
   const happened = message.trimEnd();
@@ -155,8 +156,8 @@ export function textOf({ message, advice }: Pick<AudienceError, 'message' | 'adv
 }
 
 /**
- * Returns a copy of an error with more details and more advice. The error itself is not changed, because several calls
- * may share it.
+ * Returns a copy of an error with more details and advice. Does not change the error, because several calls may share
+ * it.
  */
 export function withDetails<E extends AudienceError>(
   error: E,

@@ -16,8 +16,8 @@ export class ConnectionError extends AudienceError {
 }
 
 /**
- * An attempt exceeded `timeout`, a transfer moved no byte for `idleTimeout`, the call exceeded its `deadline`, or the
- * user did not sign in with the browser in time.
+ * An attempt exceeded `timeout`, a transfer received or sent no byte for `idleTimeout`, the call exceeded its
+ * `deadline`, or the user did not sign in with the browser in time.
  */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
@@ -29,9 +29,9 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * A response that is not an error status, but cannot be used; `code` is the reason: a redirect, a body that is not an
- * envelope (MCP: not a JSON-RPC response) or is too large, `data` of another shape than documented, or an error of the
- * `data` override, which is the `cause`.
+ * A response without an error status that the client cannot use. `code` says why: a redirect, a body that is not an
+ * envelope (MCP: not a JSON-RPC response) or is too large, `data` that differ from the documented shape, or a `data`
+ * override that threw the `cause`.
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
@@ -42,11 +42,11 @@ export class ResponseError extends AudienceError {
     | 'redirect-refused'
     | 'response-too-large'
     | 'callback-failed';
-  /** HTTP status of the response, not an error; 0 for a redirect in browsers, which hide its status. */
+  /** HTTP status of the response, below 400. 0 for a redirect in browsers, which hide the status. */
   declare readonly status: number;
   /** Name of the operation, such as `audiences.get`. */
   declare readonly operation: string;
-  /** The body, cut at 2 KiB, without secrets. */
+  /** Body of the response without secrets, truncated to 2 KiB. */
   declare readonly body: string;
   /** Value of the response header that `requestIdHeader` names, if the response has it. */
   declare readonly requestId?: string;

@@ -2,11 +2,11 @@
 export const ERROR_CODES = {
   /** `ConfigurationError`: fix the option or argument that the message names. */
   'configuration-invalid': 'An option is missing or invalid; nothing was sent.',
-  /** Reason with which calls and waits end after `client.close()`. */
+  /** Code of the error with which calls and waits reject after `client.close()`. */
   'client-closed': 'The client was closed before or during the call.',
-  /** Also the error of token stores and OAuth; `cause` is the reason. */
+  /** `AudienceError` of token sources, token stores and OAuth; `cause` is the reason. */
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
-  /** The error that your function threw is the `cause`. */
+  /** `cause` is the error that your function threw. */
   'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
   /** `ConnectionError`; `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
@@ -30,7 +30,7 @@ export const ERROR_CODES = {
   'not-acceptable': '406: `Accept: application/json` did not reach the service.',
   /** `ValidationError`; sending the same body again does not help. */
   'validation-failed': '422, or invalid fields found before sending (`local`); `errors` names the fields.',
-  /** `ConflictError`; its `outcome` tells whether to repeat the create request with the same key. */
+  /** `ConflictError`; `outcome` says whether to repeat the create request with the same key. */
   conflict: '409: an earlier request with this idempotency key had another body, or is still in flight.',
   /** `RateLimitError`; `bucket` names the limit. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
@@ -73,12 +73,12 @@ export const ERROR_CODES = {
   'account-changed': 'A journal was written with another account; nothing was sent.',
   /** `JournalError`: use another key for another body, another file, or another kind of resource. */
   'body-changed': 'The journal contains another body for the key; nothing was sent.',
-  /** `JournalError`; its `advice` says what to look for, and how to record it in the journal. */
+  /** `JournalError`; `advice` says what to look for at the service, and how to record the result in the journal. */
   'outcome-expired':
     'The response to a create request was lost more than 23 hours ago, so the journal cannot repeat the request.',
-  /** `JournalError`; the file was left as it is. */
+  /** `JournalError`; the file is unchanged. */
   'journal-invalid': 'A file is not a journal, is damaged, or was written for another service.',
-  /** `JournalError`: a journal is used by one process at a time, and stays at its path. */
+  /** `JournalError`: only one process at a time may use a journal, and the file must not be moved. */
   'journal-locked': 'Another process uses the journal or has taken it over, or the file was replaced or removed.',
   /** `WebhookVerificationError`; respond with 400. */
   'webhook-invalid': 'The webhook delivery could not be verified; `reason` says why.',

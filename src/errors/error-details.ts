@@ -8,10 +8,12 @@ import type { BuildBudget } from '../spec/usage-report.ts';
 
 /**
  * Outcome of a failed create request:
- * - `not-sent`: nothing reached the service; repeat it;
- * - `refused`: the service refused it; this call created nothing;
- * - `unknown`: it may have been created; repeat it with the error's `idempotencyKey` and the same body;
- * - `done`: it was created, but its response does not have the documented shape, or the wait of `createAndWait` failed.
+ * - `not-sent`: the request did not reach the service; repeat it;
+ * - `refused`: the service refused the request; this call created nothing;
+ * - `unknown`: the service may have created the resource; repeat the request with the error's `idempotencyKey` and the
+ * same body;
+ * - `done`: the service created the resource, but the response does not have the documented shape, or the wait of
+ * `createAndWait` failed.
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
@@ -25,9 +27,9 @@ export interface Created {
 
 /** Details of a failed create request. */
 export interface CreateDetails {
-  /** Key that the create request carried, set by the caller or at random. */
+  /** Idempotency key of the create request, from the caller or random. */
   readonly idempotencyKey?: string;
-  /** Effect of the request, as far as can be concluded. */
+  /** Effect of the request, as far as known. */
   readonly outcome?: CreateOutcome;
   /** The created resource, if only the wait for its job failed. */
   readonly created?: Created;
@@ -35,9 +37,9 @@ export interface CreateDetails {
 
 /**
  * State of an upload's slot after a failure:
- * - `usable`: the file may be sent again to the same reservation until it expires after 15 minutes;
+ * - `usable`: you can send the file again to the same reservation until it expires after 15 minutes;
  * - `unusable`: the reservation has expired, or storage refuses it; reserve another slot;
- * - `unknown`: the response of storage is not one of those expected; reserve another slot to be safe.
+ * - `unknown`: the response of storage was unexpected; reserve another slot to be safe.
  */
 export type SlotState = 'usable' | 'unusable' | 'unknown';
 
@@ -51,7 +53,7 @@ export interface Upload {
 
 /** Details of a failed upload or import. */
 export interface UploadDetails {
-  /** State of the slot that the file was sent to. */
+  /** State of the slot to which the client sent the file. */
   readonly slot?: SlotState;
   /** The uploaded file, if only its claim failed. */
   readonly upload?: Upload;
@@ -61,7 +63,7 @@ export interface UploadDetails {
 export interface DownloadedFile {
   /** Name of the datastream. */
   readonly name: string;
-  /** Path of the file, in the directory that was passed. */
+  /** Path of the file. */
   readonly path: string;
   /** Size in bytes. */
   readonly size: number;
@@ -71,11 +73,11 @@ export interface DownloadedFile {
 export interface FailedDownload {
   /** Name of the datastream. */
   readonly name: string;
-  /** Why it was not saved. */
+  /** Why the result was not saved. */
   readonly reason: string;
 }
 
-/** Details that every error may carry. */
+/** Details that every error may have. */
 export interface Details extends CreateDetails, UploadDetails {
   /** The underlying error, without secrets. */
   readonly cause?: unknown;
@@ -129,7 +131,7 @@ export type WebhookRefusal =
 
 /** The resource of each kind of job. */
 export interface JobResources {
-  /** Audience that a build resulted in. */
+  /** Audience that the job builds. */
   readonly audience: Audience;
   /** Audience with `is_lookalike: true`. */
   readonly lookalike: Audience;
@@ -190,7 +192,7 @@ export type JournalFields = {
   readonly key?: string;
 };
 export type OAuthFields = {
-  /** The `error` of the authorization server, such as `invalid_grant`, or one of this package. */
+  /** The `error` of the authorization server, such as `invalid_grant`, or an `error` of this package. */
   readonly error: string;
   /** HTTP status, if the server responded. */
   readonly status?: number;
@@ -224,7 +226,7 @@ export interface ErrorFields {
   readonly 'not-found': ApiErrorDetails;
   readonly 'not-acceptable': ApiErrorDetails;
   readonly 'validation-failed': ApiErrorDetails & {
-    /** Messages by the name of the field that they are about. */
+    /** Messages by field name. */
     readonly errors: FieldErrors;
     /** `true` if this package refused the fields before sending. */
     readonly local: boolean;
@@ -249,7 +251,7 @@ export interface ErrorFields {
     readonly kind: 'activation';
     /** Id of the activation. */
     readonly id: number;
-    /** The activation when it was last read. */
+    /** The last known state of the activation. */
     readonly resource: Activation;
   };
   readonly 'file-unreadable': FileFields;

@@ -26,7 +26,7 @@ export type AnyWaitTimeoutError = {
   };
 }[JobKind];
 
-/** A job ended without completing. Its resource exists at the service. */
+/** A job ended without completing. Its resource still exists at the service. */
 export class JobError extends AudienceError {
   static override readonly className: string = 'JobError';
   declare static readonly isInstance: (value: unknown) => value is AnyJobError;
@@ -42,7 +42,7 @@ export class JobError extends AudienceError {
   }
 }
 
-/** The job ended with a 4xx status; a cohort with 5. */
+/** The job ended with a 4xx status (a cohort with 5). */
 export class JobFailedError extends JobError {
   static override readonly className: string = 'JobFailedError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobFailedError>;
@@ -62,7 +62,7 @@ export class JobNeedsInfoError extends JobError {
   }
 }
 
-/** A lookalike ended at 400: it was cancelled while running. */
+/** A lookalike ended at status 400, because it was cancelled while running. */
 export class JobCancelledError extends JobError {
   static override readonly className: string = 'JobCancelledError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobCancelledError>;
@@ -77,7 +77,7 @@ export class WaitTimeoutError extends AudienceError {
   static override readonly className: string = 'WaitTimeoutError';
   declare static readonly isInstance: (value: unknown) => value is AnyWaitTimeoutError;
   declare readonly code: 'wait-timeout';
-  /** Kind of the job, such as `audience`: `client.waits.wait(error)` waits for it again. */
+  /** Kind of the job, such as `audience`. `client.waits.wait(error)` waits for the job again. */
   declare readonly kind: JobKind;
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;

@@ -23,7 +23,7 @@ export function createMcpFetch(transport: Transport): McpFetch {
     const body = bodyOf(init);
     const { id, acts, cancels } = readMessage(body);
     const cancelled = cancels === undefined ? undefined : pending.get(cancels);
-    // The service does not need the message about a request that was never sent.
+    // Do not send the cancellation of a request that was never sent.
     if (cancelled?.cancel(cancelledError())) return new Response(null, { status: 202 });
     const request = toRequest(new URL(url), init, body, settings);
     const row = settings.operations['mcp.send'];

@@ -5,7 +5,7 @@ import type { McpFetch } from './mcp-fetch.ts';
 
 /** The part of a transport of an official MCP package that `connectMcp` uses. */
 export interface McpTransport {
-  /** Ends the connection with its streams. */
+  /** Ends the connection and its streams. */
   close(): Promise<unknown>;
   /** Called once the connection has ended. */
   onclose?: (() => void) | undefined;
@@ -57,12 +57,12 @@ export interface ConnectMcpOptions<C extends McpClient>
   /**
    * The `StreamableHTTPClientTransport` class of the package that `client` is from.
    *
-   * @default imported from that package, which is recognized by the methods of `client`
+   * @default imported from the package of `client`, which `connectMcp` recognizes by the methods of `client`
    */
   readonly transport?: McpTransportClass | undefined;
-  /** Aborts connecting, but not later requests. `connectMcp` then rejects with the signal's reason. */
+  /** Signal that aborts connecting, but not later requests. `connectMcp` rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for one attempt until the headers of the response; streams have no time limit. @default 30000 ms */
+  /** Milliseconds for one attempt until the headers of the response. Streams have no time limit. @default 30000 ms */
   readonly timeout?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { isJsonRpcId } from '../spec/json-rpc-messages.ts';
 import { isObject, parseJson } from '../util/json.ts';
 
-/** The properties of a JSON-RPC body that determine how it is sent. */
+/** The properties of a JSON-RPC body that determine how the client sends it. */
 export interface Message {
   /** True if the body calls a tool, which may have effects, or cannot be parsed. */
   readonly acts: boolean;
@@ -11,7 +11,7 @@ export interface Message {
   readonly cancels: string | number | undefined;
 }
 
-/** Reads the JSON-RPC body of an HTTP request; `undefined` if it has none, as a GET. */
+/** Reads the JSON-RPC body of an HTTP request; `undefined` if the request has no body. */
 export function readMessage(body: string | undefined): Message {
   const parsed = body === undefined ? [] : parseJson(body);
   if (parsed === undefined) return { acts: true, id: undefined, cancels: undefined };

@@ -3,7 +3,7 @@ import type { McpClient, McpTransportClass } from './mcp-options.ts';
 
 /**
  * Returns the transport class of the package that a client is from. Recognizes the client by its methods, because a
- * program can load several copies of its class, such as one by `require` and one by `import`.
+ * program can load several copies of the class, for example with `require` and with `import`.
  *
  * @throws {ConfigurationError} if the client is from neither package, or its package cannot be imported.
  */
@@ -17,7 +17,7 @@ export async function transportClassOf(client: McpClient): Promise<McpTransportC
       return (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport;
     }
   } catch (error) {
-    // Both packages are optional. The imports are inside `try`, because bundlers accept unresolved ones only there.
+    // Both packages are optional. Import inside `try`: only there do bundlers accept unresolved imports.
     cause = error;
   }
   throw new ConfigurationError(

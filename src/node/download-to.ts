@@ -12,12 +12,13 @@ import { replaceFile, writing } from './file-system.ts';
 export type DownloadToOptions = DownloadOptions;
 
 /**
- * Downloads the results of a completed activation into a directory, which is created if necessary. Each file is written
- * under a temporary name, flushed to the disk, and renamed. It replaces a file of the same name. A result that cannot be
- * downloaded does not stop the others.
+ * Downloads the results of a completed activation to a directory, and creates the directory if necessary. Writes each
+ * file under a temporary name, flushes the file to the disk, and renames it. Replaces files of the same name. If a
+ * download fails, the other downloads continue.
  *
- * @throws {DownloadError} if some of several results cannot be downloaded, once the others are saved;
- * {@link FileError} `disk-full` or `file-unwritable`; also the errors of `activations.download`, and of the stream of an only result.
+ * @throws {DownloadError} if some of several downloads fail, after the other results are saved; {@link FileError}
+ * `disk-full` or `file-unwritable`; the errors of `activations.download`; and, for a single result, the errors of its
+ * stream.
  *
  * @example
  * const files = await downloadTo(client, 42, './results', { onProgress: console.log });
@@ -42,7 +43,7 @@ export async function downloadTo(
       const size = await writing(path, save, options.signal).finally(() => body.cancel().catch(() => {}));
       saved.push({ name, path, size });
     } catch (error) {
-      // The disk, an abort and the end of the client concern all results.
+      // Errors of the disk, an abort and a closed client concern all results.
       if (!AudienceError.isInstance(error) || FileError.isInstance(error) || error.code === 'client-closed')
         throw error;
       failed.push({ name, reason: error.message });
@@ -62,7 +63,7 @@ export async function downloadTo(
 /** Maximum length of the names and reasons in the message of an error, in characters. */
 const MAX_REASONS_LENGTH = 2_000;
 
-/** Bytes to collect before writing: smaller writes would be slower, larger ones would need more memory. */
+/** Bytes to collect before writing. Smaller writes would be slower, larger writes would need more memory. */
 const BATCH_SIZE = 2 ** 18;
 
 /** Copies a stream to a file and returns the size. The next batch is collected while the previous one is written. */
@@ -88,7 +89,7 @@ async function copy(body: ReadableStream<Uint8Array>, file: FileHandle): Promise
   return size;
 }
 
-/** Writes chunks to a file, including those that the first write left out because the disk is almost full. */
+/** Writes chunks to a file. Repeats a partial write, which happens when the disk is almost full. */
 async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
   const total = chunks.reduce((sum, { length }) => sum + length, 0);
   const { bytesWritten } = await file.writev(chunks);

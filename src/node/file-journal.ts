@@ -88,7 +88,8 @@ export class FileJournal implements Journal {
       try {
         return await claim(reference);
       } catch (error) {
-        // Its slot has expired. If that claim has created the cohort, the service refuses another one under its key.
+        // The slot has expired: upload the file again. If the earlier claim created the cohort, the service refuses a
+        // new claim with the same key.
         if (!ValidationError.isInstance(error) || !error.errors.upload_reference) throw error;
         return claim(await upload());
       }
@@ -127,8 +128,7 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Runs the create requests for one key one after another. Their signal also aborts when the journal cannot be
-   * written.
+   * Runs the create requests for a key one after another. Their signal also aborts when the journal cannot be written.
    */
   #inTurn<Options extends JournalCreateOptions>(
     key: string,
@@ -143,7 +143,7 @@ export class FileJournal implements Journal {
     return created.finally(() => this.#creates.delete(created));
   }
 
-  /** Returns the id under a key, after it has checked that the key is bound to this body and this namespace. */
+  /** Returns the id of a key. Checks that the key is bound to this body and this namespace. */
   #existing(namespace: JournalNamespace<never>, key: string, text: string): number | undefined {
     check(typeof key === 'string' && key !== '', 'The `key` of a create request must be a non-empty string.');
     check(
@@ -195,20 +195,23 @@ export class FileJournal implements Journal {
       await file.append({ key, id: created.id, ...(creator !== undefined && { account: creator }) });
       return created.id;
     } catch (error) {
-      // A 409 never voids a create request, whatever its message says, because a misread message would later create the
-      // resource twice.
+      // Whatever the message of a 409 says, keep the create request in the journal: after a misread message, the
+      // resource would be created twice.
       if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
       const { outcome } = creating;
       const isVoid = outcome === 'not-sent' || outcome === 'refused';
       if (!isVoid || file.failure !== undefined) throw error;
       if (!at) await file.append({ key, refused: idempotencyKey });
-      // If the service refuses the repeated request, this says nothing about the request before the crash.
+      // The refusal of a repeated request says nothing about the request before the crash.
       else if (AudienceError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, repeated(key, at));
       throw error;
     }
   }
 
-  /** Records that a create request is about to be sent, even if the journal already contains it. Returns the idempotency key. */
+  /**
+   * Records a create request before it is sent, even if the journal already contains the request. Returns the
+   * idempotency key.
+   */
   async #record(kind: string | undefined, { key, text, file }: Intent<unknown>, signal: AbortSignal): Promise<string> {
     const { file: journal, account } = this.#open;
     const { at, by: sender } = this.get(key) ?? {};

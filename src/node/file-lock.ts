@@ -5,7 +5,7 @@ import { createMutex } from '../util/concurrency.ts';
 import { makePrivateFolder, resolveLinks, writing } from './file-system.ts';
 import { createContender, keepFresh, type LockIdentity } from './lock-folder.ts';
 
-/** Default maximum time to wait for a lock. */
+/** Default maximum time to wait for a lock, in milliseconds. */
 const MAX_WAIT_MS = 120_000;
 
 /** Bounds of the random time between two attempts to acquire a lock that another process holds. */
@@ -13,20 +13,22 @@ const ATTEMPT_MS = { min: 20, max: 100 } as const;
 
 const mutex = createMutex();
 
-/** How to wait for a lock. */
+/** Options of the wait for a lock. */
 export interface FileLockOptions {
   /** Maximum time to wait for the lock in milliseconds. @default 120000 ms (2 minutes) */
   readonly maxWaitMs?: number | undefined;
-  /** Ends the wait for the lock, but not the work; the result rejects with the signal's reason. */
+  /** Signal that ends the wait for the lock, but not the work. The promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs `work` while this process holds the lock of a file: a folder beside it, whose time its holder refreshes. Calls in
- * one process run one after another, in order. The lock of a killed process is taken over after ten seconds.
+ * Runs `work` while this process holds the lock of a file. The lock is a folder beside the file, whose modification
+ * time the holder updates. Calls in one process run one after another, in order. Ten seconds after a process was
+ * killed, another process can take over its lock.
  *
- * @param work Receives a signal that aborts when the lock is lost: the process was suspended for more than ten seconds and
- * another one has taken over the lock, or its folder was removed. The work must then not rely on what it has read.
+ * @param work Receives a signal that aborts when the lock is lost, because another process took over the lock while
+ * this process was suspended for more than ten seconds, or because the folder was removed. After that, the work must
+ * not rely on data that it read earlier.
  * @throws {FileError} `file-unwritable` or `disk-full` if the lock cannot be acquired.
  */
 export function withFileLock<R>(
@@ -47,7 +49,7 @@ export function withFileLock<R>(
       wait.dispose();
       return await work(lost.signal);
     } finally {
-      // Ignore errors: a lock that cannot be removed is taken over when it is stale.
+      // Ignore errors: if the lock cannot be removed, another process takes it over when it is stale.
       await release().catch(() => {});
     }
   });
@@ -58,7 +60,7 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
   const attempt = createContender(folder);
   for (;;) {
     signal.throwIfAborted();
-    // Throw its error: a folder that cannot be created is not a lock of another process.
+    // Throw the error: if the folder cannot be created, no other process holds the lock.
     await writing(dirname(folder), () => makePrivateFolder(dirname(folder)));
     const created = await attempt();
     if (created) return created;

@@ -23,9 +23,10 @@ export function filePath(path: unknown, caller: string): string {
 }
 
 /**
- * Returns the state of a file that is to be read.
+ * Returns the state of a file to read.
  *
- * @throws {Error} for a folder, a device or a pipe: opening a pipe waits for its writer, and nothing can end that wait.
+ * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, and nothing can end this
+ * wait.
  */
 export async function statRegular(path: string): Promise<Stats> {
   const stats = await stat(path);
@@ -41,7 +42,10 @@ export function unreadableFile(path: string, error: unknown): FileError {
 
 const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Runs a step that writes to `path`. Errors become {@link FileError}, except this package's and `signal`'s reason. */
+/**
+ * Runs a step that writes to `path`. Converts errors to {@link FileError}, except errors of this package and the reason
+ * of `signal`.
+ */
 export async function writing<T>(path: string, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await step();
@@ -55,7 +59,7 @@ export async function writing<T>(path: string, step: () => Promise<T>, signal?: 
   }
 }
 
-/** Writes a temporary file beside `path` and renames it, so that the file at `path` is complete, also after a crash. */
+/** Writes a temporary file beside `path` and renames it, so that the file at `path` is complete even after a crash. */
 export async function replaceFile<T>(
   path: string,
   /** End of the temporary name, `.<name>.<uuid>.<suffix>`. */
@@ -105,7 +109,7 @@ export async function makePrivateFolder(folder: string, canCreateParents = true)
     await mkdir(folder, { mode: PRIVATE_FOLDER });
   } catch (error) {
     const code = codeOf(error);
-    // A dangling link exists, too: `stat` reports why it cannot be opened.
+    // A dangling link also exists: `stat` reports why the link cannot be opened.
     if (code === 'EEXIST') return void (await stat(folder));
     if (code !== 'ENOENT' || !canCreateParents || dirname(folder) === folder) throw error;
     await makePrivateFolder(dirname(folder));
@@ -113,7 +117,7 @@ export async function makePrivateFolder(folder: string, canCreateParents = true)
   }
 }
 
-/** Flushes a folder to the disk, on systems that can, so that a new file, a rename or a removal in it survives a crash. */
+/** Flushes a folder to the disk, if the system can, so that a new, renamed or removed file survives a crash. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});

@@ -6,10 +6,10 @@ import { abortable } from '../util/abort.ts';
 import { isObject } from '../util/json.ts';
 import type { JournalEntry } from './journal-lines.ts';
 
-/** Maximum number of missing resources to read, before the account counts as another one. */
+/** Maximum number of missing resources to read before the account counts as different. */
 const MAX_MISSING = 5;
 
-/** Returns the email of the creator that a resource names, if it names one. */
+/** Returns the email of the creator in a resource, if the resource contains it. */
 const creatorOf = (resource: unknown): unknown =>
   isObject(resource) && isObject(resource.created_by) ? resource.created_by.email : undefined;
 
@@ -26,8 +26,7 @@ export class JournalAccount {
   }
 
   /**
-   * Returns the hash to record with a create request; `undefined` if there is no token, which the create request itself
-   * reports.
+   * Returns the hash to record with a create request; `undefined` without a token, which the create request reports.
    */
   async by(signal?: AbortSignal): Promise<string | undefined> {
     if (this.#by !== undefined) return this.#by;
@@ -37,22 +36,23 @@ export class JournalAccount {
     return this.#by;
   }
 
-  /** Returns the hash of the creator that a response names, if it names one. */
+  /** Returns the hash of the creator in a response, if the response contains a creator. */
   creator(resource: unknown): string | undefined {
     const email = creatorOf(resource);
     return typeof email === 'string' ? this.#hash(email) : undefined;
   }
 
-  /** Returns whether a create request was sent with this account, as far as the journal shows. */
+  /** Returns whether this account sent a create request, according to the journal. */
   async trusts(by: string | undefined, signal?: AbortSignal): Promise<boolean> {
     return by === undefined || (await this.by(signal)) === undefined || this.#trusted.has(by);
   }
 
   /**
-   * Compares the account of a journal with the client's account. With the token that wrote the journal, it sends
-   * nothing. With another token, it reads the newest resource of the journal.
+   * Compares the account of a journal with the client's account. With the token that wrote the journal, sends nothing.
+   * With another token, reads the newest resource of the journal.
    *
-   * @throws {JournalError} `account-changed` if the account cannot see it, or it has another creator.
+   * @throws {JournalError} `account-changed` if the account cannot read the resource, or if the resource has another
+   * creator.
    */
   async verify(entries: ReadonlyMap<string, JournalEntry>, path: string, signal?: AbortSignal): Promise<void> {
     const created = [...entries.values()].reverse().filter(({ id, by }) => id !== undefined && by !== undefined);
@@ -66,7 +66,7 @@ export class JournalAccount {
     }
   }
 
-  /** Returns the first of some entries whose resource the account has; `undefined` if none can be read. */
+  /** Returns the first entry whose resource the account can read; `undefined` without such an entry. */
   async #read(created: JournalEntry[], path: string, signal?: AbortSignal): Promise<JournalEntry | undefined> {
     let missing = 0;
     for (const entry of created) {

@@ -5,7 +5,9 @@ import { createMutex } from '../util/concurrency.ts';
 import { writing } from './file-system.ts';
 import { entryAfter, type JournalContent, type JournalEntry, type JournalLine } from './journal-lines.ts';
 
-/** The open file of a journal. After a failure, nothing more is written: lines would follow a part of one. */
+/**
+ * The open file of a journal. Writes nothing after a failure, because the next line would follow an incomplete line.
+ */
 export class JournalFile {
   readonly path: string;
   /** Id of the journal. */
@@ -15,7 +17,7 @@ export class JournalFile {
    * Reason why the journal writes nothing more: a write has failed, the lock is lost, or another file is at the path.
    */
   failure: unknown;
-  /** Aborts with the failure, and ends the create requests in progress. */
+  /** Aborts the create requests in progress with the failure. */
   readonly stop = new AbortController();
   readonly #handle: FileHandle;
   readonly #opened: Stats;
@@ -59,7 +61,10 @@ export class JournalFile {
     this.stop.abort(this.failure);
   }
 
-  /** Checks that the open file is still at its path: another one, or none, would let the next run create everything again. */
+  /**
+   * Checks that the open file is still at its path. If the file was replaced or removed, the next run would create
+   * everything again.
+   */
   async #checkPlace(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const { dev, ino } = this.#opened;

@@ -8,7 +8,7 @@ import { openFile } from './open-file.ts';
 /** A file to import: its path, or a `Blob`, such as the result of `openFile(path)`. */
 export type ImportInput = string | URL | Blob;
 
-/** A file to import, and what identifies its content. */
+/** A file to import, with data that identify its content. */
 export interface ImportSource {
   readonly content: Omit<ImportedFile, 'reference'>;
   /** Opens the file. If it changes until the end of its upload, the upload fails. */
@@ -16,8 +16,8 @@ export interface ImportSource {
 }
 
 /**
- * Identifies the content of a file, without reading it if size and time equal the size and time of the `earlier` import, or if the file
- * of an earlier import is gone.
+ * Identifies the content of a file. Does not read the file if its size and time equal the size and time of the
+ * `earlier` import, or if the file of the earlier import was removed.
  *
  * @throws {FileError} `file-unreadable` if it cannot be read, `file-changed` if it changes while it is read.
  */
@@ -28,7 +28,7 @@ export async function identify(input: ImportInput, earlier: ImportedFile | undef
     if (codeOf(error) === 'ENOENT' && earlier) return undefined;
     throw unreadableFile(path, error);
   });
-  // Open it now, so that an upload notices if the file has changed since it was identified.
+  // Open the file now, so that an upload notices whether the file has changed since it was identified.
   const blob = await (found && openFile(path).catch(() => undefined));
   const open = async (): Promise<Blob> => blob ?? openFile(path);
   if (earlier && (!found || (found.size === earlier.size && found.mtimeMs === earlier.time))) {

@@ -5,35 +5,33 @@ import { isObject, parseJson } from '../util/json.ts';
 
 /** State of a key in a journal. */
 export interface JournalEntry {
-  /** Id of what was created; missing while no response has arrived. */
+  /** Id of the created resource. Missing until a response has arrived. */
   readonly id?: number;
-  /** Idempotency key of the create request, which depends on the body; missing if the `id` was added by hand. */
+  /** Idempotency key of the create request, which depends on the body. Missing if the `id` was added manually. */
   readonly sent?: string;
-  /** When the create request was first sent. */
+  /** Time at which the create request was first sent. */
   readonly at?: Date;
   /** Record of the `run` command for a completed row. */
   readonly done?: JsonObject;
   /** Number of times that the key was forgotten. */
   readonly forgotten: number;
-  /** Name of the namespace, such as `audiences`; missing in journals of version 0.3. */
+  /** Name of the namespace, such as `audiences`. Missing in journals of version 0.3. */
   readonly kind?: string;
   /** The file of an import. */
   readonly file?: ImportedFile;
-  /**
-   * @internal Salted hash of what the create request was sent with: the email of the credentials, or else the token.
-   */
+  /** @internal Salted hash of the email of the credentials or, without credentials, of the token. */
   readonly by?: string;
-  /** @internal Salted hash of the email of the creator, as the response named it. */
+  /** @internal Salted hash of the email of the creator in the response. */
   readonly account?: string;
 }
 
-/** The file of {@link Journal.import}, as the journal knows it again. */
+/** The file of {@link Journal.import}, with data by which the journal recognizes it. */
 export interface ImportedFile {
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** SHA-256 of the content, in hexadecimal digits. */
   readonly hash: string;
-  /** Time of its last change in milliseconds since 1970, unless it was passed as a `Blob`. */
+  /** Time of its last change in milliseconds since 1970. Missing if the file was passed as a `Blob`. */
   readonly time?: number;
   /** Reference of its last upload. */
   readonly reference: string;
@@ -52,24 +50,24 @@ export type JournalLine = { readonly key: string } & (
 export interface JournalContent {
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;
-  /** Bytes to keep: everything after them is an incomplete line. */
+  /** Number of bytes to keep. The rest is an incomplete line. */
   readonly size: number;
-  /** First line of a new journal; empty if the file has one. */
+  /** First line of a new journal. Empty if the file has a first line. */
   readonly header: string;
 }
 
 const UNUSED: JournalEntry = { forgotten: 0 };
 
-/** Begins every journal of this version. */
+/** Beginning of every journal of this version. */
 const HEADER_START = '{"journal":1,';
 
-/** Returns what a journal contains about a key after one more line. */
+/** Returns the entry of a key after one more line. */
 export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): JournalEntry {
   const { id, done, forgotten } = entry;
   if ('forget' in line) return { forgotten: forgotten + 1 };
   if ('done' in line) return { ...entry, done: line.done };
   if ('id' in line) return { ...entry, id: line.id, ...(line.account !== undefined && { account: line.account }) };
-  // A suspended process may write late, and its lines must never hide an id.
+  // Never replace an id: a suspended process may write a line late.
   if (id !== undefined) return entry;
   if ('sent' in line) {
     const { key: _, at, ...intent } = line;
@@ -79,17 +77,17 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
 }
 
 /**
- * Parses a journal. A last line that was cut off is left out, also if it is the header: nothing was sent before it was
+ * Parses a journal. Ignores an incomplete last line, even if it is the header: nothing is sent before a line is
  * complete.
  *
- * @throws {JournalError} `journal-invalid` if it is not a journal, is damaged, or belongs to another service.
+ * @throws {JournalError} `journal-invalid` if the file is not a journal, is damaged, or belongs to another service.
  * @param service Address of the service. @default the address in the journal
  */
 export function parseJournal(bytes: Buffer, path: string, service?: string): JournalContent {
   const invalid = (message: string, advice: string): JournalError =>
     new JournalError(message, { code: 'journal-invalid', path, advice });
   const size = bytes.lastIndexOf('\n') + 1;
-  // A file system may have extended the file before a crash, and written nothing.
+  // Before a crash, a file system may have extended the file without writing data.
   const start = bytes.toString('utf8', 0, HEADER_START.length).replace(/\0+$/, '');
   if (size === 0 && HEADER_START.startsWith(start)) {
     const header = { journal: 1, id: randomUUID(), service };

@@ -38,7 +38,7 @@ export function expired(path: string, key: string, at: Date): JournalError {
   return keyError(path, 'outcome-expired', key, message, `To resolve it by hand, ${byHand(key)}`, 'unknown');
 }
 
-/** Returns the error of a request that perhaps another account sent. */
+/** Returns the error of a request that another account may have sent. */
 export function otherToken(path: string, key: string, at: Date): JournalError {
   const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
   const advice = `Create it again with that token, within 23 hours of that time, or ${byHand(key)}`;
@@ -61,10 +61,10 @@ function keyError(
   return new JournalError(message, { code, path, key, advice, ...(outcome && { outcome }) });
 }
 
-/** Returns the advice for a create request whose outcome the service no longer knows. */
+/** Returns the advice for a create request whose key the service has forgotten. */
 function byHand(key: string): string {
   const name = JSON.stringify(key);
-  // The key of a row's activation has a space.
+  // The key of a row's activation contains a space, so it needs quotes.
   const quote = /\s/.test(key) ? '"' : '';
   return `look for it in the list, by name and time. If it is there: \`journal.resolve(${name}, id)\`, or \`aud run\` with \`--resolve ${quote}${key}=<id>${quote}\`. If not: \`journal.forget(${name})\`, or \`--forget ${quote}${key}${quote}\`.`;
 }

@@ -16,7 +16,7 @@ interface SentOptions {
 
 /** A namespace whose create requests take an idempotency key, such as `client.audiences`. */
 export interface JournalNamespace<Body> {
-  /** @internal Its name, which a key stays with. */
+  /** @internal Name of the namespace. Each key is bound to one namespace. */
   readonly resourceName?: string;
   /** Creates a resource. */
   create(
@@ -33,25 +33,30 @@ export interface JournalNamespace<Body> {
 
 /** Options of {@link Journal.create}. */
 export interface JournalCreateOptions {
-  /** Aborts the create request. The next `create` with the key finds out whether the request has taken effect. */
+  /**
+   * Signal that aborts the create request. The next `create` with the key finds out whether the request has taken
+   * effect.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Attempts after the first. @default the client's `maxRetries` */
+  /** Maximum number of retries. @default the client's `maxRetries` */
   readonly maxRetries?: number | undefined;
 }
 
 /** Options of {@link Journal.import}. */
 export interface JournalImportOptions extends JournalCreateOptions, Pick<UploadOptions, 'onProgress'> {}
 
-/** A file that remembers which resource was created for each key: see {@link openJournal}. */
+/** A file that records which resource was created for each key: see {@link openJournal}. */
 export interface Journal extends AsyncDisposable {
   /**
-   * Creates a resource once for each key, as long as the journal is kept, and returns its id. If it exists, nothing is
-   * sent. Each key is bound to one body: use another key for another kind of resource, such as `north activation`.
+   * Creates a resource once for each key, as long as you keep the journal, and returns its id. Sends nothing if the
+   * resource exists. Each key is bound to one body: use another key for another kind of resource, such as
+   * `north activation`.
    *
    * @throws {JournalError} `body-changed` if the key is bound to another body or another kind of resource;
    * `outcome-expired` if an earlier create request was sent more than 23 hours ago and its response was lost;
-   * `account-changed` if it was sent with another token, and nothing shows that it belongs to this account;
-   * `journal-locked` if the file was edited, replaced, moved or removed. Also the errors of the namespace's `create`.
+   * `account-changed` if an earlier create request was sent with another token, and nothing shows that it belongs to
+   * this account; `journal-locked` if the file was edited, replaced, moved or removed. Also the errors of the
+   * namespace's `create`.
    */
   create<Body>(
     namespace: JournalNamespace<Body>,
@@ -60,14 +65,15 @@ export interface Journal extends AsyncDisposable {
     options?: JournalCreateOptions,
   ): Promise<number>;
   /**
-   * Imports a file once for each key, as long as the journal is kept, and returns the id of the cohort: reserves a
-   * slot, uploads the file, and claims it by a create request with `fields`. If the cohort exists, nothing is sent.
-   * Each key is bound to one content of the file and to the same fields. After a restart, the import continues under
-   * its key: it sends the claim again, and uploads the file once more only if the slot has expired.
+   * Imports a file once for each key, as long as you keep the journal, and returns the id of the cohort: reserves a
+   * slot, uploads the file, and claims the file with a create request that contains `fields`. Sends nothing if the
+   * cohort exists. Each key is bound to the content of the file and to the fields. After a restart, an import with the
+   * same key continues: it sends the claim again, and uploads the file once more only if the slot has expired.
    *
-   * @param file Its path, or a `Blob`. With a path, the content is read again only if size or time have changed.
+   * @param file Its path, or a `Blob`. With a path, the journal reads the content again only if the size or the time of
+   * the file has changed.
    * @throws {JournalError} as {@link Journal.create}; `body-changed` also if the content of the file has changed.
-   * @throws {FileError} if the file cannot be read, or changes while it is read or sent. Also the errors of
+   * @throws {FileError} if the file cannot be read, or changes during the read or the upload. Also the errors of
    * `uploads.upload`.
    *
    * @example const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
@@ -81,7 +87,7 @@ export interface Journal extends AsyncDisposable {
     options?: JournalImportOptions,
   ): Promise<number>;
   /**
-   * Returns the id of the resource that was created for a key, `undefined` if there is none yet.
+   * Returns the id of the resource that was created for a key, or `undefined`.
    *
    * @throws {JournalError} `body-changed` if the key is bound to another body.
    */
@@ -89,13 +95,13 @@ export interface Journal extends AsyncDisposable {
   /** Returns the journal's record of a key, for any body. */
   get(key: string): JournalEntry | undefined;
   /**
-   * Records that a create request with an unknown outcome created the resource `id`. Look for the resource at the
-   * service before you call it.
+   * Records that a create request with an unknown outcome created the resource `id`. Before you call this method, look
+   * for the resource at the service.
    *
    * @throws {ConfigurationError} if the journal has another id under the key.
    */
   resolve(key: string, id: number): Promise<void>;
-  /** Forgets a key, so that it can be used for a new create request, also with another body. */
+  /** Forgets a key, so that you can use it for a new create request, even with another body. */
   forget(key: string): Promise<void>;
   /** Ends create requests in progress, closes the file and releases its lock. */
   close(): Promise<void>;

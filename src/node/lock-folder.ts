@@ -1,15 +1,15 @@
 import { mkdir, rmdir, stat, utimes } from 'node:fs/promises';
 import { codeOf } from './file-system.ts';
 
-/** Age at which a lock that was not refreshed is taken over, because its holder was probably killed. */
+/** Milliseconds without a refresh after which a lock is stale, because its holder was probably killed. */
 const STALE_MS = 10_000;
 
-/** Time between two refreshes of a held lock, short enough that a busy process does not lose it. */
+/** Milliseconds between two refreshes of a held lock, short enough that a busy process does not lose the lock. */
 const REFRESH_MS = 2_000;
 
 /**
- * Minimum time without a refresh that a process must observe before it takes over a lock. When the machine has slept or
- * its clock was changed, the locks of running processes seem old until their next refresh.
+ * Milliseconds without a refresh that a process must observe before taking over a lock. After a sleep of the machine or
+ * a change of its clock, the locks of running processes seem old until their next refresh.
  */
 const CONFIRM_MS = 3_000;
 
@@ -23,8 +23,8 @@ const isSame = (one: LockIdentity, other: LockIdentity | undefined): boolean =>
   one.ino === other?.ino && one.mtimeMs === other.mtimeMs;
 
 /**
- * Returns a function that makes one attempt to create the folder of a lock, and resolves to `undefined` while another
- * process has it. It must be called repeatedly: a lock is stale only if it is not refreshed between two attempts.
+ * Returns a function that makes one attempt to create the folder of a lock, and resolves with `undefined` while another
+ * process has the lock. Call it repeatedly: a lock is stale only if it is not refreshed between two attempts.
  */
 export function createContender(folder: string): () => Promise<LockIdentity | undefined> {
   const guardFolder = `${folder}.takeover`;
@@ -39,16 +39,16 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
       return false;
     }
     const isOld = Date.now() - current.mtimeMs > STALE_MS;
-    // This uses the monotonic clock: if the system clock was set back, the lock of a killed process would never become
-    // stale.
+    // Use the monotonic clock: if the system clock is set back, the lock of a killed process would otherwise never
+    // become stale.
     return performance.now() - seen.since > (isOld ? CONFIRM_MS : STALE_MS);
   }
 
   return async () => {
     const created = await create(folder);
     if (created || !(await isStale())) return created;
-    // Only the holder of the guard removes a stale lock, so that nobody removes the one that another process has just
-    // created instead. If that holder is killed, its guard is taken over in the same way.
+    // Only the holder of the guard removes a stale lock, so that no process removes a new lock that another process has
+    // just created. If the holder of the guard is killed, another process takes over the guard in the same way.
     attemptGuard ??= createContender(guardFolder);
     if (!(await attemptGuard())) return undefined;
     try {
@@ -62,7 +62,8 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
 }
 
 /**
- * Keeps the folder of a lock fresh, so that no other process takes it over; returns a function that removes it.
+ * Refreshes the folder of a lock, so that no other process takes over the lock. Returns a function that removes the
+ * folder.
  *
  * @param onLost Called if the folder was removed, or taken over while this process could not refresh it.
  */
@@ -109,7 +110,7 @@ export function keepFresh(folder: string, created: LockIdentity, onLost: () => v
   };
 }
 
-/** Creates a folder; resolves to `undefined` if it exists, or if its parent was removed meanwhile. */
+/** Creates a folder. Resolves with `undefined` if the folder exists, or if its parent was removed in the meantime. */
 async function create(folder: string): Promise<LockIdentity | undefined> {
   try {
     await mkdir(folder);

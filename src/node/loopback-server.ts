@@ -4,7 +4,7 @@ import { messageOf } from '../util/callbacks.ts';
 import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
-/** A server on loopback that receives the redirect of the browser. */
+/** A loopback server that receives the redirect of the browser. */
 export interface LoopbackServer {
   /** The redirect URI with the port that the server listens on. */
   readonly address: string;
@@ -12,7 +12,7 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Parses a redirect URI; throws if it is not an http address of this machine. */
+/** Parses a redirect URI. Throws if the URI is not an http address of this machine. */
 export function readLoopbackUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   if (url?.protocol === 'http:' && isLoopbackRedirect(url)) return url;
@@ -21,7 +21,7 @@ export function readLoopbackUri(redirectUri: string): URL {
   );
 }
 
-/** Listens at the host and port of a loopback URL; on a free port if the URL has none. */
+/** Listens at the host and port of a loopback URL. Uses a free port if the URL has no port. */
 export async function listenOnLoopback(url: URL, listener: RequestListener): Promise<LoopbackServer> {
   const servers: Server[] = [];
   const address = new URL(url);
@@ -39,13 +39,16 @@ export async function listenOnLoopback(url: URL, listener: RequestListener): Pro
   return { address: address.href, close: () => stop(servers) };
 }
 
-/** Returns the addresses to listen on. Browsers try both of `localhost`: no other program may receive the callback. */
+/**
+ * Returns the addresses to listen on. Browsers try both addresses of `localhost`, and no other program may receive the
+ * callback.
+ */
 function hostsOf({ hostname }: URL): readonly string[] {
   if (hostname === 'localhost') return ['127.0.0.1', '::1'];
   return [hostname.replace(/^\[(.*)\]$/, '$1')];
 }
 
-/** Codes of errors that mean: this machine does not have the address, for example because it has no IPv6. */
+/** Codes of errors for an address that this machine does not have, for example without IPv6. */
 const NO_SUCH_ADDRESS: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 /**

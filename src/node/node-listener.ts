@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookReceiver } from '../webhooks/index.ts';
 
-/** A request whose body a parser may have read, for example in Express. */
+/** A request whose body a parser, for example of Express, may have read. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 const ALREADY_PARSED =
@@ -25,7 +25,7 @@ export function toNodeListener(
 async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgoing: ServerResponse): Promise<void> {
   try {
     const { status, headers } = await handle(receiver, incoming);
-    // Do not respond if another listener has, or if the connection is closed.
+    // Do not respond if another listener has responded, or if the connection is closed.
     if (outgoing.headersSent || outgoing.destroyed) return;
     // An HTTP/1 connection whose request body was not read cannot be reused.
     const close = incoming.complete || incoming.httpVersionMajor > 1 ? {} : { connection: 'close' };
@@ -37,7 +37,7 @@ async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgo
 }
 
 async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
-  // Checked before `toRequest`, which always creates a POST, because `Request` does not allow every method.
+  // Check the method here: `toRequest` always creates a POST, because `Request` does not allow every method.
   if (incoming.method !== 'POST') return receiver.handle(new Request('http://localhost/'));
   const body = rawBodyOf(incoming);
   if (body !== undefined) return receiver.handle(toRequest(incoming, body));
@@ -48,7 +48,7 @@ async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promi
 /** Returns the raw body: bytes, a string or a stream; `undefined` if it was already parsed or read. */
 function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | undefined {
   const { rawBody, body } = request;
-  // NestJS with `rawBody: true`, Cloud Functions and Firebase parse the body, and keep its bytes.
+  // NestJS with `rawBody: true`, Cloud Functions and Firebase parse the body but keep its bytes in `rawBody`.
   if (rawBody instanceof Uint8Array) return Uint8Array.from(rawBody);
   if (body instanceof Uint8Array) return Uint8Array.from(body);
   if (typeof body === 'string') return body;
@@ -56,14 +56,16 @@ function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | R
 }
 
 function toRequest({ headers }: IncomingMessage, body: NonNullable<ReturnType<typeof rawBodyOf>>): Request {
-  // Leave out pseudo-headers of HTTP/2, which begin with a colon: `Request` does not accept them.
+  // Omit pseudo-headers of HTTP/2, which begin with a colon: `Request` does not accept them.
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
   );
   return new Request('http://localhost/', { method: 'POST', headers: entries, body, ...{ duplex: 'half' } });
 }
 
-/** Returns the body as a stream. Cancelling it does not close the connection, so a response can still be sent. */
+/**
+ * Returns the body as a stream. Cancelling the stream does not close the connection, so the listener can still respond.
+ */
 function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = request[Symbol.asyncIterator]();
   // Read immediately: if another listener started reading in the next tick, the first chunks would be lost.

@@ -4,12 +4,12 @@ import { ReadableStream } from 'node:stream/web';
 import { FileError } from '../errors/file-errors.ts';
 import { statRegular, unreadableFile } from './file-system.ts';
 
-/** Bytes to read from disk at a time. Reading is several times as fast as in the 64 KiB chunks of Node's file blobs. */
+/** Bytes per read from the disk. Reading is several times as fast as with the 64 KiB chunks of Node's file blobs. */
 const CHUNK_SIZE = 2 ** 20;
 
 /**
- * Returns a file of this machine as a `Blob`, for uploads. The file is read in chunks while it is sent, and again for
- * each retry. If it has changed or been removed since, the upload fails.
+ * Returns a file of this machine as a `Blob`, for uploads. The upload reads the file in chunks, and reads it again for
+ * each retry. If the file has been changed or removed since `openFile`, the upload fails.
  *
  * @throws {FileError} `file-unreadable` for a path that cannot be read.
  *
@@ -21,7 +21,7 @@ export async function openFile(path: string): Promise<Blob> {
     const opened = await statRegular(path);
     await (await open(path)).close();
     const blob = await openAsBlob(path);
-    // Only `stream` is replaced. The slices of the blob, and forms that contain it, still use Node's own reading.
+    // Replace only `stream`. Node still reads slices of the blob, and forms that contain the blob.
     Object.defineProperty(blob, 'stream', { value: () => readAhead(chunksOf(path, opened)) });
     return blob;
   } catch (error) {
@@ -29,7 +29,7 @@ export async function openFile(path: string): Promise<Blob> {
   }
 }
 
-/** Returns a stream that reads the next chunk while the last one is sent. */
+/** Returns a stream that reads the next chunk while the consumer sends the previous chunk. */
 function readAhead(chunks: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -50,14 +50,14 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
     file = await open(path);
     checkUnchanged(await file.stat(), path, opened);
     for (let position = 0; position < opened.size; ) {
-      // Not filled with zeros: the read overwrites it, and only what was read is passed on.
+      // Leave the buffer unfilled: the read overwrites it, and only the bytes that were read are passed on.
       const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_SIZE, opened.size - position));
       const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
       if (bytesRead === 0) break;
       position += bytesRead;
       yield chunk.subarray(0, bytesRead);
     }
-    // Check the path, too: another program may have replaced or removed the file, which stays readable while it is
+    // Also check the path: another program may have replaced or removed the file, which remains readable while it is
     // open.
     checkUnchanged(await file.stat(), path, opened);
     checkUnchanged(await stat(path).catch(() => undefined), path, opened);

@@ -12,26 +12,26 @@ import { JournalAccount } from './journal-account.ts';
 import { JournalFile } from './journal-file.ts';
 import { type JournalContent, type JournalEntry, parseJournal } from './journal-lines.ts';
 
-/** Maximum time to wait for the lock. A killed process leaves a lock that is free after ten seconds. */
+/** Maximum time to wait for the lock, in milliseconds. The lock of a killed process becomes free after ten seconds. */
 const MAX_LOCK_WAIT_MS = 12_000;
 
 /** Options of {@link openJournal}. */
 export interface JournalOptions {
-  /** Ends the wait for the lock, and the read that finds out the account. */
+  /** Signal that ends the wait for the lock, and the request that checks the account. */
   readonly signal?: AbortSignal | undefined;
-  /** @internal Does not compare accounts, for a client that sends nothing. @default false */
+  /** @internal True to skip the comparison of accounts, for a client that sends nothing. @default false */
   readonly isOffline?: boolean | undefined;
 }
 
 /**
- * Opens a journal: a file that remembers which resource was created for each key. If a program is killed at any moment
- * and started again, it creates nothing twice, however much time has passed. One process at a time uses a journal;
- * another one waits for twelve seconds. Keep the file on one machine, and use one for each batch: a new file creates
- * everything again.
+ * Opens a journal: a file that records which resource was created for each key. If you kill a program at any moment and
+ * start it again, it creates nothing twice, however much time has passed. Only one process at a time can use a journal;
+ * another process waits for twelve seconds. Keep the file on one machine, and use one file per batch: with a new file,
+ * the program creates everything again.
  *
- * @throws {JournalError} `journal-locked` if another process uses it; `journal-invalid` if the file is not a journal,
- * is damaged, or was written for another service; `account-changed` if it was written with another account. With
- * another token than before, one resource of the journal is read to find that out.
+ * @throws {JournalError} `journal-locked` if another process uses the journal; `journal-invalid` if the file is not a
+ * journal, is damaged, or was written for another service; `account-changed` if it was written with another account.
+ * With another token than before, the client reads one resource of the journal to compare the accounts.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
  * @example await using journal = await openJournal('regions-2026-11-24.journal', client); const id = await
@@ -80,10 +80,10 @@ export async function openJournal(
 }
 
 /**
- * Returns what a journal contains about each key. Needs no lock, so it works while another process uses the journal.
+ * Returns the entries of a journal by key. Needs no lock, so it works while another process uses the journal.
  *
  * @throws {JournalError} `journal-invalid` if the file is not a journal, or is damaged.
- * @throws {FileError} `file-unreadable` if the file cannot be read, or there is none.
+ * @throws {FileError} `file-unreadable` if the file does not exist or cannot be read.
  *
  * @example
  * for (const [key, { id, kind, at, done }] of await readJournal('regions-2026-11-24.journal')) console.log(key, id ?? at);
@@ -91,7 +91,7 @@ export async function openJournal(
 export async function readJournal(path: string | URL): Promise<ReadonlyMap<string, JournalEntry>> {
   const file = filePath(path, 'readJournal');
   try {
-    // Check this before opening the file, because opening a pipe waits for its writer.
+    // Check the type of the file before opening it, because opening a pipe waits for its writer.
     if (!(await stat(file)).isFile()) throw notRegular(file);
     const handle = await open(file);
     return parseJournal(await readRegular(handle, file).finally(() => handle.close()), file).entries;
@@ -100,7 +100,7 @@ export async function readJournal(path: string | URL): Promise<ReadonlyMap<strin
   }
 }
 
-/** Reads a file, unless it is a device or a pipe, which may have no end. */
+/** Reads a file. Refuses a device or a pipe, which may have no end. */
 async function readRegular(handle: FileHandle, path: string): Promise<Buffer> {
   if ((await writing(path, () => handle.stat())).isFile()) return writing(path, () => handle.readFile());
   throw notRegular(path);
@@ -111,7 +111,9 @@ function notRegular(path: string): JournalError {
   return new JournalError(`${path} is not a regular file.`, { code: 'journal-invalid', path, advice });
 }
 
-/** Removes an incomplete last line, which would spoil the next line, and writes the header of a new journal. */
+/**
+ * Removes an incomplete last line, to which the next line would be appended, and writes the header of a new journal.
+ */
 async function begin(
   handle: FileHandle,
   { size, header }: JournalContent,

@@ -17,7 +17,10 @@ const STYLE = `
   main { width: min(32rem, 100% - 3rem); overflow-wrap: anywhere; }
   h1 { font-size: 1.25rem; margin: 0 0 .5rem; } p { margin: 0; }`;
 
-/** Headers that keep the page's URL, which contains the authorization code, from caches, scripts and other sites. */
+/**
+ * Headers that protect the URL of the page, which contains the authorization code, from caches, scripts and other
+ * sites.
+ */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -67,7 +70,7 @@ export function failedPage(error: unknown): Page {
   return page(400, 'The sign-in failed.', reason);
 }
 
-/** Sends a page; resolves when it is sent or the connection is closed. */
+/** Sends a page. Resolves when the page is sent or the connection is closed. */
 export async function sendPage(response: ServerResponse, { status, headers, body }: Page): Promise<void> {
   response.writeHead(status, { ...headers, connection: 'close' }).end(body);
   await finished(response).catch(() => {});

@@ -15,9 +15,12 @@ export interface SignInOptions {
   readonly onUrl?: ((url: string) => unknown) | undefined;
   /** Opens the address in the browser of this machine, with the optional package `open`. @default true */
   readonly open?: boolean | undefined;
-  /** Milliseconds within which the user must sign in; at most ten minutes are useful. @default 300000 ms (5 minutes) */
+  /**
+   * Milliseconds within which the user must sign in. A sign-in expires after ten minutes. @default 300000 ms (5
+   * minutes)
+   */
   readonly timeout?: number | undefined;
-  /** Aborts the sign-in, which rejects with the signal's reason. */
+  /** Signal that aborts the sign-in. The promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,9 +32,9 @@ const checkOptions = optionChecker<SignInOptions>('signInWithBrowser', {
 });
 
 /**
- * Signs the user in with the browser of this machine: opens the consent page with the optional package `open`, and listens
- * at the client's `redirectUri` for the browser's redirect. Without `open`, the user opens the address that it prints. If
- * the URI has no port, it listens on a free one; for `localhost`, on 127.0.0.1 and, if
+ * Signs the user in with the browser of this machine: opens the consent page with the optional package `open`, and
+ * listens at the client's `redirectUri` for the browser's redirect. Without `open`, the user opens the printed address.
+ * If the URI has no port, the function listens on a free port. For `localhost`, it listens on 127.0.0.1 and, if
  * available, on ::1.
  *
  * @throws {OAuthError} when the user or the authorization server refuses, for example with `access_denied`.
@@ -76,31 +79,32 @@ interface CallbackResult {
 /** Handles the requests of the browser until one of them completes the sign-in. */
 function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, scope: AbortScope) {
   const signIn = Promise.withResolvers<void>();
-  // Avoid an unhandled rejection: the promise may reject before it is awaited.
+  // Avoid an unhandled rejection: the promise may reject before the caller awaits it.
   signIn.promise.catch(() => {});
   const pending = new Map<string, Promise<CallbackResult>>();
 
   async function callback(url: URL): Promise<CallbackResult> {
     try {
       await oauth.callback(url, { signal: scope.signal });
-      // The tokens are stored: a timeout or an abort must not fail the sign-in from here.
+      // The tokens are stored, so a timeout or an abort must not fail the sign-in.
       scope.dispose();
       return { page: pages.SIGNED_IN, settle: signIn.resolve };
     } catch (error) {
-      // Any program on this machine can send a callback with a wrong `state`: keep waiting for the right one.
+      // Any program on this machine can send a callback with a wrong `state`: keep waiting for a callback with the
+      // right `state`.
       const isForged = OAuthError.isInstance(error) && error.error === 'state_mismatch';
       if (isForged) return { page: pages.UNKNOWN_SIGN_IN, settle() {} };
       return { page: pages.failedPage(error), settle: () => signIn.reject(error) };
     }
   }
 
-  /** Responds only to GET on the path of the redirect URI. */
+  /** Handles GET requests for the path of the redirect URI, and refuses all others. */
   async function handle({ method, url: target = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = target.startsWith('/') ? new URL(`${redirectUri.origin}${target}`) : undefined;
     if (url?.pathname !== redirectUri.pathname) return pages.sendPage(response, pages.NOT_FOUND);
     if (method !== 'GET') return pages.sendPage(response, pages.NOT_ALLOWED);
     const { href } = url;
-    // A second request for the same address shares the first one's result while it is pending.
+    // While a request is pending, a second request for the same address shares its result.
     const result = pending.get(href) ?? callback(url).finally(() => pending.delete(href));
     pending.set(href, result);
     const { page, settle } = await result;
@@ -113,10 +117,10 @@ function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri
 
 const printUrl = (url: string): void => console.error(`Open this address to sign in: ${url}`);
 
-/** Opens the browser, if there is one and `open` is installed. */
+/** Opens the browser, if the machine has a browser and `open` is installed. */
 async function openBrowser(url: string): Promise<void> {
   try {
-    // Imported inside `try`, because bundlers accept an optional package that is not installed only there.
+    // Import inside `try`: only there do bundlers accept an optional package that is not installed.
     const { default: launch } = await import('open');
     const launcher = await launch(url);
     launcher.on('error', () => {});

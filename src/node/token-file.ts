@@ -17,17 +17,17 @@ import {
   writing,
 } from './file-system.ts';
 
-/** Age at which a temporary file is removed, because the process that wrote it was probably killed. */
+/** Age at which a temporary file is removed, in milliseconds: its process was probably killed. */
 const ABANDONED_MS = 60_000;
 
 /** Matches the part of a temporary file's name that follows the name of the token file. */
 const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
- * Creates a token store in a file, so that the processes of a machine share a token that outlives them. The file is
- * always complete and readable only by its owner; its folder is created if necessary. Its lock is a folder beside it,
- * with `.lock` added to its name. The lock of a killed process is taken over after ten seconds. If the path is a
- * symbolic link, its target is replaced and the link is kept.
+ * Creates a token store in a file, so that the processes of a machine share a token across restarts. The file is always
+ * complete and readable only by its owner. The store creates the folder of the file if necessary. The lock is a folder
+ * beside the file, with `.lock` added to its name. Ten seconds after a process was killed, another process can take
+ * over its lock. If the path is a symbolic link, the store replaces its target.
  *
  * Its methods reject with a {@link FileError}: `file-unreadable`, `file-unwritable` or `disk-full`.
  *
@@ -71,7 +71,7 @@ async function save(path: string, token: StoredToken | undefined): Promise<void>
   await syncFolder(folder);
 }
 
-/** Removes temporary files of killed processes, because they contain tokens, too. */
+/** Removes temporary files of killed processes, because these files also contain tokens. */
 async function removeAbandonedParts(target: string): Promise<void> {
   const prefix = `.${basename(target)}.`;
   const names = await readdir(dirname(target)).catch(() => []);

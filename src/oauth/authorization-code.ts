@@ -17,10 +17,13 @@ import { checkRedirectUri } from './redirect-uri.ts';
 import { authenticationOf, existingClient, registerClient } from './registration.ts';
 import type { OAuthContext } from './session.ts';
 
-/** Maximum time from `authorize` to `callback`. Codes should expire within ten minutes (RFC 6749, section 4.1.2). */
+/**
+ * Maximum time from `authorize` to `callback`, in milliseconds. Codes should expire within ten minutes (RFC 6749,
+ * section 4.1.2).
+ */
 const MAX_SIGN_IN_MS = 600_000;
 
-/** Maximum number of pending sign-ins, for instance in several tabs; another one discards the oldest. */
+/** Maximum number of pending sign-ins, for example in several tabs. A further sign-in discards the oldest. */
 const MAX_PENDING = 5;
 
 /** The only PKCE method that the service accepts (specification, "OAuth 2.1", rule 4). */
@@ -74,8 +77,8 @@ const recent = ({ pending }: OAuthState): PendingSignIn[] =>
   pending.filter(({ startedAt }) => Math.abs(Date.now() - startedAt) < MAX_SIGN_IN_MS);
 
 /**
- * Returns the registered client, if there are tokens or a pending sign-in for it. The server may have forgotten any other
- * registration, and reports this only to the user, on a page in the browser.
+ * Returns the registered client, if there are tokens or a pending sign-in for it. The server may have deleted any other
+ * registration, and would tell only the user, on a page in the browser.
  */
 function clientInUse(state: OAuthState, issuer: string, redirectUri: string): StoredClient | undefined {
   const { client, grant } = state;
@@ -87,7 +90,7 @@ function clientInUse(state: OAuthState, issuer: string, redirectUri: string): St
 
 const START_AGAIN = 'Start again with `authorize()`.';
 
-/** Completes a sign-in with the URL that the browser was redirected to. */
+/** Completes a sign-in with the URL to which the server redirected the browser. */
 export async function redeem(context: OAuthContext, url: string | URL, signal?: AbortSignal): Promise<Grant> {
   if (!URL.canParse(url, context.redirectUri)) {
     throw new OAuthError('`callback()` must be called with the URL of the redirect.', { error: 'invalid_request' });
@@ -108,7 +111,8 @@ export async function redeem(context: OAuthContext, url: string | URL, signal?: 
       await complete({ client: signIn.client, grant });
       return grant;
     } catch (error) {
-      // A refused code would be refused again: end the sign-in. After a lost connection, the same callback may succeed.
+      // The server would refuse the code again: end the sign-in. After a lost connection, the same callback may
+      // succeed.
       if (OAuthError.isInstance(error) && error.error !== 'issuer_mismatch') {
         await complete(error.error === 'invalid_client' ? { client: undefined } : {});
       }
@@ -134,14 +138,14 @@ async function exchange(
     const tokens = await oauth.authorizationCodeGrantRequest(...request, { ...parts, additionalParameters });
     return oauth.processAuthorizationCodeResponse(server, client, tokens);
   };
-  // Not retried: a server may revoke the tokens of a code that is used twice (RFC 6749, section 4.1.2).
+  // Do not retry: a server may revoke the tokens of a code that is used twice (RFC 6749, section 4.1.2).
   const tokens = await http.send({ name: 'Exchanging the code', retry: 'never', signal, execute });
   const grant = grantOf(tokens, requestedAt, { client, resource });
   checkUsable(grant);
   return grant;
 }
 
-/** Checks `state` and `iss` (RFC 9207) of the redirect, and that it does not report an error. */
+/** Checks `state` and `iss` (RFC 9207) of the redirect, and that the redirect reports no error. */
 function validate(
   server: oauth.AuthorizationServer,
   { client, state }: PendingSignIn,

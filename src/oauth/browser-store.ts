@@ -6,22 +6,21 @@ import { indexedDbStorage, type TextStorage } from './text-storage.ts';
 /** Options of {@link browserTokenStore}. */
 export interface BrowserTokenStoreOptions {
   /**
-   * Storage of the tokens in place of IndexedDB, such as `sessionStorage` for sign-ins of one tab. Do not use
-   * `localStorage`: a tab may read an older value after another tab has written a new one, even under a lock. It would
-   * then send a refresh token that has been used already, which ends the sign-in of every tab.
+   * Storage of the tokens instead of IndexedDB, such as `sessionStorage` for sign-ins of one tab. Do not use
+   * `localStorage`: even under a lock, a tab may read an old value after another tab has written a new value. It would
+   * then send a used refresh token, which ends the sign-in of every tab.
    *
    * @default IndexedDB
    */
   readonly storage?: TextStorage | undefined;
-  /** Key of the entry; use another one for each user. @default 'audience-activation' */
+  /** Key of the entry. Use a separate key for each user. @default 'audience-activation' */
   readonly key?: string | undefined;
 }
 
 /**
  * Creates a token store for web pages. The tabs and frames of an origin share the tokens (IndexedDB) and a lock (Web
- * Locks), so that one of them refreshes the token for all. Every script of the origin can read the stored tokens. Where
- * the browser refuses IndexedDB, methods of the store reject with an `AudienceError` with the code
- * `token-unavailable`.
+ * Locks), so that one tab refreshes the token for all. Every script of the origin can read the stored tokens. If the
+ * browser refuses IndexedDB, methods of the store reject with an `AudienceError` with the code `token-unavailable`.
  *
  * @param options Key of the entry, and another storage.
  * @throws {ConfigurationError} if the platform has no IndexedDB, or no Web Locks, as on a page without https.

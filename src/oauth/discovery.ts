@@ -7,7 +7,7 @@ import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
 const ALLOW_ISSUER = 'Add it to `allowedIssuers` if you trust it.';
 
-/** The protected resource that tokens are for. */
+/** The protected resource that accepts the tokens. */
 export interface ProtectedResource {
   readonly baseUrl: URL;
   /** The resource's own URL, on the same origin. */
@@ -38,11 +38,13 @@ const PING = {
 
 const GET = { method: 'GET', headers: { accept: 'application/json' }, body: undefined };
 
-/** Finds the authorization server of a protected resource by the metadata that the two publish. */
+/** Finds the authorization server of a protected resource through the metadata of both. */
 export class Discovery {
   readonly #http: OAuthHttp;
   readonly #resource: ProtectedResource;
-  /** Metadata of authorization servers by issuer. Used after sign-ins; each sign-in reads the metadata again. */
+  /**
+   * Metadata of authorization servers by issuer. Only refreshes use this cache: each sign-in reads the metadata again.
+   */
   readonly #servers = new Map<string, AuthorizationServer>();
 
   constructor(http: OAuthHttp, resource: ProtectedResource) {
@@ -81,14 +83,14 @@ export class Discovery {
     return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some(isSame);
   }
 
-  /** Returns the resource's metadata from the first URL that provides them; `undefined` if none does. */
+  /** Returns the resource's metadata from the first URL that has them, or `undefined`. */
   async #readResource(challenged?: string, signal?: AbortSignal): Promise<ResourceMetadata | undefined> {
     const { baseUrl, url } = this.#resource;
     const { origin } = baseUrl;
     const below = withoutTrailingSlashes(baseUrl.pathname) + RESOURCE_METADATA;
     const places = [challenged, RESOURCE_METADATA + url.pathname, RESOURCE_METADATA, below];
     const hrefs = places.map((place) => (place && URL.canParse(place, origin) ? new URL(place, origin).href : ''));
-    // Only on the service's origin: metadata from elsewhere could name any authorization server.
+    // Trust only the origin of the service: metadata of other origins could name any authorization server.
     for (const href of new Set(hrefs.filter((candidate) => candidate.startsWith(`${origin}/`)))) {
       const metadata = await this.#send('Reading the metadata of the service', GET, href, signal, readMetadata);
       if (metadata) return this.#checkResource(metadata);
@@ -96,7 +98,7 @@ export class Discovery {
     return undefined;
   }
 
-  /** Checks that the metadata describe the requested resource, or one that contains it. */
+  /** Checks that the metadata describe the requested resource, or a resource that contains it. */
   #checkResource(metadata: ResourceMetadata): ResourceMetadata {
     const { url } = this.#resource;
     const described = new URL(metadata.resource);
@@ -107,7 +109,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_target', advice });
   }
 
-  /** Returns the first issuer in the metadata that is allowed; without metadata, the service's origin. */
+  /** Returns the first allowed issuer in the metadata; without metadata, the origin of the service. */
   #chooseIssuer(metadata?: ResourceMetadata): string {
     const { origin } = this.#resource.baseUrl;
     const issuers = metadata?.issuers.length ? metadata.issuers : [origin];
@@ -118,8 +120,8 @@ export class Discovery {
   }
 
   /**
-   * Reads the metadata of an authorization server from the URLs of RFC 8414 and of OpenID Connect Discovery, and from
-   * below the issuer's path, where the specification places them for a service with a path.
+   * Reads the metadata of an authorization server from the URLs of RFC 8414 and of OpenID Connect Discovery, and below
+   * the issuer's path, where the specification places them for a service with a path.
    */
   async #readServer(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
     const url = new URL(issuer);
@@ -138,7 +140,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 
-  /** Sends a request without credentials and decodes the response, after retries of 429 and 5xx. */
+  /** Sends a request without credentials and decodes the response. Retries after 429 and 5xx. */
   #send<T>(
     name: string,
     init: Pick<CustomFetchOptions<string, string | undefined>, 'method' | 'headers' | 'body'>,
@@ -162,7 +164,7 @@ export class Discovery {
   }
 }
 
-/** Returns an error response, to be decoded like a success, unless its status is 429 or 5xx; throws any other error. */
+/** Returns the error response to decode like a success, unless its status is 429 or 5xx. Throws any other error. */
 function finalResponse(error: unknown): ErrorResponse {
   if (error instanceof ErrorResponse && error.status < 500 && error.status !== 429) return error;
   throw error;

@@ -37,8 +37,8 @@ const checkOptions = option.optionChecker<OAuthClientOptions>('createOAuthClient
 });
 
 /**
- * Creates an OAuth 2.1 client of the service for one user: authorization code with PKCE (S256), and tokens that are
- * refreshed automatically, once for all processes that share the store.
+ * Creates an OAuth 2.1 client of the service for one user: authorization code with PKCE (S256), and automatic refresh
+ * of tokens, once for all processes that share the store.
  *
  * @throws {ConfigurationError} naming the option and the fix.
  * @example
@@ -74,7 +74,7 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   return {
     redirectUri: context.redirectUri,
     get,
-    // `abortable`, because an abort must also end the wait for the store, which takes no signal.
+    // Use `abortable`: an abort must also end the wait for the store, whose methods take no signal.
     authorize: (step = {}) => abortable(authorize(context, step), step.signal),
     callback: (url, { signal } = {}) => abortable(complete(url, signal), signal),
     fetch: authorizedFetch(origin, { get }, fetch),

@@ -20,11 +20,11 @@ export interface RequestParts {
     url: string,
     init: oauth.CustomFetchOptions<string, BodyInit | undefined>,
   ) => Promise<Response>;
-  /** Disables the check of oauth4webapi, which refuses loopback: the `fetch` above checks each URL instead. */
+  /** Disables the URL check of oauth4webapi, which refuses loopback. The `fetch` above checks each URL instead. */
   readonly [oauth.allowInsecureRequests]: true;
 }
 
-/** A request to the authorization server, or to the service to find that server. */
+/** A request to the authorization server, or to the service to find the authorization server. */
 export interface OAuthRequest<T> {
   /** Subject of error messages, such as "Registering the client". */
   readonly name: string;
@@ -46,7 +46,10 @@ export class ErrorResponse extends Error {
   }
 }
 
-/** Time within which retries begin: requests may hold the store's lock, for which others wait two minutes at most. */
+/**
+ * Milliseconds within which retries begin. A request may hold the lock of the store, for which other processes wait two
+ * minutes at most.
+ */
 const MAX_RETRY_TIME_MS = 60_000;
 
 /** Sends requests to the authorization server, with the timeouts, retries and errors of this package. */
@@ -92,7 +95,10 @@ export class OAuthHttp {
     return withRetries(attempt, { delayAfter, signal });
   }
 
-  /** Checks that codes and tokens may be sent to a URL: by https, or by http to loopback or with `allowInsecure`. */
+  /**
+   * Checks that the client may send codes and tokens to a URL: over https, or over http to loopback or with
+   * `allowInsecure`.
+   */
   checkUrl(address = ''): URL {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     const mayUseHttp = url?.protocol === 'http:' && (this.#options.allowInsecure || isThisMachine(url));
@@ -146,8 +152,8 @@ function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, 
   const { error, error_description: description }: JsonObject = isObject(body) ? body : {};
   const fallback = status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error';
   const code = redactor.text(typeof error === 'string' ? error : fallback);
-  // The redactor cuts the description: in a text that was cut before, it would not recognize a part of a token at the
-  // end.
+  // Let the redactor truncate the description: in a truncated text, it would not recognize the beginning of a token at
+  // the end.
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
   const advice = isTransient ? 'Stored tokens have not changed. Try again later.' : undefined;

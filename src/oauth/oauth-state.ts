@@ -27,8 +27,8 @@ const pendingSignIn = z.object({
 });
 
 /**
- * An access token with its refresh token, and the client and resource to refresh it with. Times are in ISO 8601.
- * `token` is empty if the server issued an access token that cannot be sent; the refresh token is valid nevertheless.
+ * An access token with its refresh token, and the client and resource for refreshing it. Times are in ISO 8601. `token`
+ * is empty if a header cannot contain the issued access token. The refresh token is still valid.
  */
 export type Grant = z.infer<typeof storedGrant>;
 const storedGrant = z.object({
@@ -46,7 +46,7 @@ export interface OAuthState {
   readonly pending: readonly PendingSignIn[];
 }
 
-/** Decodes the `oauth` field of a stored token; ignores parts that have an invalid format. */
+/** Decodes the `oauth` field of a stored token. Ignores parts with an invalid format. */
 export function readState(value: unknown): OAuthState {
   const { grant, client, pending }: JsonObject = isObject(value) ? value : {};
   const parse = <T>(schema: z.ZodMiniType<T>, part: unknown): T | undefined =>
@@ -78,7 +78,9 @@ export function checkUsable({ token }: Grant): void {
   if (token === '') throw new OAuthError(message, { error: 'invalid_response' });
 }
 
-/** Time before expiry from which an access token is refreshed; at most a quarter of the token's lifetime. */
+/**
+ * How long before its expiry an access token is refreshed, in milliseconds; at most a quarter of the token's lifetime.
+ */
 const REFRESH_BEFORE_MS = 60_000;
 
 /** Returns the milliseconds until the access token expires; 0 without a usable token. */

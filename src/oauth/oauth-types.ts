@@ -5,7 +5,7 @@ import type { Backoff } from '../util/retry.ts';
 
 /** A client that is already registered with the authorization server. */
 export interface RegisteredClient {
-  /** Id that the authorization server has issued for the client. */
+  /** Client id from the authorization server. */
   readonly client_id: string;
   /** Secret of a confidential client. Do not set it in a browser, where users can read it. */
   readonly client_secret?: string | undefined;
@@ -16,36 +16,36 @@ export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'ma
   /** Address of the service, as for `AudienceClient`. @default AUDIENCE_BASE_URL of the environment */
   readonly baseUrl?: string | undefined;
   /**
-   * Address that the authorization server redirects the browser to: an exact `https` URI on a host that the service has
-   * approved, or an `http` URI of a loopback host. For a loopback URI without a port, `signInWithBrowser` listens on a
-   * free port.
+   * Address to which the authorization server redirects the browser: an exact `https` URI on a host that the service
+   * has approved, or an `http` URI of a loopback host. For a loopback URI without a port, `signInWithBrowser` listens
+   * on a free port.
    */
   readonly redirectUri: string;
-  /** Keeps the grant of one user, the client registration and pending sign-ins. Use one store per user. */
+  /** Store of the grant of one user, the client registration and pending sign-ins. Use one store per user. */
   readonly store: TokenStore;
   /** Name shown on the consent page. @default 'audience-activation' */
   readonly clientName?: string | undefined;
   /** A registered client. @default a client that `authorize` registers */
   readonly client?: RegisteredClient | undefined;
-  /** Issuers of authorization servers to allow in addition to those on the origin of `baseUrl`. @default [] */
+  /** Issuers of authorization servers to allow in addition to issuers on the origin of `baseUrl`. @default [] */
   readonly allowedIssuers?: readonly string[] | undefined;
-  /** Resource to request tokens for: a path or a URL on the origin of `baseUrl`. @default the MCP endpoint */
+  /** Resource for which to request tokens: a path or a URL on the origin of `baseUrl`. @default the MCP endpoint */
   readonly resource?: string | undefined;
-  /** Allows `http:` also for hosts other than loopback. @default false */
+  /** Also allows `http:` for hosts other than loopback. @default false */
   readonly allowInsecure?: boolean | undefined;
   /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } ms */
   readonly backoff?: Optional<Backoff> | undefined;
-  /** Sends requests in place of the global `fetch`. */
+  /** Function that sends requests instead of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** Receives log lines. @default console */
+  /** Logger that receives the log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** Lines to log, by their severity. @default 'warn' */
+  /** Minimum severity of the lines to log. @default 'warn' */
   readonly logLevel?: LogLevel | undefined;
 }
 
 /** Options of one step of the flow. */
 export interface OAuthStepOptions {
-  /** Aborts the step, which rejects with the signal's own reason. */
+  /** Signal that aborts the step. The step rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface AuthorizeOptions extends OAuthStepOptions {
 export interface Authorization {
   /** Address to redirect the user's browser to. */
   readonly url: string;
-  /** Value that the callback's URL must contain, which shows that the callback belongs to this sign-in. */
+  /** Value that the URL of the callback must contain to belong to this sign-in. */
   readonly state: string;
 }
 
@@ -70,15 +70,15 @@ export interface OAuthClient extends TokenSource {
   /** The `redirectUri` of the options. */
   readonly redirectUri: string;
   /**
-   * Returns an access token that has not expired. Refreshes it a minute before it expires and if it is the `rejected`
-   * one, once for all callers. Never opens a browser.
+   * Returns an access token that has not expired. Refreshes the token a minute before its expiry, or if it equals
+   * `rejected`, once for all callers. Never opens a browser.
    *
    * @throws {ReauthorizationRequiredError} if the user has to sign in.
    */
   get(options?: {
     /** Token that the service has just refused. */
     readonly rejected?: string | undefined;
-    /** Ends the wait for the token; a refresh that others wait for continues. */
+    /** Signal that ends the wait for the token. A refresh for other callers continues. */
     readonly signal?: AbortSignal | undefined;
   }): Promise<string>;
   /**
@@ -89,13 +89,13 @@ export interface OAuthClient extends TokenSource {
   /** Completes a sign-in with the URL of the redirect: checks `state` and `iss`, and exchanges the code for tokens. */
   callback(url: string | URL, options?: OAuthStepOptions): Promise<void>;
   /**
-   * Sends requests as `fetch` does, and adds the access token for the origin of `baseUrl`. After a 401, refreshes the
-   * token and retries once, if the body can be sent again. Does not follow redirects of that origin. Can be passed to
+   * Sends requests like `fetch`, and adds the access token for the origin of `baseUrl`. After a 401, refreshes the
+   * token and retries once, if the body can be sent again. Does not follow redirects of this origin. You can pass it to
    * the transport of an official MCP client.
    */
   readonly fetch: Fetch;
   /** Revokes the grant at the authorization server, then deletes its tokens from the store. */
   revoke(options?: OAuthStepOptions): Promise<void>;
-  /** Deletes the tokens, the client registration and pending sign-ins from the store, without revoking anything. */
+  /** Deletes the tokens, the client registration and pending sign-ins from the store, without revoking the grant. */
   forget(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 import { isLoopbackRedirect, LOOPBACK_HOSTS } from '../util/loopback.ts';
 
-/** Returns the rule for redirect URIs that a URI breaks, if any (specification, "OAuth 2.1", rule 3). */
+/** Returns the rule for redirect URIs that a URI violates, if any (specification, "OAuth 2.1", rule 3). */
 function brokenRule(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
   if (uri.includes('*')) return 'must not contain a wildcard';
@@ -11,15 +11,15 @@ function brokenRule(uri: unknown): string | undefined {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackRedirect(url))) {
     return `must use https; only loopback hosts (${LOOPBACK_HOSTS.join(', ')}) may use http`;
   }
-  // The service compares strings: a URI that browsers normalize to another string would never match.
+  // The service compares strings, so a URI that browsers normalize to another string would never match.
   if (url.href !== uri && url.href !== `${uri}/`) return `must be exact, like ${url.href}`;
   return undefined;
 }
 
 /**
- * Checks a redirect URI and returns it. Does not check whether its host is approved, which only the service can.
+ * Checks a redirect URI and returns it. Does not check whether its host is approved, which only the service knows.
  *
- * @throws {ConfigurationError} naming the broken rule.
+ * @throws {ConfigurationError} naming the violated rule.
  */
 export function checkRedirectUri(uri: unknown): string {
   const problem = brokenRule(uri);

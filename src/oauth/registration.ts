@@ -5,10 +5,13 @@ import type { OAuthHttp, RequestParts } from './oauth-http.ts';
 import type { StoredClient } from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
 
-/** Methods of client authentication, preferred ones first: a program on a user's machine cannot keep a secret. */
+/** Methods of client authentication in order of preference: a program on a user's machine cannot keep a secret. */
 const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
-/** Returns the first method that the server supports. A server that lists none supports Basic (RFC 8414, section 2). */
+/**
+ * Returns the first method that the server supports. A server without a list of methods supports Basic (RFC 8414,
+ * section 2).
+ */
 function chooseMethod(server: oauth.AuthorizationServer, methods: readonly string[]): string {
   const { token_endpoint_auth_methods_supported: supported = ['client_secret_basic'] } = server;
   const method = methods.find((name) => stringsOf(supported).includes(name));
@@ -17,7 +20,10 @@ function chooseMethod(server: oauth.AuthorizationServer, methods: readonly strin
   throw new OAuthError(message, { error: 'unsupported_client_authentication' });
 }
 
-/** Registers a client (RFC 7591). A request that may have arrived is not retried, because each may create a client. */
+/**
+ * Registers a client (RFC 7591). Does not retry a request that may have arrived, because each request may create a
+ * client.
+ */
 export async function registerClient(
   http: OAuthHttp,
   server: oauth.AuthorizationServer,
@@ -38,7 +44,8 @@ export async function registerClient(
     token_endpoint_auth_method: method,
     ...(scope !== undefined && { scope }),
   };
-  // Not decoded by oauth4webapi, which refuses a secret without `client_secret_expires_at`: some servers leave it out.
+  // Do not decode with oauth4webapi, which refuses a secret without `client_secret_expires_at`: some servers omit this
+  // field.
   const execute = async (parts: RequestParts): Promise<unknown> =>
     parseJson(await (await oauth.dynamicClientRegistrationRequest(server, request, parts)).text());
   const response = await http.send({ name: 'Registering the client', retry: 'never', signal, execute });

@@ -1,6 +1,6 @@
 import type { Bucket, RateLimit } from '../spec/limits.ts';
 
-/** The requests of the rate buckets in their last interval. */
+/** Counts the requests of each rate bucket in its last interval. */
 export class BucketUse {
   readonly #windows = new Map<string, Window>();
 

@@ -21,14 +21,14 @@ interface OpenCall {
   readonly context: Context;
   /** The context for `fetch`, within which no instrumentation creates another span. */
   fetchContext: Context | undefined;
-  /** Span of the request under way. */
+  /** Span of the request in flight. */
   attempt: Span | undefined;
 }
 
-/** Polls whose span may still be linked: the waits report a poll right after its end. */
+/** Maximum number of ended polls to keep for links. Waits report a poll immediately after its end. */
 const REMEMBERED_POLLS = 1_000;
 
-/** Context key that tells OpenTelemetry's SDK to create no spans within this one. */
+/** Context key that suppresses spans of OpenTelemetry's instrumentation. */
 const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
 /** Spans of calls and transfers. Each has a child span for each request. */
@@ -48,7 +48,7 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
   }
 
   around(event: RequestEvent, next: (additions?: CallAdditions) => Promise<void>): Promise<void> {
-    // A poll runs in the context of whichever wait came first, but serves them all.
+    // A poll runs in the context of one wait, but serves all waits.
     const parent = event.isPoll ? ROOT_CONTEXT : context.active();
     const { bucket } = event;
     const attributes = {
@@ -130,7 +130,7 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
   }
 }
 
-/** Returns the options of `fetch` with the headers of the trace context added. Existing headers stay. */
+/** Returns the options of `fetch` with the headers of the trace context added. Keeps existing headers. */
 function withTraceContext(url: Parameters<Fetch>[0], init: RequestInit | undefined, call: OpenCall): RequestInit {
   const added: Record<string, string> = {};
   propagation.inject(trace.setSpan(call.context, call.attempt ?? call.span), added);

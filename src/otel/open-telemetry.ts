@@ -11,17 +11,17 @@ import { WaitSpans } from './wait-spans.ts';
 
 /** Options of {@link openTelemetry}. */
 export interface OpenTelemetryOptions {
-  /** Provider of the tracer that records spans. @default the global one */
+  /** Provider of the tracer that records spans. @default the global provider */
   readonly tracerProvider?: TracerProvider | undefined;
   /**
    * Provider of the meter that records metrics.
    *
-   * @default the global one, as it is when `openTelemetry` is called
+   * @default the global provider at the call of `openTelemetry`
    */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * Where to send headers with trace context, such as `traceparent`: origins, or patterns of addresses without query. In
-   * browsers, these servers must allow the headers (CORS).
+   * Servers that receive headers with trace context, such as `traceparent`: origins, or patterns of addresses without
+   * query. In browsers, these servers must allow the headers (CORS).
    *
    * @default nowhere
    */

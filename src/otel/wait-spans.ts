@@ -4,11 +4,11 @@ import { errorType, seconds } from './attributes.ts';
 
 interface OpenWait {
   readonly span: Span;
-  /** The polls that have shown its job. */
+  /** The polls that have shown the job of the wait. */
   readonly polls: Set<SpanContext>;
 }
 
-/** The most polls that a span is linked to, the latest ones: the SDK of OpenTelemetry keeps 128 links. */
+/** Maximum number of linked polls, the latest ones. The SDK of OpenTelemetry keeps 128 links. */
 const MAX_LINKS = 100;
 
 /** Spans of waits and watches, each with links to the polls that served it. */

@@ -15,13 +15,16 @@ export interface RedisLockOptions {
 /** Maximum wait for a lock that another process holds, in milliseconds, counted from the call. */
 const MAX_LOCK_WAIT_MS = 120_000;
 
-/** Waits between two attempts to take a lock that is held, in milliseconds. */
+/** Waits between two attempts to acquire a held lock, in milliseconds. */
 const POLL = { min: 30, max: 200 } as const;
 
-/** Maximum time that the release of the lock delays the result of the work, in milliseconds. */
+/** Maximum delay of the result of the work by the release of the lock, in milliseconds. */
 const MAX_RELEASE_MS = 2_000;
 
-/** Takes the lock, or renews it for the same holder. If it has expired, a renewal takes it again while it is free. */
+/**
+ * Acquires the lock, or renews it for the same holder. A renewal after the expiry acquires the lock again if it is
+ * free.
+ */
 const TAKE: Script = {
   source: `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
@@ -35,7 +38,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0`,
 };
 
-/** Returns a function that runs work while it holds a lock that processes share. */
+/** Returns a function that runs work while it holds a lock in Redis. */
 export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLockOptions) {
   const mutex = createMutex();
 
@@ -65,7 +68,7 @@ export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLock
         return await work();
       } finally {
         done.abort();
-        // Release the lock after the renewal in flight, which would otherwise take it again.
+        // Release the lock after the renewal in flight, which would otherwise acquire it again.
         const release = renewal.then(() => run(COMPARE_AND_DELETE, key, [holder]));
         await withTimeout(release, MAX_RELEASE_MS, () => lockTimeout(key)).catch(() => {});
       }

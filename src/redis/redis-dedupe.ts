@@ -9,7 +9,7 @@ import { retryingRunner } from './retrying-runner.ts';
 export interface RedisDedupeOptions {
   /** Prefix of the keys: `<prefix>:<id of the event>`. Receivers with different prefixes do not share events. */
   readonly prefix: string;
-  /** How long a completed event is remembered. Milliseconds. @default 86400000 ms (24 hours) */
+  /** How long the store keeps a completed event, in milliseconds. @default 86400000 ms (24 hours) */
   readonly window?: number | undefined;
 }
 
@@ -24,15 +24,15 @@ const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {
 });
 
 /**
- * How long a command is retried, in milliseconds. A receiver responds within nine seconds, and uses the store twice for
- * each event.
+ * How long the store retries a command, in milliseconds. A receiver responds within nine seconds, and uses the store
+ * twice per event.
  */
 const TIMEOUT_MS = 4_000;
 
 const CLAIMED = 1;
 const DONE = 2;
 
-/** Claims an event for a lease. A retry with the same lease succeeds, too. */
+/** Claims an event for a lease. A retry with the same lease also succeeds. */
 const CLAIM: Script = {
   source: `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return ${CLAIMED} end
@@ -42,7 +42,10 @@ if current == 'done' then return ${DONE} end
 return 0`,
 };
 
-/** Marks an event as done, even if its claim has expired, unless another receiver has claimed or completed it since. */
+/**
+ * Marks an event as done, even if its claim has expired, unless another receiver has claimed or completed the event in
+ * the meantime.
+ */
 const COMPLETE: Script = {
   source: `
 local current = redis.call('GET', KEYS[1])

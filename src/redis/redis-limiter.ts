@@ -11,14 +11,14 @@ import { SharedLog } from './shared-log.ts';
 
 /** Options of {@link redisLimiter}. */
 export interface RedisLimiterOptions {
-  /** The service's limits. A bucket that is not set keeps its default. @default the limits of the specification */
+  /** Limits of the service. A bucket that you set replaces its default. @default the limits of the specification */
   readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
-   * Milliseconds added to the interval of each bucket. Must exceed the jitter of the network: requests that arrive
-   * closer together than they were sent could exceed the limit. @default 1000 ms
+   * Milliseconds added to the interval of each bucket. The margin must exceed the jitter of the network: requests that
+   * arrive closer together than they were sent could exceed the limit. @default 1000 ms
    */
   readonly margin?: number | undefined;
-  /** Prefix of the keys. Processes that share limits use the same one. @default 'audience-activation' */
+  /** Prefix of the keys. Processes that share limits must use the same prefix. @default 'audience-activation' */
   readonly prefix?: string | undefined;
   /**
    * Number of processes that share the limits. While Redis fails, each process uses its share, the limit divided by
@@ -30,7 +30,7 @@ export interface RedisLimiterOptions {
         readonly processes: number;
       }
     | undefined;
-  /** Receives a warning when Redis fails, and when it responds again. @default console */
+  /** Logger that receives a warning when Redis fails, and when Redis responds again. @default console */
   readonly logger?: Pick<Logger, 'warn'> | undefined;
 }
 
@@ -48,12 +48,12 @@ const checkOptions = optionChecker<RedisLimiterOptions>('redisLimiter', {
 
 const ignore = (): void => {};
 
-/** Minimum of `maxDelayMs`: in a running process, timers are rarely later than this. Milliseconds. */
+/** Minimum of `maxDelayMs`, in milliseconds. In a running process, timers are rarely this late. */
 const MIN_DELAY_MS = 50;
 
 /**
- * Creates a rate limiter that processes share: the permits of each bucket come from a sliding-window log in Redis. It
- * usually sends one command per request, or fewer.
+ * Creates a rate limiter that processes share: each bucket has a sliding-window log in Redis. Usually sends at most one
+ * command per request.
  *
  * @throws {ConfigurationError} naming the option and the fix.
  * @example
@@ -69,7 +69,7 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
     const window = Math.ceil(interval + margin);
     return new SharedLog({
       run,
-      // The hash tag in braces: the slot of the key in a cluster depends on the bucket and the scope only.
+      // The braces contain the hash tag, so the slot of the key in a cluster depends only on the bucket and the scope.
       key: `${prefix}:limit:{${name}:${scope}}`,
       limit,
       window,
@@ -83,7 +83,10 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
   return { acquire, pause };
 }
 
-/** Returns one process's share of a limit. With more processes than permits, it is one permit in a longer interval. */
+/**
+ * Returns one process's share of a limit. With more processes than permits, the share is one permit in a longer
+ * interval.
+ */
 function shareOf({ limit, interval }: RateLimit, processes: number): RateLimit {
   const share = Math.floor(limit / processes);
   return share > 0 ? { limit: share, interval } : { limit: 1, interval: interval * Math.ceil(processes / limit) };

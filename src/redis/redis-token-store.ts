@@ -24,8 +24,8 @@ const TIMEOUT_MS = 10_000;
 const GET: Script = { source: "return redis.call('GET', KEYS[1])" };
 
 /**
- * Replaces the value `ARGV[1]` by `ARGV[2]` (empty: no key), unless another value was saved in the meantime. So a
- * client may run it late, from its queue.
+ * Replaces the value `ARGV[1]` with `ARGV[2]` (empty: no key), unless another value was saved in the meantime. So a
+ * late command from the client's queue does no harm.
  */
 const COMPARE_AND_SET: Script = {
   source: `
@@ -39,11 +39,12 @@ return 1`,
  * Creates a token store in Redis that processes on any number of machines share: a token is issued or renewed once for
  * all of them. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
  *
- * The token is stored in plain text and without an expiry. Its lock is the key `{<key>}:lock`, or `<key>:lock` if the
- * key has a hash tag (`{…}`). The holder renews the lock; the lock of a process that was killed expires after `lease`. If
- * Redis loses the token, a new one is issued; a lost OAuth grant needs a new sign-in.
+ * The store keeps the token in plain text and without an expiry. The lock is the key `{<key>}:lock`, or `<key>:lock` if
+ * the key has a hash tag (`{…}`). The holder renews the lock; the lock of a process that was killed expires after
+ * `lease`. If Redis loses the token, the client issues a new token. If Redis loses an OAuth grant, the user must sign
+ * in again.
  *
- * Loading and saving retry for ten seconds while Redis fails. Taking the lock also waits up to two minutes while
+ * While Redis fails, loading and saving retry for ten seconds. Acquiring the lock also waits up to two minutes while
  * another process holds it. Then they reject with an {@link AudienceError} with the code `token-unavailable`, which
  * contains no token.
  *

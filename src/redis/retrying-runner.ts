@@ -50,7 +50,7 @@ export function retryingRunner(
 }
 
 function isTransient(client: RedisClient, error: Error): boolean {
-  // Do not retry on a client that its owner has closed. Its errors do not show that: a cluster, too, closes the clients
+  // Do not retry if the owner has closed the client. The errors do not show whether: a cluster also closes the clients
   // of removed nodes.
   if ('isOpen' in client ? client.isOpen === false : 'status' in client && client.status === 'end') return false;
   return !ERROR_REPLY.test(error.message) || TRANSIENT_REPLY.test(error.message);

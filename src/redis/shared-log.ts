@@ -3,19 +3,16 @@ import type { Priority } from '../index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/**
- * Maximum time ahead for which permits are reserved, in milliseconds. If the process ends, only these permits are
- * wasted.
- */
+/** How far ahead a process reserves permits, in milliseconds. If the process ends, only these permits are wasted. */
 const MAX_LOOKAHEAD_MS = 1_000;
 
 /**
- * Maximum wait for a reply, in milliseconds. A later reply counts as a failure: clients queue commands while
- * disconnected.
+ * Maximum wait for a reply, in milliseconds. A later reply counts as a failure, because Redis clients queue commands
+ * while disconnected.
  */
 const REPLY_TIMEOUT_MS = 1_000;
 
-/** After a failure, no command is sent to Redis for this time. Milliseconds. */
+/** Milliseconds after a failure during which this process sends no commands to Redis. */
 const RETRY_AFTER_MS = 2_000;
 
 /**
@@ -89,7 +86,7 @@ return {paused - now, retry, permits, granted, number}
 `,
 };
 
-/** A reserved permit. Times of the monotonic clock. */
+/** A reserved permit. Times are on the monotonic clock. */
 interface Permit {
   /** Earliest time of use, if the server reserved the permit just before its reply. */
   readonly from: number;
@@ -114,26 +111,27 @@ export interface SharedLogOptions {
   /** Length of the window in milliseconds: the interval and the margin. */
   readonly window: number;
   /**
-   * Maximum delay in the use of a permit, in milliseconds: a later request could come too close to those that follow.
+   * Maximum delay in the use of a permit, in milliseconds. A later request could come too close to the requests after
+   * it.
    */
   readonly maxDelayMs: number;
-  /** This process's share, used while Redis fails. Without it, callers wait. */
+  /** The share of this process, which it uses while Redis fails. Without a share, callers wait. */
   readonly local: PermitLog | undefined;
   /** Pauses the requests of this process. Called when the bucket is paused in Redis. */
   pause(ms: number): void;
   warn(message: string): void;
 }
 
-/** The log of permits that processes share, and a circuit breaker around Redis. */
+/** The shared log of permits, with a circuit breaker around Redis. */
 export class SharedLog implements PermitLog {
   readonly #options: SharedLogOptions;
   #reserved = noReservations();
   /** The number of this process in the queue for background permits; 0 without one. */
   #number = 0;
   #isFailing = false;
-  /** After a failure, when Redis is tried again. */
+  /** Time of the next attempt after a failure of Redis. */
   #retryAt = Number.NEGATIVE_INFINITY;
-  /** Number of permits that the log had granted by the last reply, and the time of this reply. */
+  /** Number of granted permits in the last reply, and the time of this reply. */
   #granted = { count: 0, seenAt: Number.NEGATIVE_INFINITY };
   #latency = 0;
 
@@ -145,14 +143,14 @@ export class SharedLog implements PermitLog {
     const { local, limit, window } = this.#options;
     const retryAt = Math.max(this.#reserved[priority].retryAt, this.#retryAt);
     const next = Math.max(0, (this.#usable(priority)[0]?.from ?? retryAt) - performance.now());
-    // This is the minimum, because other processes may take permits, too.
+    // The wait may be longer, because other processes may also take permits.
     const wait = next + Math.floor(ahead / limit) * window;
     return this.#isFailing && local ? Math.min(wait, local.wait(ahead, priority)) : wait;
   }
 
   /**
-   * Takes permits that are due, after reserving some if none are left. While Redis fails, takes one permit of this
-   * process's share, if it has one. Never rejects.
+   * Takes due permits. If no reserved permits are left, first reserves more. While Redis fails, takes one permit of
+   * this process's share, if it has a share. Never rejects.
    */
   async take(waiting: number, priority: Priority): Promise<number> {
     if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1, priority) ?? 0;
@@ -170,11 +168,12 @@ export class SharedLog implements PermitLog {
   }
 
   pause(ms: number): void {
-    // While Redis fails, a client could queue the command, so that the pause would begin when Redis responds again.
+    // While Redis fails, the Redis client could queue the command, so that the pause would start when Redis responds
+    // again.
     if (!this.#isFailing) this.#run(0, ms, 'foreground').catch((error) => this.#fail(error));
   }
 
-  /** Returns the reserved permits in order, without those that this process was too slow to use. */
+  /** Returns the reserved permits in order, without expired permits. */
   #usable(priority: Priority): readonly Permit[] {
     const now = performance.now();
     const reserved = this.#reserved[priority];
@@ -187,8 +186,8 @@ export class SharedLog implements PermitLog {
     const sentAt = performance.now();
     const expected = this.#latency;
     try {
-      // The first command after a failure reserves nothing: if the client sends it late, from its queue, the permits
-      // would be lost.
+      // With the first command after a failure, reserve nothing: if the client sends the command late, from its queue,
+      // the permits would be lost.
       const count = priority === 'foreground' ? waiting : 1;
       const reply = await this.#run(this.#isFailing ? 0 : count, 0, priority);
       // The script returns these values.
@@ -231,7 +230,7 @@ export class SharedLog implements PermitLog {
   #run(count: number, pause: number, priority: Priority): Promise<unknown> {
     const { run, key, limit, window } = this.#options;
     const timeoutError = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
-    // A log that was unused for a window expires without a loss, because it has no permits left.
+    // If a log was unused for a window, its expiry is not a loss of permits.
     const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
     const isBackground = priority === 'background';
     const number = isBackground ? this.#number : 0;

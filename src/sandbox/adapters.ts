@@ -10,27 +10,27 @@ import type { SandboxOptions } from './sandbox-options.ts';
 import type { Service } from './service.ts';
 import { createStorage } from './storage/presigned-storage.ts';
 
-/** The ways to send requests to a sandbox. */
+/** Functions that send requests to a sandbox. */
 export interface SandboxAdapters {
   /**
    * Sends a request in process, to the API or to the storage of presigned URLs: pass this function to a client as its
-   * `fetch`. It rejects as `fetch` does. The `X-Forwarded-For` header sets the client's IP address, by which requests
-   * that log in, or issue or revoke tokens, are rate-limited.
+   * `fetch`. Rejects like `fetch`. The `X-Forwarded-For` header sets the IP address of the client, to which the rate
+   * limits of logins and token requests apply.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** Request handlers of msw 2 and 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
   readonly handlers: RequestHandler[];
   /**
    * Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. Rejects with a
-   * `TypeError` in bundles for browsers, which cannot serve.
+   * `TypeError` in browsers, which cannot serve.
    */
   listen(options?: ListenOptions): Promise<SandboxServer>;
   /**
-   * Sends a request to the console in process, to its pages and its JSON endpoints. Code that can call it can operate
-   * the sandbox. Over HTTP, `listen({ console: true })` requires a token.
+   * Sends a request to the console in process, to its pages and its JSON endpoints. Any code that can call this
+   * function can operate the sandbox. Over HTTP, `listen({ console: true })` requires a token.
    */
   console(request: Request): Promise<Response>;
-  /** Closes the sandbox with its servers, timers and deliveries; later requests are rejected. */
+  /** Closes the sandbox with its servers, timers and deliveries. Later requests reject. */
   close(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   const app = createApp(service);
   const storage = createStorage(service);
   let opened: Promise<Hono<Env>> | undefined;
-  // The console is loaded when it is opened, because most sandboxes have no console.
+  // Load the console when it is opened, because most sandboxes have no console.
   const openConsole = (): Promise<Hono<Env>> => {
     opened ??= import('./console/console.ts').then(({ createConsole }) =>
       createConsole({ service, admin, options, seed, addresses, send: (request) => fetchInProcess(respond, request) }),
@@ -87,7 +87,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
     async console(request) {
       if (closed.signal.aborted) throw new Error('The sandbox is closed.');
       const console = await openConsole();
-      // A server that passes requests on must not be reached by DNS rebinding.
+      // Check `Host`: an attacker must not reach a server that passes requests on through DNS rebinding.
       const overHttp = request.headers.has('host') ? { names: [] } : undefined;
       return console.fetch(request, { address: '127.0.0.1', ...(overHttp && { overHttp }) });
     },
@@ -110,7 +110,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
   };
 }
 
-/** Rejects as `fetch` does: with the signal's reason when aborted, with a `TypeError` when the connection is cut. */
+/** Rejects like `fetch`: with the reason of the signal after an abort, with a `TypeError` after a cut connection. */
 async function fetchInProcess(respond: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
   const { signal } = request;
   signal.throwIfAborted();

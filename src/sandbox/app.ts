@@ -31,12 +31,12 @@ export function createApp(service: Service): Hono<Env> {
     const { contract } = service;
     const baseUrl = env.overHttp?.origin ?? new URL(req.url).origin;
     if (!contract) return Response.json({ ...document, servers: [{ url: baseUrl }] });
-    // Loaded here, because most sandboxes have no contract.
+    // Load the check here, because most sandboxes have no contract.
     const { openApiDocument } = await import('../client/openapi-document.ts');
     try {
       return Response.json(openApiDocument({ contract, baseUrl }));
     } catch (error) {
-      // A client can complete such a contract with functions, but a sandbox has no functions.
+      // A client can add functions to such a contract, a sandbox cannot.
       return failure(
         404,
         `The contract is not complete without functions, which a sandbox does not have. ${error instanceof Error ? error.message : error}`,

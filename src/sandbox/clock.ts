@@ -1,16 +1,16 @@
 /**
  * Mode of the sandbox's clock: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
- * `'manual'` stands still. `sandbox.advance(ms)` moves each of them forward.
+ * `'manual'` stands still. `sandbox.advance(ms)` moves the clock forward in every mode.
  */
 export type ClockMode =
   | 'real'
   | 'manual'
   | {
-      /** Sandbox time per real time. */
+      /** Ratio of sandbox time to real time. */
       readonly speed: number;
     };
 
-/** A task, and when it is due. Tasks that are due at the same time run in the order of their numbers. */
+/** A task and its due time. Tasks with the same due time run in the order of their numbers. */
 export interface Scheduled<Task> {
   readonly time: number;
   readonly order: number;
@@ -23,7 +23,7 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Latest time for `advance`, so that later tasks still have a year of four digits. */
 export const MAX_TIME = Date.UTC(9_000, 0);
 
-/** Number of tasks after which `advance` lets other events of the process happen. */
+/** Number of tasks after which `advance` yields to other events of the process. */
 const TASKS_AT_A_TIME = 2_000;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
@@ -32,7 +32,7 @@ export class Clock<Task> {
   /** Milliseconds per millisecond of the machine's clock; 0 if the clock is manual. */
   #speed: number;
   #startedAt = performance.now();
-  /** Time at `#startedAt`; `advance` moves it. */
+  /** Time of the sandbox at `#startedAt`. `advance` moves it forward. */
   #start: number;
   /** Sorted, the next task last. */
   readonly #tasks: Scheduled<Task>[] = [];
@@ -74,7 +74,7 @@ export class Clock<Task> {
     return (performance.now() - this.#startedAt) * this.#speed;
   }
 
-  /** Returns a number that ranks a task among those due at the same time. */
+  /** Returns a number that orders tasks with the same due time. */
   nextOrder(): number {
     return this.#order++;
   }
@@ -89,8 +89,8 @@ export class Clock<Task> {
   }
 
   /**
-   * Replaces the tasks by the tasks of another clock, whose next number was `nextOrder` and which showed `now`. Time
-   * only moves forward.
+   * Replaces the tasks with the tasks of another clock, whose next number was `nextOrder` and whose time was `now`.
+   * Time only moves forward.
    */
   restore(tasks: readonly Scheduled<Task>[], nextOrder: number, now: number): void {
     this.#moveTo(now);
@@ -112,7 +112,7 @@ export class Clock<Task> {
     this.#tasks.splice(0, this.#tasks.length, ...kept);
   }
 
-  /** Runs the tasks that are due; called before each request, so that no timer has to be exact. */
+  /** Runs the due tasks. Called before each request, so that no timer has to be exact. */
   runDue(): void {
     this.#runUntil(this.now());
     this.#setTimer();
@@ -127,7 +127,7 @@ export class Clock<Task> {
     this.#setTimer();
   }
 
-  /** Cancels every task, and ignores later ones. */
+  /** Cancels all tasks, and ignores later tasks. */
   stop(): void {
     this.#isStopped = true;
     this.#tasks.length = 0;
@@ -135,12 +135,12 @@ export class Clock<Task> {
   }
 
   /**
-   * Moves the clock forward. Due tasks run in order, each at its own time; `settle` is awaited first and after the tasks
-   * of each time, because it may schedule more. Concurrent calls run one after the other.
+   * Moves the clock forward. Runs due tasks in order, each at its due time. Awaits `settle` first and after the tasks
+   * of each time, because it may schedule more tasks. Concurrent calls run one after the other.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const advanced = this.#advanced.then(() => this.#advance(ms, settle));
-    // A failed call must not fail the next one.
+    // A failed call must not make the next call fail.
     this.#advanced = advanced.catch(() => {});
     await advanced;
   }
@@ -176,7 +176,7 @@ export class Clock<Task> {
     for (let next = this.#tasks.at(-1); next && next.time <= time && count < max; next = this.#tasks.at(-1)) {
       count++;
       this.#tasks.pop();
-      // A task may call `runDue`, which runs other tasks within it.
+      // A task may call `runDue`, which runs other tasks.
       const outer = this.#taskTime;
       this.#taskTime = next.time;
       try {
@@ -188,7 +188,7 @@ export class Clock<Task> {
     return count;
   }
 
-  /** Sets one timer for the next task; it does not keep the process alive. */
+  /** Sets a timer for the next task, which does not keep the process alive. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     if (!this.#usesTimer || this.#speed === 0) return;
@@ -213,7 +213,7 @@ export function checkMode(mode: ClockMode): void {
     throw new Error(`\`clock\` must be 'real', 'manual' or { speed }, not ${String(mode)}.`);
 }
 
-/** Resolves when other events have had their turn. Not by a timer, because tests may replace these. */
+/** Resolves when other events have run. Uses no timer, because tests may replace timers. */
 function yieldToOthers(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
@@ -225,7 +225,7 @@ function yieldToOthers(): Promise<void> {
   });
 }
 
-/** Lets the process exit while a timer is set; browsers have no `unref`. */
+/** Lets the process exit while a timer is set. Browsers have no `unref`. */
 export function unref(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === 'object' && 'unref' in timer) timer.unref();
 }

@@ -1,7 +1,7 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import schema from '../spec/generated/contract.schema.json' with { type: 'json' };
 
-/** The parts of JSON Schema that the schema of contracts consists of. */
+/** The keywords of JSON Schema in the schema of contracts. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;

@@ -8,11 +8,11 @@ import { endJob, runTask } from './tasks.ts';
 
 /** The service, emulated on this machine. */
 export interface Sandbox extends SandboxAdmin, SandboxAdapters {
-  /** The same as `close`, for `await using`; missing in Safari, which has no `Symbol.asyncDispose`. */
+  /** Calls `close`, for `await using`. Missing in Safari, which has no `Symbol.asyncDispose`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Creates a sandbox whose servers `serve` starts. */
+/** Creates a sandbox. `serve` starts its servers. */
 export function createSandboxWith(serve: typeof listen, options: SandboxOptions): Sandbox {
   const { seed = options.state?.seed ?? 1 } = options;
   const snapshot = options.state === undefined ? undefined : readState(options.state, options.seed);

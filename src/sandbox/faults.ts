@@ -4,13 +4,13 @@ import type { Operations } from './contracted-service.ts';
 import { createPathMatcher } from './path-pattern.ts';
 import type { Random } from './random.ts';
 
-/** A request, as the `on` function of a fault rule receives it. */
+/** A request, as passed to the `on` function of a fault rule. */
 export interface FaultRequest {
   /** HTTP method, such as `POST`. */
   readonly method: string;
   /** Path without the query. */
   readonly path: string;
-  /** Headers as they were sent, the token included. */
+  /** Headers as sent, including the token. */
   readonly headers: Headers;
 }
 
@@ -23,33 +23,33 @@ export interface FaultRequest {
  */
 export interface FaultRule {
   /**
-   * Requests that the rule applies to: an operation (`'audiences.create'`), a path, or a method and path, in which
+   * Requests to which the rule applies: an operation (`'audiences.create'`), a path, or a method and path, in which
    * `{id}` matches one segment and `*` anything (`'GET /api/v2/audiences/{id}'`, `'/uploads/*'`), or a function.
    * @default all
    */
   readonly on?: string | ((request: FaultRequest) => boolean) | undefined;
   /** Probability that the rule applies to a matching request, decided by the sandbox's `seed`. @default 1 */
   readonly rate?: number | undefined;
-  /** Maximum number of requests that the rule applies to. @default no limit */
+  /** Maximum number of requests to which the rule applies. @default no limit */
   readonly times?: number | undefined;
   /** Delays the request before anything else happens; removing the rule ends the delay. */
   readonly delay?: number | undefined;
   /**
-   * Keeps a create request with an `Idempotency-Key` in flight for this time, or until the rule is removed. Meanwhile,
-   * the service responds to duplicates with 409. It creates the resource even if the client disconnects.
+   * Keeps a create request with an `Idempotency-Key` in flight for this time, or until the rule is removed. During this
+   * time, the service responds to duplicates with 409. It creates the resource even if the client disconnects.
    */
   readonly inFlight?: number | undefined;
-  /** Responds with this error status; the service does not act. */
+  /** Responds with this error status, without acting. */
   readonly status?: number | undefined;
-  /** `Retry-After` of that response, in seconds. */
+  /** `Retry-After` of the error response, in seconds. */
   readonly retryAfter?: number | undefined;
   /** Cuts the connection: before the service acts, after it has acted, or in the middle of the response body. */
   readonly cut?: 'before' | 'after' | 'body' | undefined;
-  /** Sends only the first half of the response body, as a complete response; the service acts. */
+  /** Acts, and sends only the first half of the response body as a complete response. */
   readonly malformed?: boolean | undefined;
   /**
-   * Lets caches keep the response for this number of seconds (`Cache-Control: max-age`, with `Last-Modified`), as a proxy
-   * or the settings of a CDN may. The service acts.
+   * Lets caches keep the response for this number of seconds (`Cache-Control: max-age`, with `Last-Modified`), as a
+   * proxy or a CDN may. The service acts normally.
    */
   readonly maxAge?: number | undefined;
 }
@@ -60,7 +60,7 @@ export interface ActiveFault {
   readonly id: number;
   /** The rule as it was added. */
   readonly rule: FaultRule;
-  /** Number of further requests that it applies to; `Infinity` without `times`. */
+  /** Number of further requests to which the rule applies; `Infinity` without `times`. */
   readonly remaining: number;
 }
 
@@ -68,9 +68,9 @@ interface ActiveRule {
   id: number;
   readonly rule: FaultRule;
   readonly matches: (request: FaultRequest) => boolean;
-  /** Aborted when the rule is removed, which releases the requests it holds. */
+  /** Aborts when the rule is removed, which releases the requests that the rule holds. */
   readonly removed: AbortController;
-  /** Number of further requests that the rule applies to. */
+  /** Number of further requests to which the rule applies. */
   remaining: number;
 }
 
@@ -86,11 +86,11 @@ export class Faults {
     for (const rule of rules) this.add(rule);
   }
 
-  /** Adds a rule after the existing ones. Returns the active rule, whose id may change. */
+  /** Adds a rule after the existing rules. Returns the active rule, whose id may change. */
   add(rule: FaultRule): Readonly<ActiveRule> {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
-    // The rule is checked before it gets a number, so that a refused rule does not use one.
+    // Check the rule before giving it a number, so that a refused rule does not use up a number.
     const matches = createMatcher(rule, this.#operations);
     const id = this.#nextId++;
     const active: ActiveRule = {
@@ -108,7 +108,7 @@ export class Faults {
     return this.#rules.has(active);
   }
 
-  /** Numbers the rules from 1, as they are in another sandbox that begins with them. */
+  /** Numbers the rules from 1, as in a new sandbox with the same rules. */
   renumber(): void {
     this.#nextId = 1;
     for (const active of this.#rules) active.id = this.#nextId++;
@@ -162,7 +162,7 @@ export function describeFault({ delay, inFlight, status, cut, malformed, maxAge 
   return parts.filter(Boolean).join(', ');
 }
 
-/** Whether a value is valid for a field, and what it must be. */
+/** A check of a field's value, and a description of valid values. */
 type FieldCheck = readonly [isValid: (value: unknown) => boolean, requirement: string];
 
 const numberTo = (max: number): FieldCheck => [
@@ -190,7 +190,7 @@ const FIELDS: Readonly<Record<string, FieldCheck>> = {
   maxAge: numberTo(Number.MAX_SAFE_INTEGER),
 } satisfies Record<keyof FaultRule, FieldCheck>;
 
-/** Thrown for a rule that is not one, with the field that is wrong. */
+/** Error of an invalid rule, with the invalid field. */
 export class FaultRuleError extends Error {
   readonly field: string | undefined;
 
@@ -244,7 +244,7 @@ function matchPattern(on: string, operations: Operations): (request: FaultReques
   }
   const [, method, path = ''] = parts;
   const matches = createPathMatcher(path);
-  // The pattern of a read also matches the path of a list, but `index` is no id.
+  // The pattern of a read also matches the path of a list: `index` is not an id.
   const isOther = ({ path: sent }: FaultRequest): boolean =>
     operation !== undefined && sent !== path && Object.values(operations).some((other) => other.path === sent);
   return (request) => (method === undefined || method === request.method) && matches(request.path) && !isOther(request);

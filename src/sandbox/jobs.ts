@@ -6,9 +6,9 @@ import type { AccountRecord } from './state.ts';
 /** Kinds of worker jobs. */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
-/** A job, as the functions of `JobOptions` receive it. */
+/** A job, as passed to the functions of `JobOptions`. */
 export interface JobInfo {
-  /** Kind of the resource that the job is for. */
+  /** Kind of the job's resource. */
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
@@ -24,13 +24,13 @@ export interface DeviceCounts {
   readonly scids?: number | undefined;
 }
 
-/** The final status id of a job, or an object with more details. */
+/** The final status id of a job, or an object with details. */
 export type JobOutcome =
   | number
   | {
       /** 104, 107 or a 4xx status, for cohorts also 4 or 5. A cohort ends at 4 for 104, and at 5 for 107 and 4xx. */
       readonly status: number;
-      /** Shown in the console only: `sandbox.jobs.reason`. */
+      /** Reason, which only the console and `sandbox.jobs.reason` show. */
       readonly reason?: string | undefined;
       /** Milliseconds of the sandbox's clock. @default `duration` of `JobOptions` */
       readonly duration?: number | undefined;
@@ -40,7 +40,7 @@ export type JobOutcome =
 export interface JobOptions {
   /** Duration of a job. @default 600_000 ms (10 minutes) */
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
-  /** Outcome of a job; one set by `sandbox.jobs.next` takes precedence. @default 104 */
+  /** Outcome of a job. An outcome from `sandbox.jobs.next` takes precedence. @default 104 */
   readonly outcome?: JobOutcome | ((job: JobInfo) => JobOutcome) | undefined;
   /**
    * Devices that the build of an audience or an estimate finds. @default a random number of EIDs from 2,000 to 101,999
@@ -53,11 +53,11 @@ export interface JobStart {
   readonly name: string;
   readonly resource: { readonly id: number; status: { id: number; name: string }; [field: string]: unknown };
   readonly account: AccountRecord;
-  /** The findings of the job if it succeeds. */
+  /** Results of the job if it succeeds. */
   readonly result: JobResult;
 }
 
-/** The findings of a job that succeeds: the devices of a build, the delivered rows, or the rows of a file. */
+/** Results of a successful job: the devices of a build, the delivered rows, or the rows of a file. */
 export interface JobResult {
   readonly eids?: number;
   readonly scids?: number;
@@ -65,7 +65,7 @@ export interface JobResult {
   readonly rows?: number | undefined;
 }
 
-/** A job that has not ended. Plain data, like its scheduled tasks. */
+/** A running job as plain data, like its scheduled tasks. */
 export interface RunningJob extends JobStart {
   outcome: Exclude<JobOutcome, number>;
 }
@@ -77,7 +77,7 @@ export interface SavedJobs {
   readonly reasons: ReadonlyMap<number, { readonly kind: JobKind; readonly reason: string }>;
 }
 
-/** A scheduled change of a job; it has no effect once the job has ended. */
+/** A scheduled change of a job. Has no effect once the job has ended. */
 export type JobTask =
   | { readonly type: 'job-status'; readonly id: number; readonly status: number }
   | { readonly type: 'job-end'; readonly id: number };
@@ -88,9 +88,9 @@ export interface JobChange {
   /** Id of the resource. */
   readonly id: number;
   readonly status: { readonly id: number; readonly name: string };
-  /** By the sandbox's clock. */
+  /** Time on the sandbox's clock. */
   readonly at: number;
-  /** Its cause: the course of the job, a cancel request, or a call of `jobs.finish`. */
+  /** Cause of the change: the progress of the job, a cancel request, or a call of `jobs.finish`. */
   readonly cause: 'job' | 'cancel' | 'finish';
   /** Set at the end of the job: whether it has completed, needs information, or has failed. */
   readonly outcome?: 'completed' | 'needsInfo' | 'failed';
@@ -200,7 +200,7 @@ export class Jobs {
     return { running: this.#running, next: this.#next, reasons: this.#reasons };
   }
 
-  /** Continues with saved jobs, instead of the present ones. */
+  /** Replaces the current jobs with saved jobs. */
   restore({ running, next, reasons }: SavedJobs): void {
     for (const map of [this.#running, this.#next, this.#reasons]) map.clear();
     for (const [id, job] of running) this.#running.set(id, job);
@@ -263,14 +263,17 @@ export class Jobs {
   }
 
   /**
-   * Returns why a job ended, which the console shows and the API does not (specification, "States and transitions").
+   * Returns why a job ended. The console shows this reason, the API does not (specification, "States and transitions").
    */
   reason(kind: JobKind, id: number): string | undefined {
     const entry = this.#reasons.get(id);
     return entry?.kind === kind ? entry.reason : undefined;
   }
 
-  /** Stops a lookalike at 400. A lookalike that is publishing completes. Returns whether it was running. */
+  /**
+   * Stops a lookalike at status 400. A lookalike whose publication has started completes. Returns whether the lookalike
+   * was running.
+   */
   cancel(id: number): boolean {
     const job = this.#running.get(id);
     if (job?.resource.status.id === PUBLISHING) job.outcome = { status: COMPLETED };
@@ -284,7 +287,7 @@ export class Jobs {
     this.#reasons.delete(id);
   }
 
-  /** Returns the devices that a build finds; `random` is in [0, 1). */
+  /** Returns the devices that a build finds. `random` is in [0, 1). */
   countDevices(info: JobInfo, random: number): Readonly<Record<keyof DeviceCounts, number>> {
     const { devices } = this.#options;
     const counts = (typeof devices === 'function' ? devices(info) : devices) ?? 2_000 + Math.floor(random * 100_000);
@@ -294,7 +297,7 @@ export class Jobs {
     return { eids, scids };
   }
 
-  /** Returns the status that a job ends with for an outcome: cohorts have their own. */
+  /** Returns the final status of a job for an outcome. Cohorts have other statuses. */
   endStatus(kind: JobKind, status: number): number {
     if (kind !== 'cohort' || this.#named(kind, status)) return status;
     return this.isCompleted(kind, status) ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE;
@@ -313,7 +316,7 @@ export class Jobs {
     return own ?? (kind === 'lookalike' ? ofAudience : undefined);
   }
 
-  /** Returns an outcome as an object, after checking that jobs of the kind can end at its status. */
+  /** Returns an outcome as an object. Checks that jobs of the kind can end at its status. */
   #readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
     if (!Object.hasOwn(PHASES, kind))
       throw new Error(`\`kind\` of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);

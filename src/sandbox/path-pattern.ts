@@ -1,7 +1,7 @@
 /** A part of a pattern: a character, one segment or more of it (`{id}`), or anything (`*`). */
 type Part = string | 'segment' | 'anything';
 
-/** Longest pattern, so that a request is compared with it in little time. */
+/** Maximum length of a pattern, which limits the time of a comparison. */
 const MAX_PATTERN = 500;
 
 /**
@@ -13,7 +13,7 @@ export function createPathMatcher(pattern: string): (path: string) => boolean {
     throw new Error(`Invalid fault rule: \`on\` must have up to ${MAX_PATTERN} characters, not ${pattern.length}.`);
   const parts = pattern.match(/\{\w+\}|\*+|./gsu)?.map(partOf) ?? [];
   return (path) => {
-    // Positions in the pattern that the path can have reached so far.
+    // Positions in the pattern that match the path so far.
     let reached = skipAnything(parts, new Set([0]));
     for (const character of path) {
       const next = new Set<number>();

@@ -4,7 +4,7 @@ export interface Random {
   next(): number;
   /** Returns a string of letters and digits. */
   string(length: number): string;
-  /** Determines the next numbers; may be set to continue another generator. */
+  /** State of the generator. Set it to continue another generator. */
   state: bigint;
 }
 

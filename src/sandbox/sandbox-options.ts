@@ -22,13 +22,13 @@ export interface SandboxOptions {
   readonly jobs?: JobOptions | undefined;
   /** Replaces individual limits of the service. */
   readonly limits?: Optional<SandboxLimits> | undefined;
-  /** Fault rules that apply from the first request on; see also `sandbox.faults`. */
+  /** Fault rules that apply from the first request. See also `sandbox.faults`. */
   readonly faults?: readonly FaultRule[] | undefined;
   /** Origin at which `handlers` serve the API, such as `https://api.example.com`. @default any origin */
   readonly origin?: string | undefined;
   /** Approved hosts other than loopback for the redirect URIs of OAuth clients. @default none */
   readonly redirectHosts?: readonly string[] | undefined;
-  /** Sends webhook deliveries. @default the global `fetch` */
+  /** Function that sends webhook deliveries. @default the global `fetch` */
   readonly deliver?: ((request: Request) => Promise<Response>) | undefined;
   /**
    * Clock of the timestamps in webhook signatures. Use `'machine'` for receivers that check them against the real time
@@ -36,9 +36,9 @@ export interface SandboxOptions {
    */
   readonly signatureClock?: 'sandbox' | 'machine' | undefined;
   /**
-   * A state that `sandbox.save()` has returned, to continue with: accounts, tokens, resources, running jobs, deliveries
-   * that are due, stored responses, buckets and budgets. A real clock continues at the current time; tasks that were due in
-   * the meantime are done first.
+   * A state from `sandbox.save()` with which the sandbox continues: accounts, tokens, resources, running jobs, due
+   * deliveries, stored responses, buckets and budgets. A real clock continues at the current time, and first runs the
+   * tasks that were due in the meantime.
    */
   readonly state?: SandboxState | undefined;
   /** Called after each request with its entry in `sandbox.log`. */
@@ -46,8 +46,8 @@ export interface SandboxOptions {
   /** Called after each attempt to deliver a webhook event. */
   readonly onDelivery?: ((delivery: Delivery) => void) | undefined;
   /**
-   * Called after each change of the state: a request, a delivery, a task of the clock, an action in the console. Meant to
-   * write `sandbox.save()` to a file.
+   * Called after each change of the state: a request, a delivery, a task of the clock, an action in the console. Use
+   * it, for example, to write `sandbox.save()` to a file.
    */
   readonly onChange?: (() => void) | undefined;
 }
@@ -70,7 +70,7 @@ const OPTION_NAMES: readonly string[] = [
   'onChange',
 ] satisfies readonly (keyof SandboxOptions)[];
 
-/** Checks the options; an unknown name is refused, because a typo would have no effect. */
+/** Checks the options. Refuses an unknown name, because a typo would have no effect. */
 export function checkOptions(options: SandboxOptions): void {
   const { contract, seed, clock = 'real', start, origin } = options;
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
@@ -90,7 +90,7 @@ const LONGEST: Readonly<Record<string, number>> = { claimWindow: MAX_DURATION_MS
 const isCount = (value: unknown, max = Number.POSITIVE_INFINITY): boolean =>
   typeof value === 'number' && value >= 0 && value <= max;
 
-/** Checks limits that replace others; returns those that are set. */
+/** Checks the limits option, and returns the limits that are set. */
 export function checkLimits(limits: Optional<SandboxLimits>): Partial<SandboxLimits> {
   const changes = Object.entries(limits).filter(([, value]) => value !== undefined);
   for (const [name, value] of changes) {

@@ -8,7 +8,7 @@ import { SlidingWindow } from './sliding-window.ts';
 import { createResources, createState, type SandboxState, type State } from './state.ts';
 import type { DeliveryAttempt } from './webhook-deliveries.ts';
 
-/** Version of the format; a newer one is refused. */
+/** Version of the format. The sandbox refuses newer versions. */
 const VERSION = 1 satisfies SandboxState['version'];
 
 export interface Snapshot {
@@ -32,7 +32,7 @@ const REVIVERS = {
   FilePart: (stats: FilePart['stats']) => new FilePart(stats),
 };
 
-/** Saves the state of a service at a time, by default the present, with the log of requests or with another one. */
+/** Saves the state of a service at a time, by default now, with its log of requests or another log. */
 export function saveState(
   service: Service,
   seed: number,
@@ -89,7 +89,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
       // The version that saved the state may have had fewer namespaces.
       Object.assign(account, { ...createResources(), ...account });
       const { idempotencyKeys } = account;
-      // A create request whose response was never stored has not happened.
+      // Drop create requests in flight: without a stored response, they have not happened.
       for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
     }
     return snapshot;
@@ -99,7 +99,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
   }
 }
 
-/** Checks that an object has the fields of a pattern, of the same classes. */
+/** Checks that an object has the same fields as a pattern, with values of the same classes. */
 function checkLike(pattern: object, value: unknown, ignored: readonly string[] = []): void {
   for (const [name, expected] of Object.entries(pattern)) {
     const field: unknown = Object(value)[name];
@@ -109,15 +109,15 @@ function checkLike(pattern: object, value: unknown, ignored: readonly string[] =
 }
 
 /**
- * Returns the options of a sandbox that continues with a snapshot. A real clock has run since then, unless the saved one
- * was ahead of it.
+ * Returns the options of a sandbox that continues with a snapshot. A real clock continues at the current time, unless
+ * the saved time is later.
  */
 export function optionsFor(options: SandboxOptions, seed: number, { now }: Snapshot): SandboxOptions {
   const { clock = 'real', start = clock === 'real' ? Math.max(Date.now(), now) : now } = options;
   return { ...options, seed, start };
 }
 
-/** Continues with a saved state, instead of the present one. */
+/** Replaces the current state with a saved state. */
 export function restoreState({ state, clock, jobs, webhooks, random, faults }: Service, snapshot: Snapshot): void {
   const { log, ...rest } = snapshot.state;
   Object.assign(state, rest);

@@ -31,7 +31,10 @@ export interface SandboxLimits {
   readonly claimWindow: number;
   /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 ms */
   readonly deliveryTimeout: number;
-  /** Maximum number of entries in each log, of requests and of deliveries; the oldest are dropped. @default 10_000 entries */
+  /**
+   * Maximum number of entries in the log of requests and in the log of deliveries. The oldest entries are dropped.
+   * @default 10_000 entries
+   */
   readonly logLength: number;
 }
 
@@ -39,7 +42,7 @@ const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Longest duration of the sandbox's clock: whatever begins before {@link MAX_TIME} then ends at a time that can be shown. */
+/** Longest duration on the sandbox's clock. A task that begins before {@link MAX_TIME} then ends at a valid date. */
 export const MAX_DURATION_MS = 100 * 366 * DAY;
 
 /** The defaults: the limits of the service (specification, "Limits"), and `logLength`. */
@@ -66,7 +69,9 @@ export const DELIVERY_RETRY_WAITS_MS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOU
  */
 export const MAX_CONSECUTIVE_FAILURES = 20;
 
-/** How long deliveries also carry a signature of the previous secret after a rotation (specification, "Signature"). */
+/**
+ * How long after a rotation deliveries also contain a signature with the previous secret (specification, "Signature").
+ */
 export const SECRET_OVERLAP_MS = 24 * HOUR;
 
 /** Lifetime of API and MCP tokens (specification, "Authentication"). */

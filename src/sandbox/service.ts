@@ -18,7 +18,7 @@ import {
 } from './state.ts';
 import { type DeliveryAttempt, type DeliveryTask, WebhookSender } from './webhook-deliveries.ts';
 
-/** Something that happens at a time of the sandbox's clock. Tasks are plain data, so they can be saved with the state. */
+/** A task that runs at a time of the sandbox's clock. Tasks are plain data, so they can be saved with the state. */
 export type Task =
   | JobTask
   | ReplayTask
@@ -39,26 +39,26 @@ export interface Moment {
   readonly order: number;
 }
 
-/** A request with what the log leaves out. */
+/** A request, with details that the log omits. */
 export interface HandledRequest {
   readonly entry: LogEntry;
   /** URL at the address of the server, whatever the request's `Host` was. */
   readonly url: string;
   readonly headers: Headers;
   readonly address: string;
-  /** The body, if a route has read it, or if somebody observes the sandbox and it is short. */
+  /** The body, if a route has read it, or if it is short and the sandbox has an observer. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
-  /** The response's body, if it is JSON and somebody observes the sandbox. */
+  /** The body of the response, if it is JSON and the sandbox has an observer. */
   readonly response: string | undefined;
-  /** Headers of the response that the service has made, if it has made one. */
+  /** Headers of the response, if the service has created a response. */
   readonly responseHeaders: Headers | undefined;
-  /** The file that was received, whose bytes are not kept. */
+  /** The received file, without its bytes. */
   readonly file: FileStats | undefined;
-  /** When it came, and how many steps before. */
+  /** Time of the request, and the number of moments before it. */
   readonly started: Moment;
   /** Milliseconds of the machine's clock. */
   readonly duration: number;
-  /** `true` if the client was gone before the end. */
+  /** `true` if the client disconnected before the end. */
   readonly isDisconnected: boolean;
   /** `false` for requests that a tool of the MCP endpoint makes. */
   readonly isRoot: boolean;
@@ -72,7 +72,7 @@ export interface AdminCall {
   readonly started: Moment;
 }
 
-/** Follows what happens in a sandbox. */
+/** Observer of a sandbox. */
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;
@@ -81,7 +81,7 @@ export interface Observer {
   readonly onChange?: () => void;
 }
 
-/** The parts of a sandbox that its routes use. */
+/** The parts of a sandbox that routes use. */
 export interface Service {
   /** Differences from the assumptions. */
   readonly contract: ServiceContract | undefined;
@@ -99,7 +99,7 @@ export interface Service {
   readonly faults: Faults;
   /** Logins to the console. */
   readonly sessions: Sessions;
-  /** Hosts other than loopback that OAuth clients may redirect to. */
+  /** Hosts other than loopback in redirect URIs of OAuth clients. */
   readonly redirectHosts: readonly string[];
   readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
   readonly observers: Set<Observer>;
@@ -143,7 +143,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     }),
     webhooks: new WebhookSender({
       clock,
-      // Each part has its own generator, so that another event or fault does not change the tokens that follow.
+      // Each part has its own generator, so that an additional event or fault does not change later tokens.
       random: createRandom(~seed),
       signingTime: options.signatureClock === 'machine' ? Date.now : () => clock.now(),
       send: options.deliver ?? ((request) => fetch(request)),
@@ -175,7 +175,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
   return service;
 }
 
-/** Calls a callback of the user. An error it throws is reported as uncaught and does not fail the request. */
+/** Calls a callback of the user. Reports its error as uncaught, without failing the request. */
 function notify<T>(callback: ((value: T) => void) | undefined, value: T): void {
   try {
     callback?.(value);

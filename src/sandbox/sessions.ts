@@ -2,16 +2,16 @@ const MAX_SESSIONS = 1_000;
 
 /** Sessions of a browser with the console or the consent page, each with its owner. They end with the process. */
 export class Sessions {
-  /** Name of the cookie. Cookies do not differ by port, so that two sandboxes need two names. */
+  /** Name of the cookie. All ports of a host share cookies, so each sandbox needs its own name. */
   readonly cookie: string;
-  /** Owners by the id of the session, which means nothing anywhere else: browsers send a cookie to every port of a host. */
+  /** Owners by session id. The id is random, because browsers send a cookie to every port of a host. */
   readonly #owners = new Map<string, string>();
 
   constructor(name: string) {
     this.cookie = `${name}_${crypto.randomUUID().slice(0, 8)}`;
   }
 
-  /** Starts a session in place of the one that a request belongs to; returns its `Set-Cookie` header. */
+  /** Replaces the session of a request with a new session. Returns its `Set-Cookie` header. */
   start(owner: string, request: Request): string {
     this.#owners.delete(readCookie(request, this.cookie) ?? '');
     const id = crypto.randomUUID();
@@ -21,7 +21,7 @@ export class Sessions {
     return setCookie(this.cookie, id);
   }
 
-  /** Starts the only session of an owner; returns its `Set-Cookie` header. */
+  /** Starts a session of an owner, and ends the owner's other sessions. Returns its `Set-Cookie` header. */
   startOnly(owner: string, request: Request): string {
     this.endAll(owner);
     return this.start(owner, request);

@@ -2,7 +2,7 @@ import type { WindowLimit } from './service-limits.ts';
 
 /** Sliding-window log: keeps the limit in every interval, whenever the interval starts. */
 export class SlidingWindow {
-  /** Maximum count in any interval; may be changed. */
+  /** Maximum count in any interval. May change. */
   limit: number;
   #interval: number;
   readonly #times: number[] = [];
@@ -12,13 +12,13 @@ export class SlidingWindow {
     this.#interval = interval;
   }
 
-  /** Changes limit and interval; what was counted stays. */
+  /** Changes limit and interval, and keeps the counts. */
   setLimit({ limit, interval }: WindowLimit): void {
     this.limit = limit;
     this.#interval = interval;
   }
 
-  /** Its limit and counts, as plain data. */
+  /** The limit and the counts as plain data. */
   get saved(): { readonly limit: number; readonly interval: number; readonly times: readonly number[] } {
     return { limit: this.limit, interval: this.#interval, times: this.#times };
   }
@@ -29,7 +29,7 @@ export class SlidingWindow {
     return window;
   }
 
-  /** Returns the milliseconds until one more is allowed; with a limit of 0, always the interval. */
+  /** Returns the milliseconds until the next request is allowed. With a limit of 0, always the interval. */
   retryAfter(now: number): number {
     while (this.#times[0] !== undefined && this.#times[0] <= now - this.#interval) this.#times.shift();
     if (this.#times.length < this.limit) return 0;

@@ -186,7 +186,7 @@ export const operations = {
   'activations.delete': remove('activations'),
 
   /**
-   * Imports a cohort from an uploaded file of at most 1 GB. Claim the file's reference within 15 minutes of its
+   * Imports a cohort from an uploaded file of at most 1 GiB. Claim the file's reference within 15 minutes of its
    * reservation, or send the file in the `file` field of a `multipart/form-data` body. The job ends at 4 Completed or 5 Not
    * Available.
    *
@@ -236,7 +236,7 @@ export const operations = {
   'schedules.delete': remove('schedules'),
 
   /**
-   * Reserves an upload of at most 1 GB for a cohort, or 50 MB for points of interest. Within 15 minutes, send the file to
+   * Reserves an upload of at most 1 GiB for a cohort, or 50 MiB for points of interest. Within 15 minutes, send the file to
    * the presigned URL with PUT, and claim its reference with a create request. The service deletes unclaimed uploads after
    * 24 hours, which does not extend the 15 minutes.
    *

@@ -4,7 +4,7 @@ import type { UploadKind } from './wire-values.ts';
 export interface UploadRequest {
   /** Purpose of the file, which also decides its maximum size. */
   readonly kind: UploadKind;
-  /** Bytes. At most 50 MB (52,428,800) for `poi_submission`, 1 GB (1,073,741,824) for `cohort`. */
+  /** Bytes. At most 50 MiB (52,428,800) for `poi_submission`, 1 GiB (1,073,741,824) for `cohort`. */
   readonly size: number;
 }
 

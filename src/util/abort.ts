@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 
-/** The longest delay of `setTimeout`; a longer one would fire immediately. */
+/** The longest delay of `setTimeout`, in milliseconds. A longer timer would fire immediately. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Runs `callback` after `ms`, never for `Infinity`; returns a function that cancels the timer. The timer runs in steps
- * of at most `longestStep`, so that time in which the machine sleeps counts as one step at most.
+ * Runs `callback` after `ms` milliseconds, never for `Infinity`. Returns a function that cancels the timer. The timer
+ * runs in steps of at most `longestStep`, so that a sleep of the machine counts as one step at most.
  */
 export function startTimer(ms: number, callback: () => void, longestStep = LONGEST_TIMER): () => void {
   let handle: ReturnType<typeof setTimeout> | undefined;
@@ -64,8 +64,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
 }
 
 /**
- * Resolves after `ms`, or when `wake` is called, which `onStart` receives; rejects with the signal's reason when the signal
- * aborts. Always clears its timer.
+ * Resolves after `ms` milliseconds, or when someone calls `wake`, which `onStart` receives. Rejects with the signal's
+ * reason when the signal aborts. Always clears its timer.
  */
 export async function sleep(
   ms: number,
@@ -87,19 +87,22 @@ export async function sleep(
   }
 }
 
-/** What ends all scopes that are open, and refuses new ones. It has no signal: some runtimes bind one to a request. */
+/**
+ * An owner that ends all its open scopes, and refuses new scopes. It has no signal, because some runtimes bind a signal
+ * to a request.
+ */
 export interface ScopeOwner {
-  /** The scopes that have not been disposed. */
+  /** The scopes that are not disposed. */
   readonly open: Set<AbortScope>;
-  /** Reason for which new scopes are aborted, once the owner has ended. */
+  /** Abort reason of new scopes, once the owner has ended. */
   readonly ended: unknown;
   /** Called when the last open scope is disposed. */
   readonly onIdle: (() => void) | undefined;
 }
 
 /**
- * Resolves when `work` settles, or after `ms`. The timer is the caller's own: work that another request of a Worker has
- * started never settles if that request has ended.
+ * Resolves when `work` settles, or after `ms` milliseconds. In a Worker, work of another request never settles if the
+ * other request has ended, but the timer of the caller fires.
  */
 export function settled(work: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return sleep(ms, signal, (wake) => {
@@ -162,7 +165,7 @@ export class AbortScope {
   }
 }
 
-/** Settles as `work` does, or rejects after `ms` with the result of `reason`; always clears its timer. */
+/** Settles as `work` does, or rejects after `ms` milliseconds with the result of `reason`. Always clears its timer. */
 export async function withTimeout<T>(work: Promise<T>, ms: number, reason: () => unknown): Promise<T> {
   const scope = new AbortScope({ ms, reason });
   try {

@@ -9,7 +9,7 @@ export function withoutTrailingSlashes(url: string): string {
   return url.slice(0, end);
 }
 
-/** Returns the address of the service as it is set by the option, or by the environment; `undefined` if it is not. */
+/** Returns the address of the service from the option or the environment, or `undefined`. */
 export function configuredBaseUrl(baseUrl: string | undefined): string | undefined {
   return baseUrl === undefined ? globalThis.process?.env?.AUDIENCE_BASE_URL || undefined : String(baseUrl);
 }
@@ -17,8 +17,8 @@ export function configuredBaseUrl(baseUrl: string | undefined): string | undefin
 /**
  * Checks the address of the service and returns it without trailing slashes.
  *
- * @param baseUrl Defaults to AUDIENCE_BASE_URL of the environment.
- * @param allowInsecure Allows `http:` also for hosts other than this machine.
+ * @param baseUrl Address of the service. Defaults to AUDIENCE_BASE_URL of the environment.
+ * @param allowInsecure Also allows `http:` for hosts other than this machine.
  * @throws {ConfigurationError} naming the fix.
  */
 export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean): string {

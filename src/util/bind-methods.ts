@@ -4,7 +4,7 @@ export function bindMethods(target: object): void {
   while (prototype !== null && prototype !== Object.prototype) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
       if (typeof value !== 'function' || name === 'constructor' || Object.hasOwn(target, name)) continue;
-      // Not enumerable, as methods are, so that inspection shows none.
+      // Not enumerable, like methods, so that inspection does not show them.
       Object.defineProperty(target, name, { value: value.bind(target), configurable: true, writable: true });
     }
     prototype = Object.getPrototypeOf(prototype);

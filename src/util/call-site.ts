@@ -1,6 +1,6 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 
-/** The stack of the caller; V8 formats it when it is read. */
+/** The stack of the caller. V8 formats the stack when it is read. */
 export interface CallSite {
   readonly stack?: string;
 }
@@ -15,7 +15,10 @@ export function captureCallSite(): CallSite {
 /** Matches the frames of a stack: below its first line in V8, all of it in other engines. */
 const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
-/** Returns a copy of an error with the stack of the caller. The error is not changed: several calls may share it. */
+/**
+ * Returns a copy of an error with the stack of the caller. Does not change the error, because several calls may share
+ * it.
+ */
 export function atCallSite(error: unknown, { stack }: CallSite): unknown {
   // Keep errors of other classes and of a user's subclass, and all errors if the runtime does not capture stacks.
   if (!AudienceError.isInstance(error) || typeof stack !== 'string' || !Object.hasOwn(error.constructor, 'className'))
@@ -28,7 +31,7 @@ export function atCallSite(error: unknown, { stack }: CallSite): unknown {
   return copy;
 }
 
-/** Runs `work`; its errors get the stack of the caller, except the reasons of the caller's signals. */
+/** Runs `work`, and gives its errors the stack of the caller, except the reasons of the caller's signals. */
 export async function fromCallSite<T>(
   work: () => Promise<T>,
   ...signals: readonly (AbortSignal | undefined)[]

@@ -1,6 +1,9 @@
 import { AudienceError, textOf } from '../errors/audience-error.ts';
 
-/** Runs a user's callback. Reports its error instead of throwing it. Resolves when the callback has, if it is async. */
+/**
+ * Runs a user's callback. Reports its error instead of throwing. Resolves when the callback has ended, even if it is
+ * async.
+ */
 export async function safely(callback: () => unknown, report: (message: string) => void): Promise<void> {
   try {
     await callback();

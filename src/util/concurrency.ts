@@ -1,7 +1,7 @@
 import { settled } from './abort.ts';
 import { Heartbeat, SILENCE_MS } from './heartbeat.ts';
 
-/** Work that others may wait for, until it settles or is abandoned. */
+/** Work for which other callers can wait until it settles or is abandoned. */
 export class SharedWork<T> {
   readonly result: Promise<T>;
   isSettled = false;
@@ -25,8 +25,9 @@ export class SharedWork<T> {
 }
 
 /**
- * Returns a function by which callers share work: while the work of one caller runs, other callers wait for its result.
- * If a caller aborts, only its own wait ends, not the work. If the work is abandoned, another caller starts it again.
+ * Returns a function through which callers share work: while the work of one caller runs, other callers wait for its
+ * result. If a caller aborts, only its own wait ends, not the work. If the work is abandoned, another caller starts it
+ * again.
  */
 export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
   let flight: SharedWork<T> | undefined;
@@ -41,7 +42,7 @@ export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal
   };
 }
 
-/** Runs work that shares a key one after another, in the order of the calls. */
+/** Runs work with the same key one after another, in the order of the calls. */
 export type Mutex = <R>(key: string, work: () => Promise<R>) => Promise<R>;
 
 /** Creates a mutex for this process. A key is removed when its last work has ended. */

@@ -6,7 +6,9 @@ const UNITS: readonly (readonly [string, number])[] = [
   ['ms', 1],
 ];
 
-/** Parses a duration such as `90s`, `10m`, `1h30m` or `250ms` to milliseconds; a number without unit is seconds. */
+/**
+ * Parses a duration such as `90s`, `10m`, `1h30m` or `250ms` to milliseconds. A number without a unit means seconds.
+ */
 export function parseDuration(text: string): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[dhms]))+$/.test(text)) return undefined;

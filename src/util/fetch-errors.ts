@@ -2,7 +2,7 @@ import { isSameHost } from './loopback.ts';
 import { MAX_CAUSE_DEPTH } from './redact.ts';
 import { isServerRuntime } from './runtime.ts';
 
-/** Reading the body failed. The request reached the service, whatever `cause` says. */
+/** Error of reading a body. The request reached the service, whatever `cause` says. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 }
@@ -11,7 +11,7 @@ export class BodyError extends Error {
 const SYSCALLS_BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
 /**
- * Codes of errors before the first byte: a failed connection (Node, Bun) or TLS handshake, an untrusted certificate,
+ * Codes of errors before the first byte: failed connections (Node, Bun) and TLS handshakes, untrusted certificates, and
  * options that undici refuses.
  */
 const CODES_BEFORE_SENDING =
@@ -20,16 +20,16 @@ const CODES_BEFORE_SENDING =
 /** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 
-/** Message of undici, also within Node's `fetch`, when a proxy refuses the tunnel to the service. */
+/** Message of undici and Node's `fetch` when a proxy refuses the tunnel to the service. */
 const PROXY_REFUSAL = /^Proxy response \(\d+\) !== 200 when HTTP Tunneling/;
 
-/** Errors of calls that may have sent something, although they look like a failed connection. */
+/** Errors that look like a failed connection, although the call may have sent a request. */
 const MAYBE_SENT = new WeakSet<Error>();
 
 /**
- * Returns whether a failed `fetch` certainly sent nothing. Browsers do not report it, so there it is `false`.
+ * Returns whether a failed `fetch` certainly sent nothing. Returns `false` in browsers, which do not report this.
  *
- * @param address If set, the error must name it.
+ * @param address Address that the error must name, if set.
  */
 export function isNotSent(error: unknown, address?: string, depth = 0): boolean {
   if (!(error instanceof Error) || error instanceof BodyError || MAYBE_SENT.has(error)) return false;
@@ -49,12 +49,12 @@ function precedesSending(error: Error): boolean {
   return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
 }
 
-/** Messages with which V8, JavaScriptCore, SpiderMonkey and this package report a mistake in a program. */
+/** Messages of V8, JavaScriptCore, SpiderMonkey and this package about a programming error. */
 const MISTAKE = /is not (?:a |an |iterable)|is (?:undefined|null)\b|^(?:Cannot |can't access|`fetch` must)/;
 
 /**
- * Returns whether a `fetch` failed because of a mistake in its own code, which another attempt would repeat. The request
- * may have been sent.
+ * Returns whether a `fetch` failed because of a programming error in its code, which another attempt would repeat. The
+ * request may have been sent.
  */
 export function isMistake(error: unknown): boolean {
   if (error instanceof ReferenceError || error instanceof RangeError) return true;
@@ -64,7 +64,10 @@ export function isMistake(error: unknown): boolean {
 /** Messages of a `fetch` without a response in Chromium, Firefox and Safari, which hide the reason from pages. */
 const HIDDEN_REASON = /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/;
 
-/** Returns why a `fetch` may have got no response from `server` in a browser; `undefined` for any other failure. */
+/**
+ * Returns possible reasons why a `fetch` in a browser received no response from `server`; `undefined` for any other
+ * failure.
+ */
 export function hiddenReason({ message }: Error, server: string): string | undefined {
   if (isServerRuntime || !HIDDEN_REASON.test(message)) return undefined;
   if (navigator.onLine === false) return 'the device is offline';
@@ -97,7 +100,7 @@ function namesAddress(error: Error, address: string): boolean {
   return isNamed && (port === undefined || String(port) === expectedPort);
 }
 
-/** Returns an error of a request that may have been sent, marked as one. */
+/** Marks an error of a request that may have been sent, and returns it. */
 export function markSent(error: unknown): unknown {
   if (error instanceof Error) MAYBE_SENT.add(error);
   return error;

@@ -1,9 +1,11 @@
-/** Time between two signs of life. Milliseconds. */
+/** Milliseconds between two heartbeats. */
 const HEARTBEAT_MS = 500;
-/** Work without a sign of life for this long counts as abandoned. Milliseconds. */
+/** Milliseconds without a heartbeat after which work counts as abandoned. */
 export const SILENCE_MS = 1_500;
 
-/** Signs of life of work that others wait for: a Worker drops the work and the timers of a request that has ended. */
+/**
+ * Heartbeat of work for which other requests wait. A Worker drops the work and the timers of a request that has ended.
+ */
 export class Heartbeat {
   #aliveAt = performance.now();
   readonly #timer = setInterval(() => {

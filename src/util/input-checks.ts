@@ -3,7 +3,7 @@ import type { FieldErrors } from '../errors/error-details.ts';
 import { isObject } from './json.ts';
 import { lettersOf, similarName } from './similar-names.ts';
 
-/** Input that cannot be sent; `errors` contains messages by field. */
+/** Error of input that the client cannot send. `errors` contains messages by field. */
 export class InvalidInputError extends Error {
   readonly errors: FieldErrors;
   constructor(errors: FieldErrors) {
@@ -17,7 +17,7 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Formats a caller's value for a message; strings are quoted. */
+/** Formats a caller's value for a message. Puts strings in quotes. */
 export const formatValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);
 
@@ -35,7 +35,7 @@ export function checkOptionNames(options: unknown, of: string, names: readonly s
 /** Maximum number of names that an error lists. */
 const MAX_LISTED_NAMES = 11;
 
-/** Minimum letters of a name that is the end of the right one, such as `retries` of `maxRetries`. */
+/** Minimum letters of a name that is the end of a known name, such as `retries` of `maxRetries`. */
 const MIN_PART_LETTERS = 5;
 
 /** Names that other packages use for the `token` option, without case and separators. */
@@ -52,10 +52,10 @@ export function unknownOption(name: string, of: string, names: readonly string[]
   return similar === undefined ? `${option}.` : `${option}. Did you mean \`${similar}\`?`;
 }
 
-/** Returns whether a value is a promise, also one of another realm or library. */
+/** Returns whether a value is a promise, including promises of another realm or library. */
 const isPromise = (value: unknown): boolean => isObject(value) && typeof value.then === 'function';
 
-/** Handles the rejection of a promise that is refused anyway: unhandled, it would end the process. */
+/** Handles the rejection of a refused promise: an unhandled rejection would end the process. */
 export function silenceRejection<T>(value: T): T {
   if (value instanceof Promise) value.catch(() => {});
   return value;
@@ -74,7 +74,9 @@ export function refusePromises(name: string, value: unknown): void {
   }
 }
 
-/** Returns the problem of a number that would reach the service as another value: `NaN` is `null` in JSON. */
+/**
+ * Returns the problem of a number that would reach the service as another value. `NaN`, for example, is `null` in JSON.
+ */
 export function numberProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
   return Number.isFinite(value)
@@ -82,7 +84,7 @@ export function numberProblem(value: unknown): string | undefined {
     : `must be a finite number, not ${value}.`;
 }
 
-/** Returns the errors of the numbers in a value, by their paths. The value must have no cycles. */
+/** Returns the errors of the numbers in a value, by path. The value must have no cycles. */
 export function numberErrors(value: unknown, path = ''): FieldErrors {
   if (typeof value !== 'object' || value === null) {
     const problem = numberProblem(value);
@@ -94,7 +96,9 @@ export function numberErrors(value: unknown, path = ''): FieldErrors {
   return Object.assign({}, ...errors);
 }
 
-/** Refuses a query whose entries are not its properties, such as `URLSearchParams`: it would be sent as an empty one. */
+/**
+ * Refuses a query whose entries are not properties, such as `URLSearchParams`, which would be sent as an empty query.
+ */
 export function refuseOddQuery(name: string, query: unknown): void {
   if (query === null) return;
   refusePromises(name, query);
@@ -144,7 +148,7 @@ function isSendable(headers: Readonly<Record<string, string>>): boolean {
   }
 }
 
-/** Returns headers with lower-case names. Of several names that differ only in case, the last one is used. */
+/** Returns headers with lower-case names. If several names differ only in case, keeps the last header. */
 export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
@@ -184,7 +188,7 @@ export function checkStorageHeaders(headers: Readonly<Record<string, string>>): 
   checkSendable(headers);
 }
 
-/** Printable ASCII without spaces: tokens that a header can carry. */
+/** Matches printable ASCII without spaces: tokens that a header can contain. */
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
 /** Returns whether a value can be sent as a bearer token. */

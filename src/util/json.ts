@@ -14,7 +14,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the value at a path within another one, such as of `['data', 'items']`; `undefined` if there is none. */
+/** Returns the value at a path such as `['data', 'items']` within a value, or `undefined`. */
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce(
     (at, key) => (Array.isArray(at) ? at[Number(key)] : isObject(at) ? at[String(key)] : undefined),
@@ -27,7 +27,7 @@ export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }
 
-/** Describes a value for a message by its JSON type, such as "an array". Its content may be a secret. */
+/** Describes a value in a message by its JSON type, such as "an array", because its content may be a secret. */
 export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
@@ -35,7 +35,7 @@ export function jsonTypeOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Makes booleans of the fields of an object that are `1` or `0`, where `flags` names them. */
+/** Converts the fields of an object that `flags` names from `1` or `0` to booleans. */
 export function normalizeFlags(resource: object, flags: readonly string[]): void {
   for (const flag of flags) {
     const value: unknown = Reflect.get(resource, flag);

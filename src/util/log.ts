@@ -1,10 +1,12 @@
 import { safely } from './callbacks.ts';
 import type { Redactor } from './redact.ts';
 
-/** Log level; each level includes those before it. */
+/** Log level. Each level includes the levels before it. */
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
 
-/** Receives log lines. `console` is a logger; pino, which takes the fields before the message, needs an adapter. */
+/**
+ * Receives log lines. You can pass `console`. pino needs an adapter, because it takes the fields before the message.
+ */
 export interface Logger {
   /**
    * Not used. Its type refuses pino, whose `silent` is a function, because pino would drop the fields; the `silent` of
@@ -37,8 +39,8 @@ export function isLogger(value: unknown): boolean {
 }
 
 /**
- * Creates a logger that drops lines less severe than `level` and removes secrets from the other lines. Errors of `sink`
- * are ignored.
+ * Creates a logger that drops lines less severe than `level` and removes secrets from the other lines. Ignores errors
+ * of `sink`.
  */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {
   const at = (name: Exclude<LogLevel, 'off'>) => {

@@ -5,7 +5,7 @@ export function isThisMachine({ hostname }: Pick<URL, 'hostname'>): boolean {
   return LOOPBACK.test(hostname);
 }
 
-/** Returns whether a URL has this host name or IP address. Names of this machine are the same host. */
+/** Returns whether a URL has this host name or IP address. Treats all names of this machine as the same host. */
 export function isSameHost(name: string, url: URL): boolean {
   const hostname = name.includes(':') ? `[${name}]` : name.toLowerCase();
   return hostname === url.hostname || (isThisMachine({ hostname }) && isThisMachine(url));

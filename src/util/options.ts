@@ -25,7 +25,7 @@ export const optional =
 
 export const anyOption: OptionCheck = () => {};
 
-/** A number of 0 or more, such as a duration in milliseconds. `Infinity` is allowed. */
+/** Checks a number of 0 or more, such as a duration in milliseconds. Allows `Infinity`. */
 export const nonNegative = optional(
   requiredNumber((value) => typeof value === 'number' && value >= 0, 'must be a number of 0 or more'),
 );
@@ -36,13 +36,13 @@ export const booleanOption = optionOf((value) => typeof value === 'boolean', 'mu
 
 export const stringOption = optionOf((value) => typeof value === 'string', 'must be a string');
 
-/** A required string that is not blank. */
+/** Checks a required string that is not blank. */
 export const requiredString = requiredOption(
   (value) => typeof value === 'string' && value.trim() !== '',
   'must be a non-empty string',
 );
 
-/** An `AbortSignal`, also one of another realm. */
+/** Checks an `AbortSignal`, including signals of another realm. */
 export const signalOption = optionOf(
   (value) => 'throwIfAborted' in Object(value),
   'must be an AbortSignal, such as the `signal` of an AbortController',
@@ -56,7 +56,7 @@ export function requiredChoice(...values: readonly string[]): OptionCheck {
   return requiredOption((value) => typeof value === 'string' && values.includes(value), message);
 }
 
-/** An optional value that `isValid` accepts; `message` follows the option's name in the error. */
+/** Checks an optional value with `isValid`. `message` follows the option's name in the error. */
 export function optionOf(isValid: (value: unknown) => boolean, message: string): OptionCheck {
   return optional(requiredOption(isValid, message));
 }
@@ -78,13 +78,13 @@ function requiredNumber(isValid: (value: unknown) => boolean, message: string): 
 
 const DURATION = /^\d+ ?(?:ms|s|m|min|h)$/;
 
-/** A required integer from `min` to `max`, both inclusive. */
+/** Returns a check of a required integer from `min` to `max`, both inclusive. */
 export function integer(min: number, max = Number.POSITIVE_INFINITY): OptionCheck {
   const isValid = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
   return requiredNumber(isValid, `must be an integer of ${max === Infinity ? `${min} or more` : `${min} to ${max}`}`);
 }
 
-/** An option that is an object of options. */
+/** Returns a check of an option that is an object of options. */
 export const nestedOptions = <Options>(fields: OptionFields<Options>): OptionCheck =>
   optional((value, path, of) => checkFields(value, fields, of, path));
 

@@ -2,22 +2,25 @@ import { withoutEscapes } from './unescape.ts';
 
 const REDACTED = '[redacted]';
 
-/** Maximum length of a string, in UTF-16 units. Longer ones are cut before they are searched, which bounds the work. */
+/**
+ * Maximum length of a string to search, in UTF-16 units. Longer strings are truncated first, which limits the running
+ * time.
+ */
 const TEXT_LIMIT = 8192;
 
 /** Maximum length of a response's body in an error, in UTF-16 units. */
 const BODY_LIMIT = 2048;
 
-/** Minimum length that is searched beyond the limit: a secret may begin before the limit and end after it. */
+/** Minimum length to search beyond the limit, because a secret may begin before the limit and end after it. */
 const MIN_MARGIN = 256;
 
-/** Maximum number of secrets kept by {@link Redactor.addRecent}. The secrets that a call sends are kept in addition. */
+/** Maximum number of secrets that {@link Redactor.addRecent} keeps, in addition to the secrets that a call sends. */
 const RECENT_SECRETS = 20;
 
-/** Minimum length of a secret: removing shorter strings would make every message unreadable. */
+/** Minimum length of a secret, in UTF-16 units. Removing shorter strings would make messages unreadable. */
 const MIN_SECRET_LENGTH = 4;
 
-/** Length of the longest form of one UTF-16 unit of a secret: an escape within escapes. */
+/** Maximum length of an escaped UTF-16 unit of a secret: an escape within escapes. */
 const MAX_ESCAPE_LENGTH = 24;
 
 // Each pattern takes linear time: text that a failed match has read does not start another match.
@@ -29,7 +32,7 @@ const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\?#]|\\[^\s"])*(?:[?#](?:[^\
 /** Matches names of the user's headers whose values are treated as secrets. */
 const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
 
-/** Returns the values of headers that are secrets, judged by the headers' names. */
+/** Returns the values of headers whose names indicate secrets. */
 export function secretHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : []));
 }
@@ -37,10 +40,10 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): s
 /** Returns the index at which the query of a URL, or a fragment with values, begins; -1 without one. */
 const queryIndex = (rest: string): number => rest.search(/\?|#(?=[^?]*=)/);
 
-/** Returns the index of the `@` after the user in a URL whose scheme has been cut off; -1 without one. */
+/** Returns the index of the `@` after the user in a URL without its scheme; -1 without a user. */
 const userIndex = (rest: string): number => (rest.split(/[/\\?#]/, 1)[0] ?? '').lastIndexOf('@');
 
-/** Replaces user and query in a URL whose scheme has been cut off. */
+/** Replaces user and query in a URL without its scheme. */
 function withoutUserAndQuery(rest: string): string {
   const query = queryIndex(rest);
   const cleaned = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
@@ -53,15 +56,15 @@ function redactUrls(text: string): string {
   return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
 }
 
-/** Maximum depth to which a resource is copied for an error. */
+/** Maximum depth of the copy of a resource in an error. */
 const MAX_FIELD_DEPTH = 10;
 
-/** Maximum number of values of a resource that are copied for an error. */
+/** Maximum number of values in the copy of a resource in an error. */
 const MAX_FIELDS = 2_000;
 
 type Range = readonly [from: number, to: number];
 
-/** Replaces the secrets in a string, as they are and once its escapes are removed. */
+/** Replaces the secrets in a string, both literally and after removing its escapes. */
 function withoutSecrets(original: string, { secrets, unescaped }: Search): string {
   const ranges: Range[] = secrets.flatMap((secret) => rangesOf(secret, original));
   if (/[\\%&+]/.test(original)) {
@@ -87,7 +90,7 @@ function rangesOf(secret: string, text: string): Range[] {
   return ranges;
 }
 
-/** Returns where a string without escapes has what names or URLs show to be secret. */
+/** Returns the ranges of a string without escapes that are secret according to field names or URLs. */
 function namedRanges(text: string, isEscaped: (index: number) => boolean): Range[] {
   // If the quotes are not escaped, the end of the value depends on the escapes within it.
   const fields = [...text.matchAll(NAMED_SECRET)].filter(({ index }) => isEscaped(index));
@@ -120,7 +123,7 @@ interface Search {
   readonly secrets: readonly string[];
   /** The same without escapes. */
   readonly unescaped: readonly string[];
-  /** Length that is searched beyond the limit. */
+  /** Length to search beyond the limit. */
   readonly margin: number;
 }
 
@@ -147,7 +150,7 @@ export class Redactor {
     this.#owner.version++;
   }
 
-  /** Adds a secret of the owner that a later one replaces, such as a token. Only the latest ones are kept. */
+  /** Adds a secret of the owner that later secrets replace, such as a token. Keeps only the latest secrets. */
   addRecent(secret: unknown): void {
     const { recent } = this.#owner;
     if (!isSecret(secret)) return;
@@ -165,7 +168,7 @@ export class Redactor {
     return new Redactor(this.#owner, [...this.#own, ...secrets.filter(isSecret)]);
   }
 
-  /** Returns a value as a string without secrets, cut at `limit`. */
+  /** Returns a value as a string without secrets, truncated to `limit`. */
   text(value: unknown, limit = TEXT_LIMIT): string {
     const search = this.#secrets();
     const { margin } = search;
@@ -173,12 +176,12 @@ export class Redactor {
     const isCut = full.length > limit + margin;
     let clean = withoutSecrets(isCut ? full.slice(0, limit + margin) : full, search);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
-    // The end of a string that was cut may be the beginning of a secret.
+    // A truncated string may end with the beginning of a secret.
     const end = Math.min(limit, isCut ? clean.length - margin : clean.length);
     return end < clean.length ? `${clean.slice(0, Math.max(0, end))}… (cut)` : clean;
   }
 
-  /** Returns a body as an error may show it: without secrets, cut at 2 KiB. */
+  /** Returns a body for an error: without secrets, truncated to 2 KiB. */
   body(value: string): string {
     return this.text(value, BODY_LIMIT);
   }
@@ -221,14 +224,14 @@ export class Redactor {
   }
 }
 
-/** Ignores values that are not strings, which are refused elsewhere with a clearer message. */
+/** Ignores values that are not strings, which other checks refuse with a clearer message. */
 const isSecret = (secret: unknown): secret is string =>
   typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH;
 
-/** Replaces the ellipsis of a cut string, which a header value cannot contain. */
+/** Replaces the ellipsis of a truncated string, which a header value cannot contain. */
 const headerValue = (text: string): string => text.replace('…', '...');
 
-/** Maximum depth to which the causes of an error are read, because they may be circular. */
+/** Maximum depth of the causes of an error to read, because they may be circular. */
 export const MAX_CAUSE_DEPTH = 5;
 
 function cleanError(error: unknown, text: (value: string) => string, depth: number): Error {

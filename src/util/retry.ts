@@ -15,14 +15,14 @@ export function backoffDelay(n: number, { min, max }: Backoff, random: () => num
   return min + random() * (top - min);
 }
 
-/** How failed attempts are retried. */
+/** Options of the retry loop. */
 export interface RetryOptions {
   /**
    * Returns the wait before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of
    * retries so far.
    */
   delayAfter(error: Error, retries: number): number | undefined | Promise<number | undefined>;
-  /** Ends the wait between two attempts; the result rejects with the signal's reason. */
+  /** Signal that ends the wait between two attempts. The promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /** Error of the first attempt, if the caller has made it. */
   readonly failed?: Error;

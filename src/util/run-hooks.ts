@@ -1,13 +1,13 @@
 import { safely } from './callbacks.ts';
 import { isObject } from './json.ts';
 
-/** Sets of hooks, and the logger for what they throw. */
+/** Sets of hooks, and the logger for their errors. */
 export interface HookCaller<H> {
   readonly hooks: readonly H[];
   readonly logger: { error(message: string): void };
 }
 
-/** Runs a user's hook; its failure is logged and has no other effect. Resolves when the hook has ended. */
+/** Runs a user's hook. Logs its failure, which has no other effect. Resolves when the hook has ended. */
 export function runHook(
   { logger }: Pick<HookCaller<unknown>, 'logger'>,
   name: string,
@@ -16,7 +16,7 @@ export function runHook(
   return safely(hook, (message) => logger.error(`\`${name}\` threw: ${message}`));
 }
 
-/** Calls one hook of every set that has it. The event is created only if there is one. */
+/** Calls a hook of every set that has this hook. Creates the event only if a set has it. */
 export function emit<Name extends string, Event>(
   caller: HookCaller<{ readonly [name in Name]?: ((event: Event) => void) | undefined }>,
   name: Name,
@@ -37,18 +37,18 @@ type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Pro
 interface AroundWork<Event, Addition, R> {
   readonly event: () => Event;
   readonly work: () => Promise<R>;
-  /** Begins the work, with what a hook passes to `next`. @default calls it */
+  /** Starts the work, with the argument that a hook passes to `next`. @default calls it */
   readonly start?: ((work: () => Promise<R>, addition: Addition | undefined) => Promise<R>) | undefined;
-  /** Settles when the work that `work` begins has ended. @default the result of `work` */
+  /** Settles when everything that `work` started has ended. @default the result of `work` */
   readonly ended?: Promise<unknown> | undefined;
-  /** Waits for the work to begin. @default as long as the hooks take */
+  /** Waits until the work starts. @default as long as the hooks take */
   readonly untilBegun?: ((begun: Promise<void>) => Promise<void>) | undefined;
 }
 
 /**
- * Runs work within the hook `name` of every set that has it; the first set is the outermost. Returns the result of the
- * work, whatever the hooks do. What hooks do after the end of the work does not delay it. If a hook does not call
- * `next`, the work begins when the hook has ended.
+ * Runs work within the `name` hook of every set that has this hook. The first set is the outermost. Returns the result
+ * of the work, whatever the hooks do. Code of a hook after the end of the work does not delay the result. If a hook
+ * does not call `next`, the work starts when the hook has ended.
  */
 export function runAround<Name extends string, Event, Addition, R>(
   caller: HookCaller<{ readonly [name in Name]?: Around<Event, Addition> | undefined }>,

@@ -3,22 +3,25 @@ import { check } from '../errors/audience-error.ts';
 /** A renderer of Electron has `process`, too, and the `fetch` of Chromium. */
 const isRenderer = Object(globalThis.process).type === 'renderer';
 
-/** True outside of browsers: there, `fetch` can stream request bodies over HTTP/1.1 and shows all response headers. */
+/** True outside browsers, where `fetch` can stream request bodies over HTTP/1.1 and shows all response headers. */
 export const isServerRuntime: boolean =
   (globalThis.process?.versions?.node !== undefined && !isRenderer) || 'Deno' in globalThis;
 
-/** True in Node itself; Bun, Deno and Workers have `process.versions.node`, too. */
+/** True only in Node. Bun, Deno and Workers also have `process.versions.node`. */
 export const isNode: boolean =
   isServerRuntime &&
   !('Deno' in globalThis) &&
   !('Bun' in globalThis) &&
   globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
 
-/** What every client uses, as paths from `globalThis`. */
+/** Functions of the runtime that every client uses, as paths from `globalThis`. */
 const NEEDED =
   'AbortController Blob FormData Headers Promise.withResolvers ReadableStream Request Response TextDecoder TextEncoder URL.canParse crypto.getRandomValues performance setTimeout';
 
-/** @throws {ConfigurationError} listing all that the runtime lacks. A token source needs no `fetch` beside a client. */
+/**
+ * @throws {ConfigurationError} listing all functions that the runtime lacks. A token source of a client needs no
+ * `fetch`.
+ */
 export function checkRuntime(hasFetch: unknown): void {
   const paths = `${NEEDED}${hasFetch ? '' : ' fetch'}`.split(' ');
   const missing = paths.filter((path) => !path.split('.').reduce((owner, name) => Object(owner)[name], globalThis));

@@ -14,15 +14,18 @@ export function differByOneLetter(a: string, b: string): boolean {
   );
 }
 
-/** The shortest name that an edit distance counts for: shorter words are often one letter from another word. */
+/**
+ * Minimum letters of a name for comparing it with an edit distance, because shorter words often differ from another
+ * word by one letter.
+ */
 const MIN_LETTERS = 6;
 
 /** Returns the letters of a name with its words in the singular. */
 const singularOf = (name: string): string => lettersOf(name.replace(/s(?=[A-Z_-]|$)/g, ''));
 
 /**
- * Returns the name that another one is a misspelling of: equal apart from case, underscores and hyphens, or, from six
- * letters on, different by one letter. A plural does not count as a misspelling of its singular.
+ * Returns the name of which `name` is a misspelling: equal except for case, underscores and hyphens or, with six
+ * letters or more, different by one letter. A plural is not a misspelling of its singular.
  */
 export function similarName(name: string, names: readonly string[]): string | undefined {
   const letters = lettersOf(name);

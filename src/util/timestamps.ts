@@ -54,7 +54,7 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
  */
 export const isOlder = (state: unknown, other: unknown): boolean => updatedAt(state) < updatedAt(other);
 
-/** Returns `updated_at` in milliseconds; if there is none, `NaN`, for which every comparison is false. */
+/** Returns `updated_at` in milliseconds; without it, `NaN`, for which every comparison is false. */
 export function updatedAt(resource: unknown): number {
   const time: unknown = Object(resource).updated_at;
   if (typeof time === 'string') return Date.parse(TIMESTAMP.test(time) ? `${time.replace(' ', 'T')}Z` : time);

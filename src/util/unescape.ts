@@ -1,4 +1,4 @@
-/** A string without escapes, and where its characters stand in the original. */
+/** A string without escapes, with the positions of its characters in the original. */
 export interface Unescaped {
   readonly text: string;
   /** For each UTF-16 unit of `text`, the index in the original at which it begins; one more for the end. */
@@ -14,10 +14,10 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 /** Characters that have a short escape: without its backslash, that is a letter. A space may be a plus sign in a URL. */
 const SHORT: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '+': ' ' };
 
-/** Times that escapes are removed: one kind of escape may be within another. */
+/** Maximum number of passes that remove escapes, because escapes can be nested. */
 const MAX_NESTING = 5;
 
-/** Returns a string without its escapes, whatever they belong to, so that two forms of one string become equal. */
+/** Returns a string without escapes of any kind, so that two forms of a string become equal. */
 export function withoutEscapes(original: string): Unescaped {
   let result: Unescaped = { text: original, starts: [...Array(original.length + 1).keys()] };
   for (let level = 0; level < MAX_NESTING; level++) {

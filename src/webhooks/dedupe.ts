@@ -1,32 +1,36 @@
 /**
- * Remembers which events are being processed and which are done. `claim`, `complete` and `release` must be atomic.
- * Completed events must be remembered for longer than the sender retries: 8.5 hours (specification, "Delivery").
+ * Stores which events are in progress and which are done. `claim`, `complete` and `release` must be atomic. The store
+ * must keep completed events for longer than the sender retries: 8.5 hours (specification, "Delivery").
  */
 export interface DedupeStore {
   /**
-   * Claims an event for `leaseMs`. Resolves with `busy` if the event is claimed already, and with `done` if it was
-   * completed. A claim that is neither completed nor released within `leaseMs` ends, because its process may have died.
+   * Claims an event for `leaseMs` milliseconds. Resolves with `busy` if another claim has the event, and with `done` if
+   * the event was completed. A claim that is neither completed nor released within `leaseMs` ends, because its process
+   * may have died.
    */
   claim(
     id: string,
     leaseMs: number,
   ): Promise<
     | {
-        /** Names this claim, for `complete` and `release`. */
+        /** Id of this claim, for `complete` and `release`. */
         readonly lease: string;
       }
     | 'busy'
     | 'done'
   >;
-  /** Marks an event as done. Does nothing if the event has been claimed again since. */
+  /** Marks an event as done. Does nothing if a later claim has the event. */
   complete(id: string, lease: string): Promise<void>;
-  /** Ends a claim after a failure, so that the next delivery can claim the event. Does nothing for an older claim. */
+  /**
+   * Ends a claim after a failure, so that the next delivery can claim the event. Does nothing if a later claim has the
+   * event.
+   */
   release(id: string, lease: string): Promise<void>;
 }
 
 /** Options of {@link memoryDedupe}. */
 export interface MemoryDedupeOptions {
-  /** How long completed events are remembered, in milliseconds. @default 86400000 ms (24 hours) */
+  /** How long the store keeps completed events, in milliseconds. @default 86400000 ms (24 hours) */
   readonly window?: number | undefined;
   /** Maximum number of events. If there are more, the store removes the oldest completed events. @default 100000 events */
   readonly max?: number | undefined;
@@ -35,7 +39,7 @@ export interface MemoryDedupeOptions {
 const DAY_MS = 86_400_000;
 
 interface Entry {
-  /** The current claim; absent when the event is done. */
+  /** The current claim. Absent when the event is done. */
   readonly lease?: string;
   readonly until: number;
 }
@@ -43,19 +47,19 @@ interface Entry {
 /**
  * Creates a dedupe store in memory. Several processes need a shared store instead.
  *
- * @param options Bounds of what it remembers.
+ * @param options Limits of the stored events.
  */
 export function memoryDedupe({ window = DAY_MS, max = 100_000 }: MemoryDedupeOptions = {}): DedupeStore {
   const entries = new Map<string, Entry>();
   let leases = 0;
   const set = (id: string, entry: Entry): void => {
-    // A map iterates in order of insertion: insert an updated entry again, so that the oldest comes first.
+    // A map iterates in order of insertion: insert an updated entry again, so that the oldest entry stays first.
     entries.delete(id);
     entries.set(id, entry);
     const now = performance.now();
     for (const [oldest, { lease, until }] of entries) {
       if (until > now && entries.size <= max) break;
-      // Never remove a live claim: its event could be processed twice.
+      // Never remove a claim that has not expired: a second delivery would process its event again.
       if (until <= now || lease === undefined) entries.delete(oldest);
     }
   };

@@ -4,26 +4,29 @@ import type { WebhookEvent } from './events.ts';
 
 /** A delivery of an event, as hooks see it. */
 export interface DeliveryInfo {
-  /** The same in all events of one delivery; unique in the process. */
+  /** Id of the delivery, the same in all its events and unique in the process. */
   readonly deliveryId: string;
-  /** Id of the event, once it is verified. */
+  /** Id of the event, set once the event is verified. */
   readonly eventId?: string;
-  /** Type of the event, once it is verified. */
+  /** Type of the event, set once the event is verified. */
   readonly eventType?: string;
 }
 
-/** A step of a delivery. `received` is first; `verified` may follow; exactly one of the others is last. */
+/**
+ * A step of a delivery. The first step is `received`, `verified` may follow, and the last step is exactly one of the
+ * others.
+ */
 export type DeliveryStep =
   | {
       /** The request has arrived. */
       readonly type: 'received';
     }
   | {
-      /** Signature and age are right. */
+      /** The signature is valid and not too old. */
       readonly type: 'verified';
     }
   | {
-      /** Not genuine, or larger than `maxBytes`. */
+      /** The receiver could not verify the delivery, or its body is larger than `maxBytes`. */
       readonly type: 'refused';
       /** `too-large`, or the reason of the `WebhookVerificationError`. */
       readonly reason: WebhookRefusal | 'too-large';
@@ -33,11 +36,11 @@ export type DeliveryStep =
       readonly type: 'duplicate';
     }
   | {
-      /** The event is being handled; the service sends it again. */
+      /** Another delivery of the event is in progress; the service sends the event again. */
       readonly type: 'busy';
     }
   | {
-      /** The handler has succeeded, or there is none. */
+      /** The handler has succeeded, or the event has no handler. */
       readonly type: 'handled';
     }
   | {
@@ -53,13 +56,13 @@ export type DeliveryEvent = DeliveryInfo & {
   readonly duration: number;
 } & DeliveryStep;
 
-/** Callbacks that observe deliveries. An error that one throws is logged and does not affect the delivery. */
+/** Callbacks that observe deliveries. If a callback throws, the receiver logs the error, and the delivery continues. */
 export interface DeliveryHooks {
   /** Called with each step of a delivery. */
   readonly onDelivery?: ((event: DeliveryEvent) => void) | undefined;
   /**
-   * Runs the handler of an event: `next` begins it, resolves at its end, and rejects with its error. The handler runs in
-   * the context of `next`.
+   * Runs the handler of an event: `next` starts the handler, resolves when the handler ends, and rejects with its
+   * error. The handler runs in the async context of `next`.
    */
   readonly aroundHandler?: ((delivery: DeliveryInfo, next: () => Promise<void>) => unknown) | undefined;
 }
@@ -70,7 +73,7 @@ let deliveries = 0;
 export class DeliveryReport {
   readonly #caller: HookCaller<DeliveryHooks>;
   readonly #startedAt = performance.now();
-  /** The delivery, as far as it is known. */
+  /** The known facts about the delivery. */
   info: DeliveryInfo = { deliveryId: `delivery_${++deliveries}` };
 
   constructor(caller: HookCaller<DeliveryHooks>) {

@@ -8,7 +8,7 @@ import { isOlder } from '../util/timestamps.ts';
 export interface EventEnvelope<Type extends string, Data> {
   /** Version of the envelope; currently `1`. */
   readonly schema_version: number;
-  /** The same for every delivery of one event, to every endpoint. */
+  /** Id of the event, the same in every delivery to every endpoint. */
   readonly id: string;
   /** Event type, such as `audience.completed`. */
   readonly type: Type;
@@ -16,7 +16,9 @@ export interface EventEnvelope<Type extends string, Data> {
   readonly created_at: string;
   /** Id of the organization. */
   readonly company_id: number;
-  /** The resource itself, exactly as its GET returns it, without the array; for `webhook.test`, a message and the endpoint id. */
+  /**
+   * The resource, exactly as in its GET response, without the array. For `webhook.test`, a message and the endpoint id.
+   */
   readonly data: Data;
 }
 
@@ -34,7 +36,7 @@ export interface EventData {
   readonly 'cohort.completed': Cohort;
   /** Status 5 Not Available. */
   readonly 'cohort.failed': Cohort;
-  /** Sent by the console's send-test action; its fields are not specified. */
+  /** The test event of the console. The specification does not list its fields. */
   readonly 'webhook.test': Readonly<Record<string, unknown>>;
 }
 
@@ -74,15 +76,16 @@ export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
 
 /** A stored resource, or a database row with its `updated_at`: a date string, a `Date`, or milliseconds since 1970. */
 export interface Stored {
-  /** Time of the last change that is stored; without it, no event counts as older. */
+  /** Time of the last stored change. Without `updated_at`, no event counts as older. */
   readonly updated_at?: string | number | Date | null | undefined;
 }
 
 /**
  * Checks whether an event is older than the stored state of its resource, by `updated_at`: events can arrive in any
- * order and more than once. `Y-m-d H:i:s` is read as UTC. Returns `false` if either has no valid `updated_at`.
+ * order and more than once. Reads `Y-m-d H:i:s` as UTC. Returns `false` if the event or the stored state has no valid
+ * `updated_at`.
  *
- * @param event Event that was received.
+ * @param event The received event.
  *
  * @example
  * if (isOutdated(event, await db.find(event.data.id))) return;

@@ -24,7 +24,7 @@ export type WebhookHandlers = {
 
 /** Receives log lines, as `console` does. */
 export interface ReceiverLogger {
-  /** Logs a delivery that is refused or late, or an event that has no handler. */
+  /** Logs a refused or late delivery, or an event without a handler. */
   warn(message: string): void;
   /** Logs the failure of a handler, a listener or the store, with its error. */
   error(message: string, cause?: unknown): void;
@@ -33,16 +33,17 @@ export interface ReceiverLogger {
 /** Options of {@link createWebhookReceiver}. */
 export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /**
-   * Signing secrets of the endpoint; two during a rotation. An array is read at each delivery, so it may change. `undefined`,
-   * the value of a variable that is not set, throws a `ConfigurationError`.
+   * Signing secrets of the endpoint, two during a rotation. The receiver reads an array at each delivery, so you can
+   * change it. `undefined`, for example from an environment variable that is not set, throws a `ConfigurationError`.
    */
   readonly secrets: string | readonly string[] | undefined;
   /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**
-   * Called for verified events that have no handler, except `webhook.test`, and for events that `isKnownEvent` refuses.
+   * Called for verified events without a handler, except `webhook.test`, and for events for which `isKnownEvent`
+   * returns false.
    *
-   * @default acknowledges them; logs a warning unless the event is known and a listener is attached
+   * @default acknowledges the event, and logs a warning unless the event is known and a listener is attached
    */
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
   /**
@@ -52,11 +53,14 @@ export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   readonly dedupe?: DedupeStore | false | undefined;
   /** Maximum size of a body in bytes. @default 1048576 bytes (1 MiB) */
   readonly maxBytes?: number | undefined;
-  /** How long an event stays claimed if its process dies, in milliseconds. @default 300000 ms (5 minutes) */
+  /** How long an event remains claimed if its process dies, in milliseconds. @default 300000 ms (5 minutes) */
   readonly leaseMs?: number | undefined;
   /** Receives warnings and errors. @default console */
   readonly logger?: ReceiverLogger | undefined;
-  /** More hooks, called before the hooks of the other options: `openTelemetry()` of `audience-activation/otel`. */
+  /**
+   * Additional hooks, which the receiver calls before the hooks of the other options. For example, `openTelemetry()` of
+   * `audience-activation/otel`.
+   */
   readonly telemetry?: DeliveryHooks | undefined;
 }
 
@@ -66,9 +70,9 @@ export interface HandleContext {
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Is notified of every verified event, also of a repeated one, before its handler. `client.waits` is a listener. */
+/** Receives every verified event before its handler, including repeated events. `client.waits` is a listener. */
 export interface EventListener {
-  /** Called with the event; errors are logged and the delivery continues. */
+  /** Called with the event. If `notify` throws, the receiver logs the error, and the delivery continues. */
   notify(event: WebhookEvent): unknown;
 }
 
@@ -80,13 +84,13 @@ export interface WebhookReceiver {
    * throws.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
-  /** Passes verified events to a listener, before their handlers; returns a function that detaches the listener. */
+  /** Passes verified events to a listener, before their handlers. Returns a function that detaches the listener. */
   attach(listener: EventListener): () => void;
   /** Logger of the receiver, which adapters such as `toNodeListener` also use. */
   readonly logger: ReceiverLogger;
 }
 
-/** Maximum time to respond; the service waits 10 s (specification, "Delivery"). */
+/** Maximum time to respond, in milliseconds. The service waits for 10 s (specification, "Delivery"). */
 const MAX_RESPONSE_MS = 9_000;
 const DEFAULT_MAX_BYTES = 2 ** 20;
 const DEFAULT_LEASE_MS = 300_000;
@@ -95,7 +99,7 @@ const DEFAULT_LEASE_MS = 300_000;
  * Creates a receiver for any platform with `Request` and `Response`. `toNodeListener` of `audience-activation/node`
  * adapts it to `node:http`, Express and Fastify.
  *
- * @throws {ConfigurationError} for options that would lose events or refuse all of them.
+ * @throws {ConfigurationError} for options with which the receiver would lose events or refuse all of them.
  *
  * @example
  * const receiver = createWebhookReceiver({ secrets, on: { 'audience.completed': async ({ data }) => save(data) } });
@@ -103,15 +107,15 @@ const DEFAULT_LEASE_MS = 300_000;
  */
 export const createWebhookReceiver = (options: ReceiverOptions): WebhookReceiver => new Receiver(options);
 
-/** Beginning of each log line, because a server's log has lines of several packages. */
+/** Prefix of each log line, because the log of a server contains lines of several packages. */
 const LINE_PREFIX = 'audience-activation: ';
 
-/** Ignores the errors of a logger: they must not fail a delivery. */
+/** Ignores the errors of a logger, which must not make a delivery fail. */
 const log = (write: () => void): void => void safely(write, () => {});
 
 class Receiver implements WebhookReceiver {
   readonly logger: ReceiverLogger;
-  /** Private: inspection shows public fields, and the options contain the signing secrets. */
+  /** Private, because inspection shows public fields, and the options contain the signing secrets. */
   readonly #caller: HookCaller<DeliveryHooks>;
   readonly #options: ReceiverOptions;
   readonly #store: DedupeStore | undefined;
@@ -204,7 +208,7 @@ class Receiver implements WebhookReceiver {
     }
   }
 
-  /** Runs the handler, unless the event is being handled or was handled, by this or another process. */
+  /** Runs the handler, unless this or another process is handling or has handled the event. */
   async #runOnce(event: WebhookEvent, report: DeliveryReport, store: DedupeStore): Promise<number> {
     const { id } = event;
     const busy = (): number => {
@@ -214,8 +218,8 @@ class Receiver implements WebhookReceiver {
       report.step({ type: 'busy' });
       return 503;
     };
-    // The store does not refuse a second claim when the handler runs longer than its lease. A Worker drops a handler whose
-    // request has ended.
+    // When a handler runs longer than its lease, the store accepts a second claim: check the handlers of this process.
+    // A silent handler has been dropped by a Worker.
     if (this.#running.get(id)?.isSilent === false) return busy();
     const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
     if (claim === 'busy') return busy();
@@ -230,7 +234,8 @@ class Receiver implements WebhookReceiver {
       try {
         await store[status === 200 ? 'complete' : 'release'](id, claim.lease);
       } catch (error) {
-        // Keep the handler's status: after a success, another delivery would repeat its work.
+        // Respond with the handler's status: after an error status, another delivery would repeat the work of a
+        // successful handler.
         this.#logError(event, 'the store could not be updated', error);
       }
       return status;
@@ -304,11 +309,11 @@ const RECEIVER_OPTIONS: readonly string[] = [
   ...VERIFY_OPTIONS,
 ];
 
-/** Refuses options that would lose events, or fail only at the first delivery. */
+/** Refuses options with which the receiver would lose events or fail only at the first delivery. */
 function checkReceiverOptions(options: ReceiverOptions): void {
   checkOptions(options, 'createWebhookReceiver', RECEIVER_OPTIONS);
   const { secrets, on = {}, dedupe, telemetry = {} } = options;
-  // An array may be empty now, because it is read at each delivery.
+  // The receiver reads an array at each delivery, so the array may still be empty.
   if (!Array.isArray(secrets) || secrets.length > 0) checkSecrets(secrets);
   checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);
   for (const [type, handler = check] of Object.entries(on)) {

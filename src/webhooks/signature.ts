@@ -3,16 +3,19 @@ import { WebhookVerificationError } from '../errors/webhook-errors.ts';
 
 /** Decoded signature header (specification, "Signature"). */
 export interface SignatureHeader {
-  /** Unix seconds, as signed. */
+  /** Signed time in Unix seconds. */
   readonly timestamp: number;
   /** The `v1` values, in lower case. */
   readonly signatures: readonly string[];
 }
 
-/** Maximum length of a header in characters; two signatures take 150. */
+/** Maximum length of a header in characters. Two signatures need 150. */
 const MAX_HEADER_LENGTH = 4_096;
 
-/** Encodes text as UTF-8. The encoder is created at each call: jsdom has none when the module is loaded. */
+/**
+ * Encodes text as UTF-8. Creates the encoder at each call, because jsdom has no `TextEncoder` when the module is
+ * loaded.
+ */
 export const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
 /** Returns the error for a delivery that cannot be verified. */
@@ -22,13 +25,13 @@ export const refused = (reason: WebhookRefusal, message: string, advice?: string
 const malformed = (problem: string): WebhookVerificationError =>
   refused('malformed-header', `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`);
 
-/** Parses a signature header: one `t` and at least one valid `v1`; other keys are ignored. */
+/** Parses a signature header, which needs one `t` and at least one valid `v1`. Ignores other keys. */
 export function parseSignatureHeader(header: string): SignatureHeader {
   if (header.length > MAX_HEADER_LENGTH) throw malformed(`has ${header.length} characters`);
   const signatures: string[] = [];
   let timestamp: number | undefined;
   for (const part of header.split(',')) {
-    // Trailing spaces are left to the patterns of the values: matching them here would take quadratic time.
+    // Do not match trailing spaces here, which would take quadratic time. The patterns of the values handle them.
     const [, key, value = ''] = /^ *([^=\s]+)=(.*)$/.exec(part) ?? [];
     if (key === undefined) throw malformed('is not a list of "key=value"');
     if (key === 't') {
@@ -36,7 +39,7 @@ export function parseSignatureHeader(header: string): SignatureHeader {
       if (!/^(?:0|[1-9]\d{0,11}) *$/.test(value)) throw malformed('has an invalid `t`');
       timestamp = Number(value);
     } else if (key === 'v1' && /^[0-9a-f]{64} *$/i.test(value)) {
-      // A malformed `v1` is skipped, because another one may match.
+      // Skip a malformed `v1`, because another `v1` may match.
       signatures.push(value.trimEnd().toLowerCase());
     }
   }
@@ -47,7 +50,7 @@ export function parseSignatureHeader(header: string): SignatureHeader {
 
 /** Returns the HMAC-SHA256 of `<t>.<raw body>` in lower-case hexadecimal digits. */
 export async function hmac(timestamp: number, body: Uint8Array, secret: string): Promise<string> {
-  // WebCrypto signs in another thread, which takes many times as long as signing the delivery.
+  // WebCrypto signs in another thread. Switching threads takes many times as long as signing.
   const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
   if (nodeCrypto) return nodeCrypto.createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
@@ -67,7 +70,9 @@ function isEqual(signature: string, other: string): boolean {
   return difference === 0;
 }
 
-/** Checks whether any signature matches any secret. Compares every pair, so that the time does not reveal a match. */
+/**
+ * Checks whether any signature matches any secret. Compares all pairs, so that the duration does not reveal a match.
+ */
 export async function isSigned(
   { timestamp, signatures }: SignatureHeader,
   body: Uint8Array,

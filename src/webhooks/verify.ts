@@ -11,7 +11,7 @@ export const SIGNATURE_HEADER = 'Service-Signature';
 /** Default maximum age of a signature in seconds (specification, "Other limits"). */
 const TOLERANCE_S = 300;
 
-/** The body as received: not parsed, and with no byte changed. */
+/** The body as received: not parsed, every byte unchanged. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /** Headers of a request, or the value of the signature header. */
@@ -19,7 +19,10 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
-  /** Maximum difference between the time of signing and now, in seconds, in both directions. @default 300 seconds */
+  /**
+   * Maximum difference between the time of signing and the current time, in seconds, in both directions. @default 300
+   * seconds
+   */
   readonly tolerance?: number | undefined;
   /** Returns the current time in milliseconds since 1970. @default Date.now */
   readonly now?: (() => number) | undefined;
@@ -32,7 +35,7 @@ export const VERIFY_OPTIONS: readonly string[] = ['tolerance', 'now', 'headerNam
 /**
  * Verifies the signature of a delivery over the raw bytes of its body, and returns its event.
  *
- * @param secrets The endpoint's signing secret; several during a rotation, or for several endpoints.
+ * @param secrets Signing secret of the endpoint. Several secrets during a rotation or for several endpoints.
  * @param options Tolerance, clock and header.
  * @throws {WebhookVerificationError} with the `reason`; respond with 400.
  *
@@ -50,7 +53,7 @@ export async function verifyWebhook(
   return verifyDelivery(rawBody, headers, secrets, options);
 }
 
-/** As {@link verifyWebhook}, with options that have been checked, also the options of a receiver. */
+/** Verifies a delivery like {@link verifyWebhook}, with checked options, for example the options of a receiver. */
 export async function verifyDelivery(
   rawBody: RawBody,
   headers: WebhookHeaders,
@@ -79,7 +82,7 @@ export interface SignOptions {
 }
 
 /**
- * Returns the value of the signature header that the service would send with a body; for tests.
+ * Returns the signature header that the service would send with a body, for tests.
  *
  * @param options Time of signing.
  */
@@ -92,13 +95,13 @@ export async function signWebhook(rawBody: RawBody, secret: string, options: Sig
   return `t=${seconds},v1=${await hmac(seconds, bytesOf(rawBody), key)}`;
 }
 
-/** Refuses options that are not in `names`: they would have no effect. */
+/** Refuses options that are not in `names`, because they would have no effect. */
 export function checkOptions(options: object, of: string, names: readonly string[]): void {
   const [unknown] = Object.entries(options).find(([name, value]) => value !== undefined && !names.includes(name)) ?? [];
   check(unknown === undefined, `\`${unknown}\` is not an option of \`${of}\`: use ${names.join(', ')}.`);
 }
 
-/** Returns the secrets as an array; throws if there is none, or one is empty. */
+/** Returns the secrets as an array. Throws if there are no secrets, or if a secret is empty. */
 export function checkSecrets(secrets: string | readonly string[] | undefined): readonly string[] {
   const list: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   const valid = list.filter((secret): secret is string => typeof secret === 'string' && secret !== '');

@@ -3,7 +3,7 @@ import { isUsableToken } from '../../util/input-checks.ts';
 import { isThisMachine } from '../../util/loopback.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** Checks the address of the service. The error does not show the address, because it may contain a password. */
+/** Checks the address of the service. Its error does not show the address, which may contain a password. */
 export function checkAddress(address: string, allowInsecure = false): void {
   const problem = problemOf(URL.parse(address), allowInsecure);
   if (problem !== undefined) throw usageError(`The address of the service (--base-url) ${problem}`);
@@ -31,7 +31,7 @@ const withoutTrailingSlashes = (text: string): string => text.replace(/\/+$/, ''
 /**
  * Checks that a header can carry a token.
  *
- * @param source Where it comes from, such as a variable. The token itself is not shown.
+ * @param source Source of the token for the error, such as a variable. The error does not show the token.
  */
 export function checkToken(token: string, source: string): void {
   if (isUsableToken(token)) return;

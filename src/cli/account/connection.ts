@@ -12,7 +12,7 @@ import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
 import { environmentOf, foreignToken } from './find-account.ts';
 import { oauthPath, openOAuthStore, profileName } from './profiles.ts';
 
-/** Where the browser returns to after a sign-in. The port is chosen then. */
+/** Redirect URI of a sign-in, which chooses a free port. */
 export const OAUTH_REDIRECT = 'http://127.0.0.1/callback';
 
 /** Returns a client for an account. Its warnings go to standard error. */
@@ -53,7 +53,7 @@ export async function createMcpClient(context: Context): Promise<AudienceClient>
   return new AudienceClient({ ...options, mcpToken });
 }
 
-/** Returns the options that every client of the command has. */
+/** Returns the options of every client of the command. */
 export function optionsOf(flags: GlobalFlags, output: Output) {
   const warn = (message: string): void => output.log('warning', message);
   const debug = (message: string): void => output.log('debug', message);

@@ -43,7 +43,7 @@ async function loginAccount(context: Context): Promise<Account> {
   return { baseUrl: address, token, source, advice };
 }
 
-/** Returns the environment that applies: none if a profile is chosen by flag, which takes precedence over it. */
+/** Returns the environment variables that apply: none with `--profile`, which takes precedence. */
 export const environmentOf = ({ flags, env }: Pick<Context, 'flags' | 'env'>): NodeJS.ProcessEnv =>
   flags.profile === undefined ? env : {};
 
@@ -69,7 +69,7 @@ async function profileAccount({ flags, output, env }: Context, address: string |
   return { baseUrl, token, source: profilePath(env, name), advice, profile: name, email, expiresAt, contract };
 }
 
-/** Returns the error of a token that was set with another address. */
+/** Returns the error for a token that belongs to another address. */
 export const foreignToken = (token: string, owner: string, address: string): CommandError =>
   new CommandError(
     `${token} belongs to ${owner}, so the command does not send it to ${address}. Log in there, or set a token for that address.`,
@@ -78,7 +78,7 @@ export const foreignToken = (token: string, owner: string, address: string): Com
     },
   );
 
-/** Returns the account of the sandbox that is running. */
+/** Returns the account of the running sandbox. */
 async function sandboxAccount({ flags, output, env }: Context): Promise<Account | undefined> {
   const running = await findSandbox(env, { baseUrl: flags.baseUrl });
   if (running) {

@@ -51,8 +51,8 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     return EXIT.done;
   }
   const credentials = await readCredentials(context, flags.email ?? existing?.email);
-  // Taking the lock first reveals a folder that cannot be written before a token is issued, and waits for other logins.
-  // An account can have only ten tokens.
+  // Acquire the lock before issuing a token: this waits for other logins, and fails if the folder cannot be written. An
+  // account can have only ten tokens.
   const profile = await file.withLock(async () => {
     const current = await file.read();
     const isOther = current?.token !== existing?.token;
@@ -76,7 +76,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-/** Prints a profile for programs; people read it in the notes. */
+/** Prints a profile as data. In a terminal, the notes contain the profile. */
 async function printProfile({ output, env }: Context, name: string, profile: Profile | undefined): Promise<void> {
   if (!output.isJson) return;
   const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};
@@ -136,7 +136,7 @@ async function loginWithBrowser(
   return EXIT.done;
 }
 
-/** `logout`: removes the tokens of a profile from this machine; OAuth tokens are revoked, too. */
+/** `logout`: removes the tokens of a profile from this machine, and revokes OAuth tokens. */
 export async function logout({ output, signal, env }: Context, flags: GlobalFlags): Promise<ExitCode> {
   const name = profileName(env, flags.profile);
   const file = await openProfile(env, name);

@@ -15,7 +15,10 @@ export async function addressOf({ flags, env }: Context): Promise<string | undef
   return running?.url || baseUrl || env.AUDIENCE_BASE_URL || undefined;
 }
 
-/** Returns email and password: from prompts in a terminal; elsewhere, the password is the first line of standard input. */
+/**
+ * Returns email and password. Prompts in a terminal; otherwise reads the password from the first line of standard
+ * input.
+ */
 export async function readCredentials(context: Context, initial: string | undefined): Promise<Credentials> {
   if (context.flags.dryRun) return { email: initial ?? HIDDEN, password: HIDDEN };
   const email = initial ?? (await askFor(context, 'Email'));

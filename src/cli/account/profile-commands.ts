@@ -19,7 +19,7 @@ export async function whoami({ output, signal, account, connect }: Context): Pro
   return EXIT.done;
 }
 
-/** `profiles list`: prints the profiles, and marks the one that commands use. */
+/** `profiles list`: prints the profiles, and marks the profile that commands use. */
 export async function listProfiles({ output, env }: Context, flags: GlobalFlags): Promise<ExitCode> {
   const current = profileName(env, flags.profile);
   const rows = profileNames(env).map(async (name) => {
@@ -55,7 +55,7 @@ export async function useProfile(
   return EXIT.done;
 }
 
-/** Warns that a login will not be used, because the environment takes precedence over profiles. */
+/** Warns that commands will not use a login, because the environment takes precedence over profiles. */
 export function warnOfEnvironment({ output, env }: Pick<Context, 'output' | 'env'>, name: string): void {
   const variable = ['AUDIENCE_TOKEN_COMMAND', 'AUDIENCE_TOKEN'].find((key) => env[key]);
   if (variable === undefined) return;

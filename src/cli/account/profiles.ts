@@ -7,7 +7,7 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { shellWord } from '../terminal/terminal.ts';
 
-/** Name of the profile that is used if none is chosen. */
+/** Name of the default profile. */
 export const DEFAULT_PROFILE = 'default';
 
 /**
@@ -35,7 +35,7 @@ function homeFolder({ HOME }: NodeJS.ProcessEnv): string {
   throw new CommandError(message, { code: 'config-folder-missing', cause });
 }
 
-/** Returns the file with the name of the profile that is used by default. */
+/** Returns the file that contains the name of the default profile. */
 const chosenPath = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'profile');
 
 function chosenProfile(env: NodeJS.ProcessEnv): string | undefined {
@@ -57,7 +57,7 @@ export function profileName(env: NodeJS.ProcessEnv, flag: string | undefined): s
   throw usageError(`The name of a profile must consist of letters, digits, ".", "_" and "-", not "${name}".`);
 }
 
-/** Returns the file of a profile: its API token, with the address and the account that it belongs to. */
+/** Returns the file of a profile, which contains an API token with its address and account. */
 export const profilePath = (env: NodeJS.ProcessEnv, name: string): string =>
   join(configFolder(env), 'profiles', `${name}.json`);
 
@@ -89,14 +89,14 @@ export interface Profile {
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Bytes to write to detect a full disk. A profile is smaller. */
+/** Bytes to write in order to detect a full disk. A profile is smaller. */
 const TRIAL_BYTES = 4_096;
 
-/** Permissions of others than the owner. */
+/** Permission bits of users other than the owner. */
 const OTHERS = 0o077;
 
 /**
- * Checks that a file of tokens is readable only by its owner, and that its folder is not a link to one somewhere else.
+ * Checks that a token file is readable only by its owner, and that its folder is not a link to another folder.
  *
  * @throws {CommandError} otherwise. A file that does not exist is safe.
  */
@@ -117,7 +117,7 @@ async function checkPrivate(path: string): Promise<void> {
 
 /** Opens the file of a profile. */
 export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
-  // Imported only here, because scripts with a token in the environment do not need it.
+  // Import the store only here, because scripts with a token in the environment do not need it.
   const { fileTokenStore } = await import('../../node/index.ts');
   const path = profilePath(env, name);
   const store = fileTokenStore(path);
@@ -142,14 +142,14 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
       await checkPrivate(path);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt, contract } = stored;
-      // `login` checked it before storing it, and the client checks it again.
+      // `login` checked the contract before storing it, and the client checks it again.
       const kept = contract as ServiceContract | undefined;
       return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email), contract: kept };
     },
   };
 }
 
-/** Opens the OAuth tokens of a profile: a store for the OAuth client that also keeps the address they belong to. */
+/** Opens the OAuth tokens of a profile as a store for the OAuth client, which also keeps the address of the service. */
 export async function openOAuthStore(
   env: NodeJS.ProcessEnv,
   name: string,

@@ -7,7 +7,7 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 import { configFolder } from './profiles.ts';
 
-/** A sandbox that the command runs, as other commands find it. */
+/** A running sandbox of the command, as stored for other commands. */
 export interface RunningSandbox {
   readonly url: string;
   /** Origin of the console, with the token of this run. */
@@ -27,14 +27,14 @@ const PROBE_TIMEOUT_MS = 10_000;
 const folderOf = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'sandboxes');
 
 /**
- * Makes a sandbox known to the other commands of this user, by a file that only the user can read. Returns a function
- * that removes it.
+ * Announces a sandbox to other commands in a file that only this user can read. Returns a function that removes the
+ * file.
  */
 export async function announce(env: NodeJS.ProcessEnv, sandbox: RunningSandbox): Promise<() => Promise<void>> {
   const folder = folderOf(env);
   const path = join(folder, `${process.pid}.json`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // No other command reads a part of it.
+  // Write and rename, so that no other command reads an incomplete file.
   await replaceFile(path, JSON.stringify(sandbox));
   return () => rm(path, { force: true });
 }
@@ -46,7 +46,8 @@ export interface SandboxChoice {
 }
 
 /**
- * Returns the chosen sandbox, or else the sandbox at AUDIENCE_BASE_URL, or else the most recently started one.
+ * Returns the selected sandbox; without a selection, the sandbox at AUDIENCE_BASE_URL or the most recently started
+ * sandbox.
  *
  * @returns `undefined` if no sandbox is running.
  * @throws {CommandError} `sandbox-not-found` if the chosen sandbox is not running.
@@ -55,7 +56,7 @@ export async function findSandbox(env: NodeJS.ProcessEnv, choice: SandboxChoice)
   const { AUDIENCE_BASE_URL: address } = env;
   const isChosen = choice.baseUrl !== undefined || choice.port !== undefined;
   if (isChosen) return (await searchSandbox(env, choice)) ?? notFound(choice);
-  // The variable may also name the service itself.
+  // The variable may also contain the address of the service.
   const preferred = address ? await searchSandbox(env, { baseUrl: address }) : undefined;
   return preferred ?? searchSandbox(env, {});
 }
@@ -95,7 +96,7 @@ function isAt({ url }: RunningSandbox, address: string): boolean {
   return own !== null && other !== null && own.port === other.port && isSameHost(own.hostname, other);
 }
 
-/** Returns the files of sandboxes, the latest first; none without a configuration folder. */
+/** Returns the files of sandboxes, the latest first. Without a configuration folder, returns none. */
 async function filesOfSandboxes(
   env: NodeJS.ProcessEnv,
 ): Promise<readonly { readonly path: string; readonly pid: number }[]> {
@@ -140,7 +141,7 @@ const answers = (sandbox: RunningSandbox): Promise<boolean> =>
 /**
  * Calls an endpoint of a sandbox's console, and returns the JSON of its response.
  *
- * @throws {CommandError} with the message of the console if it refuses.
+ * @throws {CommandError} with the message of the console if the console refuses the request.
  */
 export async function operate(
   { consoleUrl }: Pick<RunningSandbox, 'consoleUrl'>,

@@ -6,19 +6,19 @@ import { isUsableToken } from '../../util/input-checks.ts';
 import type { Context } from '../terminal/context.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 
-/** Maximum duration of a token command. */
+/** Maximum duration of a token command, in milliseconds. */
 export const TOKEN_COMMAND_MS = 60_000;
 
-/** Maximum length of the line with the token. */
+/** Maximum length of the line with the token, in UTF-16 units. */
 const MAX_LINE_LENGTH = 65_536;
 
-/** Time to wait for the output of a command that has ended. */
+/** Milliseconds to wait for the output of a command that has ended. */
 const DRAIN_MS = 250;
 
 /** Environment of a token command, and the signal that ends it. */
 type TokenContext = Pick<Context, 'env' | 'signal'>;
 
-/** Creates a token source that runs a command for the token, once, and again if the service refuses the token. */
+/** Creates a token source that runs a command once to get the token, and again if the service refuses the token. */
 export function commandToken(command: string, context: TokenContext): TokenSource {
   let current: Promise<string> | undefined;
   return {
@@ -30,7 +30,7 @@ export function commandToken(command: string, context: TokenContext): TokenSourc
 }
 
 /**
- * Runs a command, and returns the first line that it prints. The line is never shown.
+ * Runs a command, and returns the first line of its output. Errors never show this line.
  *
  * @throws {CommandError} `token-command-failed`
  */
@@ -44,7 +44,7 @@ export async function runForToken(command: string, { env, signal }: TokenContext
     const line = firstLine(stdout);
     const [code, killedBy] = await Promise.race([exited, line.then(() => exited)]);
     if (code !== 0) throw failed(`failed with ${killedBy ?? `exit code ${code}`}`);
-    // A program that the command has started in the background may keep the pipe open.
+    // A background program of the command may keep the pipe open.
     timers.push(setTimeout(() => stdout.destroy(), DRAIN_MS));
     const token = (await line).trim();
     if (!token) throw failed('printed nothing');
@@ -62,8 +62,8 @@ export async function runForToken(command: string, { env, signal }: TokenContext
 }
 
 /**
- * Returns the first line of a stream, or all of it if it is closed before. Reads and discards the rest, so that its
- * writer can end.
+ * Returns the first line of a stream, or all text of a stream without a line break. Reads and discards the rest, so
+ * that its writer can end.
  *
  * @throws {CommandError} if the line is too long.
  */

@@ -10,14 +10,14 @@ import type { BodyFlag } from './resource-table.ts';
 /** A JSON object to send. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Returns the bytes of standard input; none if it is a terminal. */
+/** Returns the bytes of standard input. Returns none if standard input is a terminal. */
 export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Buffer> {
   const stdin = open();
   return stdin.isTTY ? Buffer.alloc(0) : buffer(addAbortSignal(signal, stdin));
 }
 
 /**
- * Returns standard input as a string; empty if it is a terminal.
+ * Returns standard input as a string, empty for a terminal.
  *
  * @throws {CommandError} if it is not UTF-8.
  */
@@ -27,7 +27,8 @@ export const readStdin = async (input: Input): Promise<string> =>
 /**
  * Returns the JSON value of `--data`: the text itself, `@file`, or `-` (also `@-`) for standard input.
  *
- * @throws {CommandError} if the file cannot be read, or for text that is not JSON or would change when it is sent.
+ * @throws {CommandError} if the file cannot be read, if the text is not JSON, or if sending would change a number or a
+ * field.
  */
 export async function readData(data: string, input: Input, flag = '--data'): Promise<unknown> {
   if (/^@?-$/.test(data)) {
@@ -47,7 +48,7 @@ export const readJsonFile = async (path: string, input: Input): Promise<unknown>
   parseJsonText(await readText(path, input), path);
 
 /**
- * Returns the text of a file that a user has named.
+ * Returns the text of a file.
  *
  * @throws {CommandError} if it cannot be read, or is not UTF-8.
  */
@@ -90,7 +91,7 @@ export async function readBody(
   return body;
 }
 
-/** Returns the name under which commander keeps the value of a flag: `targetSize` for `--target-size <n>`. */
+/** Returns the property in which commander stores the value of a flag: `targetSize` for `--target-size <n>`. */
 function attributeOf({ flag }: BodyFlag): string {
   const [long = ''] = flag.replace(/^--/, '').split(' ');
   return long.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -10,7 +10,7 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
 }
 
-/** The longest duration that timers have, in days, rounded down. */
+/** The longest duration of a timer, in days, rounded down. */
 const MAX_DAYS = 24;
 
 /** Parses the duration of a timer to milliseconds. */
@@ -20,7 +20,7 @@ export function timeLimit(text: string): number {
   throw new InvalidArgumentError(`It must be longer than 0, and at most ${MAX_DAYS} days.`);
 }
 
-/** The longest time without a response or a byte of it that Node's own `fetch` allows, in minutes. */
+/** The longest time without a response or another byte that Node's own `fetch` allows, in minutes. */
 const MAX_REQUEST_MINUTES = 5;
 
 /** Parses the duration of an attempt to milliseconds. */
@@ -42,7 +42,7 @@ export const integerFrom =
     throw new InvalidArgumentError(`It must be ${range}.`);
   };
 
-/** Parses an idempotency key, which is sent in a header. */
+/** Parses an idempotency key, which a header must be able to contain. */
 export function idempotencyKey(text: string): string {
   if (/^(?! )[\x20-\x7e]{1,255}(?<! )$/.test(text)) return text;
   throw new InvalidArgumentError('It must be 1 to 255 characters of ASCII, without spaces at its ends.');
@@ -71,7 +71,7 @@ export const collect = (text: string, previous: readonly string[] = []): readonl
 /** Query parameters of a repeatable flag. */
 export type QueryFlag = Readonly<Record<string, string | number>>;
 
-/** Collects `name=value` pairs of a repeatable flag; values that are numbers become numbers. */
+/** Collects `name=value` pairs of a repeatable flag. Converts numeric values to numbers. */
 export function keyValue(text: string, previous: QueryFlag = {}): QueryFlag {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (key === undefined || value === undefined) throw new InvalidArgumentError('It must be name=value.');

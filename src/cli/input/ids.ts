@@ -10,7 +10,7 @@ export function parseId(text: string, kind?: string): number {
 }
 
 /**
- * Parses a job such as `audience:12`; `12` alone is of the kind `fallback`.
+ * Parses a job such as `audience:12`. `12` alone gets the kind `fallback`.
  *
  * @throws {CommandError} for anything else.
  */

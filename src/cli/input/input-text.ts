@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { messageOf } from '../terminal/error-texts.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** First bytes of formats that people mistake for text, and what to do. */
+/** First bytes of formats that people mistake for text, with advice. */
 const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] = [
   [[0x50, 0x4b], 'is a spreadsheet (xlsx) or a zip file. In Excel, save it as "CSV UTF-8".'],
   [[0x1f, 0x8b], 'is compressed with gzip: decompress it first.'],
@@ -24,7 +24,7 @@ export function decodeText(bytes: Buffer, source: string): string {
   const advice = formatAdvice(bytes);
   if (advice !== undefined) throw usageError(`${source} ${advice}`);
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
-  // No byte of a character but a line feed is 0x0a, in UTF-8 as in the code pages of Windows.
+  // The byte 0x0a is always a line feed, in UTF-8 and in the code pages of Windows.
   let line = 1;
   for (let start = 0, end = 0; end !== -1; start = end + 1, line++) {
     end = bytes.indexOf('\n', start);
@@ -62,7 +62,7 @@ export function parseJsonText(text: string, source: string): unknown {
 /** Matches strings of JSON, with the colon after the name of a field, and the brackets of objects and arrays. */
 const JSON_TOKENS = /("(?:[^"\\]|\\.)*")\s*(:)?|[[\]{}]/g;
 
-/** Returns the first field that an object in a JSON text has twice. */
+/** Returns the first field that occurs twice in an object of a JSON text. */
 function repeatedField(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, name, colon] of text.matchAll(JSON_TOKENS)) {

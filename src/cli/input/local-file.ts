@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 
-/** Returns the content of a regular file, `undefined` if there is none. */
+/** Returns the content of a regular file; `undefined` if the file does not exist. */
 export async function readIfExists(path: string): Promise<string | undefined> {
   try {
     // Do not wait for the writer of a pipe.
@@ -22,7 +22,7 @@ export async function replaceFile(path: string, content: string, mode = 0o600): 
     const file = await open(part, 'w', mode);
     try {
       await file.writeFile(content);
-      // Without `sync`, the new name may reach the disk before the content does.
+      // Without `sync`, the new name may reach the disk before the content.
       await file.sync();
     } finally {
       await file.close();

@@ -1,7 +1,7 @@
 import type { JobKind, ReferenceDataset } from '../../index.ts';
 import { isOperationName, type NamespaceWith, operations } from '../../spec/operations.ts';
 
-/** Names of the resources, which are their namespaces in the client. */
+/** Names of the resources, which are also the names of the client's namespaces. */
 export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
 
 /** Names of the resources that can be listed and deleted. */
@@ -17,7 +17,7 @@ export interface BodyFlag {
   readonly type: 'text' | 'integer' | 'boolean' | 'json' | 'dataset';
 }
 
-/** A resource of the service as the command line shows it. */
+/** A resource of the service, with its commands and columns. */
 interface ResourceRow {
   readonly singular: string;
   /** Kind of its jobs, if a create request starts one. */
@@ -51,7 +51,7 @@ const filters: BodyFlag = { flag: '--filters <json>', field: 'filters', descript
 
 const DEFAULTS = { columns: ['id', 'name'], body: [name] };
 
-/** Rows of resources that need more than `DEFAULTS`. */
+/** Rows of resources that differ from `DEFAULTS`. */
 const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
   audiences: {
     kind: 'audience',
@@ -137,7 +137,7 @@ export const verbsOf = (resource: ResourceName): readonly string[] =>
 export const isListed = (resource: ResourceName): resource is ListedName =>
   isOperationName(`${resource}.list`) && isOperationName(`${resource}.delete`);
 
-/** Returns a resource as the command line shows it. */
+/** Returns a resource with its commands and columns. */
 export const rowOf = (resource: ResourceName): ResourceRow => ({
   singular: resource.replace(/s$/, ''),
   ...DEFAULTS,

@@ -2,7 +2,7 @@ import type { Command, OptionValues } from 'commander';
 import type { Handler } from '../terminal/context.ts';
 import { integerFrom, keyValue } from './flag-values.ts';
 
-/** Returns the action of a command, whose code is loaded when the command runs. */
+/** Returns the action of a command. The action loads the code of the command when it runs. */
 export type Action = <Flags extends OptionValues>(
   load: () => Promise<Handler<Flags>>,
 ) => (this: Command) => Promise<void>;

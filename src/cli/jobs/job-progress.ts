@@ -13,11 +13,11 @@ export interface JobView {
   readonly target: WaitTarget;
   phase: JobPhase;
   resource?: JobResource;
-  /** Why its wait has ended, if the job has not completed. */
+  /** Error with which the wait has ended, if the job has not completed. */
   error?: unknown;
 }
 
-/** Shows the progress of jobs to people and programs. */
+/** Shows the progress of jobs. */
 export interface JobProgress {
   /** The status of a job has changed, or its wait has ended. */
   changed(view: JobView): void;
@@ -25,8 +25,8 @@ export interface JobProgress {
 }
 
 /**
- * Creates the progress of an output: lines that are redrawn in a terminal, a line for each change elsewhere; with
- * `--json`, changes are data, and printed only if `printsChanges`.
+ * Creates the progress display of an output. A terminal shows lines that are redrawn, other outputs a line for each
+ * change. With `--json`, changes are data, which are printed only if `printsChanges` is true.
  */
 export async function createJobProgress(
   views: readonly JobView[],
@@ -53,7 +53,7 @@ export function recordOf({ target, phase, resource, error }: JobView, output: Ou
   };
 }
 
-/** Returns the state of a job for people. */
+/** Returns the state of a job as text. */
 function stateOf({ phase, resource, error }: JobView): string {
   if (phase === 'error') return String(errorRecord(error).code);
   const status = resource ? printable(`${resource.status.id} ${resource.status.name}`.trim()) : 'waiting';
@@ -74,7 +74,7 @@ const STYLES: Readonly<Record<JobPhase, Style>> = {
   error: 'red',
 };
 
-/** One line for each job, redrawn; of more jobs than the terminal has lines, those that have not ended come first. */
+/** One redrawn line per job. If the terminal has too few lines, unfinished jobs come first. */
 async function redrawnLines(views: readonly JobView[], output: Output): Promise<JobProgress> {
   const { stderr } = output;
   const width = Math.max(...views.map(({ target }) => labelOf(target).length));

@@ -25,15 +25,15 @@ const DEFAULT_TIMEOUT_MS = 3_600_000;
 export interface JobWaitOptions {
   /** Milliseconds for each job; 0 reads each job once. @default an hour */
   readonly timeout?: number | undefined;
-  /** When to stop: at the end of all jobs, at the first that does not complete, or at the first that does. */
+  /** When to stop: when all jobs have ended, when the first job fails, or when the first job completes. */
   readonly until: 'all' | 'first-failure' | 'first-success';
   /** Prints changes as data with `--json`. */
   readonly printsChanges: boolean;
 }
 
 /**
- * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait has ended; the
- * phase of those that still run when the waiting stops is `pending` or `running`.
+ * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait has ended. The
+ * phase of jobs that still run is `pending` or `running`.
  */
 export async function waitForJobs(
   client: AudienceClient,
@@ -45,7 +45,7 @@ export async function waitForJobs(
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
-  /** An error of all jobs. Only one view has the error, so that it is reported once. */
+  /** An error that concerns all jobs. Only one view contains the error, so that it is reported once. */
   let failure: unknown;
   const failAll = (error: unknown): void => {
     failure ??= error;
@@ -110,8 +110,8 @@ const stillRunning = ({ kind, id }: WaitTarget, resource: JobResource): WaitTime
   new WaitTimeoutError(`The job of ${kind} ${id} has not ended.`, { kind, id, resource });
 
 /**
- * Announces after a while which jobs have not been read, and the end of the wait for them. Returns a function that
- * stops it.
+ * Announces after a while which jobs have not been read, and until when the command waits for them. Returns a function
+ * that stops the announcement.
  */
 function announceUnread(views: readonly JobView[], output: Output, timeout = DEFAULT_TIMEOUT_MS): () => void {
   const until = Date.now() + timeout;
@@ -135,7 +135,7 @@ function endWith(view: JobView, error: unknown, client: AudienceClient): void {
 }
 
 /**
- * Reports the jobs that have not completed, with the command that waits for those that still run. Returns the exit code.
+ * Reports the jobs that have not completed, with the command that waits for the running jobs. Returns the exit code.
  *
  * @throws {CommandError} if the wait was interrupted, or the deadline of the command has passed.
  */
@@ -152,7 +152,7 @@ export async function concludeWaits(
     'wait',
     ...unfinished.map(({ target }) => labelOf(target)),
     ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
-    // After a timeout, the same timeout would be too short again.
+    // Omit `--timeout` after a timeout, because it would be too short again.
     ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
   ]);
   const resume = endsWithCommand ? undefined : command;

@@ -22,7 +22,7 @@ interface ServerFlags {
   readonly port?: number;
   readonly storagePort?: number;
   readonly consolePort?: number;
-  /** `false` if there is none. */
+  /** `false` without a console. */
   readonly console: boolean;
   readonly host?: string;
   readonly name?: string;
@@ -35,7 +35,7 @@ interface ServerFlags {
   readonly webhook?: string;
   readonly email: string;
   readonly password: string;
-  /** File that the state is read from and written to. */
+  /** File of the saved state. */
   readonly state?: string;
 }
 
@@ -61,7 +61,7 @@ export async function runSandbox(
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
-  // The state is loaded before the console opens, because its recording starts from the current state.
+  // Load the state before opening the console, because its recording starts from the current state.
   const token = checked(() => tokenOf(account, saved?.token));
   const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
   const { url, storageUrl, consoleUrl } = await server.catch(refuse);
@@ -73,7 +73,7 @@ export async function runSandbox(
     warn(`Other commands cannot find this sandbox: ${messageOf(error)}`);
     return undefined;
   };
-  // The command reports an unwritable file before it changes the sandbox.
+  // Report an unwritable file before changing the sandbox.
   if (flags.state !== undefined)
     await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox));
   onChange = () => writer?.changed();
@@ -111,13 +111,15 @@ export async function runSandbox(
   return written ? EXIT.done : EXIT.unexpected;
 }
 
-/** Closes a sandbox whose state cannot be written. */
+/** Closes the sandbox if its state cannot be written. */
 async function refuseState(cause: unknown, sandbox: Sandbox): Promise<never> {
   await sandbox.close();
   throw new CommandError(`The state cannot be written: ${messageOf(cause)}`, { code: 'usage', cause });
 }
 
-/** Returns the API token that the command has printed before, if it is still valid, otherwise a new one. */
+/**
+ * Returns the API token that the command printed in an earlier run, if the token is still valid; otherwise a new token.
+ */
 function tokenOf(account: SandboxAccount, saved: string | undefined): string {
   const isValid = account.tokens().some(({ id }) => saved?.startsWith(`${id}|`));
   return saved !== undefined && isValid ? saved : account.token('api');
@@ -132,10 +134,10 @@ function checked<T>(create: () => T): T {
   }
 }
 
-/** Flags whose options of the sandbox have another name. */
+/** Flags whose names differ from the options of the sandbox. */
 const FLAG_OF_OPTION: Readonly<Record<string, string>> = { 'clock.speed': 'speed', url: 'webhook' };
 
-/** Throws the error of a flag, or of a port that cannot be listened on. */
+/** Throws the error of a flag, or of a port that the sandbox cannot listen on. */
 function refuse(cause: unknown): never {
   const { code }: { readonly code?: unknown } = Object(cause);
   const advice = code === 'EADDRINUSE' ? '. Choose another --port, --storage-port or --console-port.' : '';

@@ -4,13 +4,13 @@ import type { Action } from '../input/shared-flags.ts';
 
 const PORT = integerFrom(0, 65_535);
 
-/** Adds `sandbox`, and the commands that operate a running one. */
+/** Adds `sandbox`, and the commands that operate a running sandbox. */
 export function addSandboxCommands(program: Command, action: Action): void {
   const load = () => import('./sandbox-commands.ts');
   const sandbox = program
     .command('sandbox')
     .description('run the service on this machine, for development and tests')
-    .argument('[command]', 'command for the running sandbox (see Commands)')
+    .argument('[command]', 'control the running sandbox with this subcommand (see Commands)')
     .option('--port <n>', 'port of the API (default: a free port)', PORT)
     .option('--storage-port <n>', 'port of the storage for uploads and results (default: a free port)', PORT)
     .option('--console-port <n>', 'port of the console (default: a free port)', PORT)
@@ -44,7 +44,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .description('end a running job')
     .argument('<job>', 'job, such as audience:5')
     .addArgument(
-      new Argument('<status>', 'final status: 104, 107 or 4xx; of a cohort also 4 or 5').argParser(integerFrom(0)),
+      new Argument('<status>', 'final status: 104, 107 or 4xx; for a cohort also 4 or 5').argParser(integerFrom(0)),
     )
     .option('--reason <text>', 'reason, which only the console shows')
     .action(action(async () => (await load()).finish));
@@ -62,13 +62,13 @@ function addFaultCommands(sandbox: Command, action: Action): void {
       'operation, path, or method and path: audiences.create, "GET /api/v2/usage" (default: all)',
     )
     .option('--status <status>', 'respond with this status', integerFrom(400, 599))
-    .option('--retry-after <seconds>', 'Retry-After of that response', nonNegative)
+    .option('--retry-after <seconds>', 'Retry-After of the response in seconds', nonNegative)
     .addOption(new Option('--cut <when>', 'cut the connection').choices(['before', 'after', 'body']))
     .option('--malformed', 'truncate the response to half')
     .option('--delay <duration>', 'delay the request', duration)
     .option(
       '--in-flight <duration>',
-      'keep a create request in flight for this time (real time); with 3m, its outcome is unknown',
+      'keep a create request in flight for this real time. With 3m, its outcome is unknown',
       duration,
     )
     .option('--rate <n>', 'probability, 0 to 1', nonNegative)

@@ -11,7 +11,7 @@ export interface StateFile extends SandboxState {
   readonly webhook?: { readonly url: string; readonly secret: string };
 }
 
-/** Reads a state file; returns `undefined` if there is none. The sandbox checks the state. */
+/** Reads a state file. Returns `undefined` if the file does not exist. The sandbox checks the state. */
 export async function readStateFile(path: string): Promise<StateFile | undefined> {
   let text: string | undefined;
   try {
@@ -32,7 +32,7 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
 export const writeStateFile = (path: string, state: StateFile): Promise<void> =>
   replaceFile(path, JSON.stringify(state));
 
-/** Time from a change to its write, in which further changes join it. */
+/** Milliseconds from a change to the write, which also contains further changes in this time. */
 const WRITE_DELAY_MS = 200;
 
 /** Writes the state of a running sandbox to a file, some time after each change and at the end. */
@@ -43,7 +43,7 @@ export class StateWriter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param onError Called if a write has failed. The file still holds the state before. */
+  /** @param onError Called if a write has failed. The file still contains the previous state. */
   constructor(path: string, save: () => StateFile, onError: (message: string) => void) {
     this.#path = path;
     this.#save = save;
@@ -58,7 +58,7 @@ export class StateWriter {
     }, WRITE_DELAY_MS);
   }
 
-  /** Writes the state, after the writes before; returns whether it succeeded. */
+  /** Writes the state after pending writes. Returns whether the write succeeded. */
   async write(): Promise<boolean> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

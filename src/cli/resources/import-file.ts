@@ -20,11 +20,11 @@ export interface ImportFile {
 }
 
 /**
- * Opens a file, warns if it is probably not a list, and passes it to `use`. Standard input and other files without a
- * size are copied to a temporary file first: an upload begins with its size, and a retry sends its bytes again.
+ * Opens a file, warns if it is probably not a list, and passes it to `use`. Copies standard input and other files
+ * without a size to a temporary file first, because an upload begins with its size, and a retry sends the bytes again.
  *
  * @param path Path of the file, or `-` for standard input.
- * @throws {CommandError} for a file that is empty or cannot be copied.
+ * @throws {CommandError} for an empty file, or if copying fails.
  * @throws {FileError} `file-unreadable` for a path that cannot be read.
  */
 export async function withImportFile<T>(

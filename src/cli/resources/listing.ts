@@ -9,7 +9,7 @@ export interface ListFlags {
   readonly query?: QueryFlag;
 }
 
-/** Name of a list in messages, and its fields that are printed without `--fields`. */
+/** Name of a list in messages, and the fields to print without `--fields`. */
 interface ListLabel {
   readonly noun: string;
   /** @default the fields of the first row */
@@ -18,7 +18,7 @@ interface ListLabel {
   readonly operation?: OperationName;
 }
 
-/** Prints rows up to a limit, and says whether there are more. Pages are read as they are needed. */
+/** Prints rows up to a limit, and says whether there are more. Reads only the pages that it needs. */
 export async function printList(
   output: Output,
   rows: AsyncIterable<object>,
@@ -38,6 +38,6 @@ export async function printList(
   }
   const count = await output.list(limited(), columns, source);
   if (count === 0) output.note(`No ${noun}.`);
-  // Programs must see this notice, too, because they read only some of the rows.
+  // Also print this notice with `--json`, because a program must know that rows are missing.
   if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);
 }

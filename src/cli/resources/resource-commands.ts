@@ -15,7 +15,7 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
-/** `<resource> create`: creates a resource, and prints it; with `--wait`, when its job has ended. */
+/** `<resource> create`: creates a resource, and prints it. With `--wait`, prints it when its job has ended. */
 export const create =
   (name: ResourceName): Handler<CreateFlags> =>
   async (context, flags) => {
@@ -25,7 +25,7 @@ export const create =
     const body = await readBody(row.body, flags, context);
     await output.checkFields(undefined, { operation: `${name}.create` });
     const client = await context.connect();
-    // The service checks the body, which a user wrote.
+    // The types do not apply to a body from the user: the service checks it.
     const creating: ApiPromise<{ readonly id: number }> = client[name].create(body as never, {
       idempotencyKey: flags.idempotencyKey,
       signal,

@@ -13,9 +13,7 @@ export function addJobCommands(program: Command, action: Action): void {
     .description('wait for jobs: audience:12 cohort:7, or ids on standard input')
     .argument('[jobs...]', 'jobs, as kind:id or id')
     .addOption(
-      new Option('--kind <kind>', 'kind of the jobs that are passed without a kind')
-        .choices(JOB_KINDS)
-        .default('audience'),
+      new Option('--kind <kind>', 'kind of ids without a kind, such as 12').choices(JOB_KINDS).default('audience'),
     )
     .option(
       '--timeout <duration>',

@@ -38,7 +38,10 @@ interface RequestFlags {
   readonly idempotencyKey?: string;
 }
 
-/** `request`: calls any path of the service, and prints the payload as JSON; a list with `--json`, a row in each line. */
+/**
+ * `request`: calls any path of the service, and prints the payload as JSON. With `--json`, prints a list with one row
+ * per line.
+ */
 export async function request(
   context: Context,
   { data, query, idempotencyKey }: RequestFlags,

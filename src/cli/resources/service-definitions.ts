@@ -38,7 +38,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .option('--query <name=value>', 'query parameter; repeatable', keyValue)
     .option(
       '--idempotency-key <key>',
-      'idempotency key of a create request. Without a key, the command does not retry it after a lost response',
+      'idempotency key of a create request. Without a key, the command does not retry the request after a lost response',
       idempotencyKey,
     )
     .action(action(async () => (await load()).request));

@@ -5,7 +5,7 @@ import type { ExitCode } from './exit-codes.ts';
 import type { Output, OutputProcess, TokenOrigin } from './output.ts';
 import { shellWord } from './terminal.ts';
 
-/** Flags that every command takes. */
+/** Flags of every command. */
 export interface GlobalFlags {
   readonly json?: boolean;
   readonly fields?: readonly string[];
@@ -41,7 +41,7 @@ export interface Account extends TokenOrigin, Pick<ClientOptions, 'allowInsecure
 /** Standard input of a command. */
 export type Stdin = Readable & { readonly isTTY?: boolean };
 
-/** The parts of its process that a command uses. */
+/** The parts of the process that a command uses. */
 export interface CommandProcess extends OutputProcess {
   /** Aborted by the first Ctrl-C; the reason is a {@link CommandError}. */
   readonly signal: AbortSignal;
@@ -68,7 +68,7 @@ export interface Context extends Pick<CommandProcess, 'env' | 'stdin'> {
 /** Does the work of a command, and returns its exit code. */
 export type Handler<Flags = object> = (context: Context, flags: Flags, args: readonly string[]) => Promise<ExitCode>;
 
-/** Returns a command as users type it, with the flags by which the running command has found its account. */
+/** Returns a command line to show to the user, with the flags that select the current account. */
 export function commandLine(flags: GlobalFlags, args: readonly string[]): string {
   const { profile, baseUrl, tokenCommand, contract, allowInsecure, sandbox } = flags;
   const account = [

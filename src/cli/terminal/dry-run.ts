@@ -6,7 +6,7 @@ import { jsonText, printable } from './terminal.ts';
 /** Placeholder for secrets in the requests that `--dry-run` prints. The command does not read the secrets. */
 export const HIDDEN = '***';
 
-/** Example address, which is printed if no address is set. */
+/** Example address to print if no address is set. */
 export const EXAMPLE_ADDRESS = 'https://api.example.com';
 
 /** Headers with a secret. */

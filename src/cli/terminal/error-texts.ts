@@ -71,7 +71,7 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 };
 
 const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
-/** Advice if a presigned link was refused, which needs no token. */
+/** Advice if storage has refused a presigned link, which needs no token. */
 const LINK_REFUSED =
   'Storage refused the link, so the token is not the cause. Run the command again to get a new link.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
@@ -112,7 +112,9 @@ const ADVICE: Texts = {
   },
 };
 
-/** Returns the meaning of a failed create request for its outcome, and how to repeat it with the flag of its key. */
+/**
+ * Returns the meaning of a failed create request's outcome, and how to repeat the request with the flag for its key.
+ */
 function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean): string {
   const key = `--idempotency-key ${shellWord(String(idempotencyKey))}`;
   const isConflict = code === 'conflict';
@@ -188,7 +190,7 @@ function reasonIn(body: string): string {
     const { message, error } = JSON.parse(body);
     return String(message ?? error?.message ?? '');
   } catch {
-    // It is not JSON, or was cut.
+    // The body is not JSON, or is truncated.
     return '';
   }
 }

@@ -85,7 +85,7 @@ interface CommandErrorDetails {
   readonly code: CommandErrorCode;
   /** @default the exit code of `code` in {@link COMMAND_ERRORS} */
   readonly exitCode?: ExitCode;
-  /** Outcome of a create request, with the key to repeat it with. */
+  /** Outcome of a create request, with the key for repeating it. */
   readonly outcome?: 'unknown';
   readonly idempotencyKey?: string | undefined;
   /** Command that continues the interrupted work. */
@@ -140,7 +140,7 @@ export function interruption(
   return new CommandError(`${message} ${advice}`.trimEnd(), { ...details, code, exitCode: end });
 }
 
-/** Returns an error of usage with the command that prints the help for it; other errors as they are. */
+/** Adds the command that prints the help to a usage error. Returns other errors unchanged. */
 export const withHelp = (error: unknown, help: string): unknown =>
   error instanceof CommandError && error.code === 'usage' ? Object.assign(error, { help }) : error;
 
@@ -154,13 +154,14 @@ export const DRY_RUN = 'DryRun';
 export const isDryRun = (error: unknown): boolean =>
   error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
 
-/** Returns whether to print nothing: a dry run has ended, or the reader of a list is gone. */
+/** Returns whether to print nothing, because a dry run has ended or the reader of a list is gone. */
 export const isQuietEnd = (error: unknown): boolean =>
   isDryRun(error) || (error instanceof CommandError && error.code === 'output-closed' && error.exitCode === EXIT.done);
 
 /** Exit codes of commands with several jobs or resources, the most important first. */
 const PRECEDENCE: readonly ExitCode[] = [
-  // After an unknown outcome, a script repeats the command, which without its journal would create everything again.
+  // A lost journal comes before an unknown outcome, after which a script would repeat the command: without the journal,
+  // this would create everything again.
   EXIT.journalTaken,
   EXIT.outcomeUnknown,
   EXIT.authentication,

@@ -12,9 +12,9 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
     title: 'Environment',
     rows: [
       ['AUDIENCE_BASE_URL', 'address of the service, like --base-url'],
-      ['AUDIENCE_TOKEN', 'API token for that address; takes precedence over a profile, unless you pass --profile'],
+      ['AUDIENCE_TOKEN', 'API token for AUDIENCE_BASE_URL; takes precedence over a profile, unless you pass --profile'],
       ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, like --token-command'],
-      ['AUDIENCE_CONTRACT', 'file with the differences of your service, like --contract'],
+      ['AUDIENCE_CONTRACT', 'file with the differences between your service and the assumptions, like --contract'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
       ['AUDIENCE_PROFILE', 'profile, like --profile'],
       ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],
@@ -58,7 +58,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ],
       [
         EXIT.journalTaken,
-        'Another run uses the journal, or the journal was moved or removed (`run`). Wait until that run ends, or put the journal back.',
+        'Another run uses the journal, or the journal was edited, replaced, moved or removed (`run`). Wait until that run ends, or restore the journal.',
       ],
       [EXIT.interrupted, 'Ctrl-C interrupted the command.'],
       [EXIT.terminated, 'SIGTERM terminated the command.'],
@@ -90,7 +90,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'checks',
-        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and that each cohort file can be read and is not empty. The service checks the rest, row by row. A run that continues refuses only the rows that are wrong.',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and that each cohort file can be read and is not empty. The service checks the rest, row by row. If you continue a run, the command refuses only the invalid rows.',
       ],
     ],
   },

@@ -74,7 +74,7 @@ function dataSchema(operation: OperationName): Part | undefined {
 const partAt = (part: unknown, keys: readonly string[]): unknown =>
   keys.reduce((at, key) => (isPart(at) ? at[key] : undefined), part);
 
-/** Returns a schema, or the one that it refers to. */
+/** Returns a schema, or the schema to which it refers. */
 function resolved(schema: unknown): Part | undefined {
   if (!isPart(schema)) return undefined;
   return typeof schema.$ref === 'string' ? resolved(partAt(document, schema.$ref.split('/').slice(1))) : schema;

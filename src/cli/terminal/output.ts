@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { OperationName } from '../../spec/operations.ts';
 import { hasColors, jsonText, printable, type Style, type TextStream, truncated, widthOf } from './terminal.ts';
 
-/** How the results of a command are printed. */
+/** Format of the results of a command. */
 export interface OutputFormat {
   /** JSON: one object, or a line for each row or change. */
   readonly json: boolean;
@@ -18,15 +18,15 @@ export interface FieldSource {
   readonly operation?: OperationName;
   /** True if the command has done its work: then unknown fields are a warning. */
   readonly isDone?: boolean;
-  /** True if rows are sentences, which a narrow terminal wraps instead of cutting them. */
+  /** True if rows are sentences, which a narrow terminal wraps instead of truncating. */
   readonly isWrapped?: boolean;
 }
 
-/** Where the token in use comes from, for errors. */
+/** Source of the current token, for errors. */
 export interface TokenOrigin {
   /** Variable, file or command: `AUDIENCE_TOKEN`. */
   readonly source: string;
-  /** Advice if the service refuses it. */
+  /** Advice if the service refuses the token. */
   readonly advice: string;
 }
 
@@ -41,8 +41,8 @@ export interface OutputProcess {
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 /**
- * Prints the results of a command: data on standard output, everything for people on standard error. In a terminal,
- * rows are aligned; elsewhere, their fields are separated by tabs.
+ * Prints the results of a command: data on standard output, messages on standard error. Aligns rows in a terminal, and
+ * otherwise separates their fields with tabs.
  */
 export class Output {
   readonly stdout: TextStream;
@@ -65,7 +65,7 @@ export class Output {
     this.#env = env;
   }
 
-  /** Prints one object: a field in each line; with `--fields` outside a terminal, their values in one line. */
+  /** Prints one object with one field per line. With `--fields` outside a terminal, prints the values in one line. */
   async object(value: object, source: FieldSource = {}): Promise<void> {
     await this.checkFields(value, source);
     if (this.isJson) return this.json(value);
@@ -77,7 +77,7 @@ export class Output {
   }
 
   /**
-   * Prints rows as they arrive; in a terminal, when all have arrived. Returns their number.
+   * Prints rows as they arrive or, in a terminal, when all have arrived. Returns their number.
    *
    * @param columns Paths of the fields that are printed without `--fields`. @default the fields of the first row
    */
@@ -140,12 +140,12 @@ export class Output {
     });
   }
 
-  /** Prints a line for people; nothing with `--json` or `--quiet`. */
+  /** Prints a message. Prints nothing with `--json` or `--quiet`. */
   note(text: string): void {
     if (!this.isJson && !this.isQuiet) this.stderr.write(`${printable(text)}\n`);
   }
 
-  /** Prints a line for people and programs: with `--json`, as an object with `level` and `message`. */
+  /** Prints a message. With `--json`, prints it as an object with `level` and `message`. */
   log(level: 'warning' | 'info' | 'debug', message: string): void {
     if (this.isQuiet) return;
     if (this.isJson) this.stderr.write(`${jsonText({ level, message })}\n`);
@@ -172,7 +172,7 @@ export class Output {
     const { default: stringWidth } = await import('string-width');
     const all = header ? [header, ...rows] : rows;
     const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
-    // The values of one object are not cut: a user who reads it wants all of them.
+    // Do not truncate the values of a single object.
     const widths = isWrapped ? natural : fitted(natural, widthOf(this.stdout) - GAP.length * (natural.length - 1));
     const align = (row: readonly string[]): string =>
       row
@@ -217,7 +217,7 @@ function hasPath(value: unknown, path: string): boolean {
 /** An object without a prototype, so that every name is a field. */
 const emptyObject = (): Record<string, unknown> => Object.create(null);
 
-/** Returns an object with some of an object's fields, in its own shape. */
+/** Returns an object with some fields of an object, with the same nesting. */
 function project(value: object, paths: readonly string[]): object {
   const result = emptyObject();
   for (const path of paths) {

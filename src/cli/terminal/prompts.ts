@@ -24,7 +24,7 @@ export async function askPassword(asking: Asking, message: string): Promise<stri
   return nonEmpty(await answerOf(asking, (options) => password({ message, ...options })));
 }
 
-/** Asks for a decision in the terminal; Enter alone declines. */
+/** Asks for a decision in the terminal. Enter alone declines. */
 export async function askConfirmation(asking: Asking, message: string): Promise<boolean> {
   const { confirm } = await import('@clack/prompts');
   return (await answerOf(asking, (options) => confirm({ message, initialValue: false, ...options }))) === true;
@@ -44,7 +44,7 @@ async function answerOf<Answer>(
   { output, signal, stdin }: Asking,
   prompt: (options: PromptOptions) => Promise<Answer>,
 ): Promise<Exclude<Answer, symbol>> {
-  // Ctrl-D closes the prompt without an answer, so without this the promise would never settle.
+  // Handle the end of the input: Ctrl-D closes the prompt, whose promise would otherwise never settle.
   const closed = new AbortController();
   const onKey = (_: unknown, { ctrl, name }: Key): void => {
     if (ctrl && name === 'd') closed.abort();

@@ -3,7 +3,7 @@ import { COMMAND_ERRORS, type ExitCode, exitCodeOf, isQuietEnd } from './exit-co
 import type { Output } from './output.ts';
 import { jsonText, printable, shellWord } from './terminal.ts';
 
-/** Fields of errors that `--json` prints besides `code` and `message`. None of them holds a token or a body. */
+/** Fields of errors that `--json` prints besides `code` and `message`. None of them contains a token or a body. */
 const FIELDS: readonly string[] = [
   'outcome',
   'idempotencyKey',
@@ -48,7 +48,7 @@ export function errorRecord(thrown: unknown, output?: Output, isRow = false): Re
  * Prints an error to standard error, and returns its exit code. Prints nothing at the end of a dry run, or of a
  * list whose reader is gone.
  *
- * @param subject What the error is about; then it is printed in one line.
+ * @param subject Subject of the error. If set, the error is printed in one line.
  * @param isRow True if the error is about a row of `run`.
  */
 export function reportError(error: unknown, output: Output, subject?: string, isRow = false): ExitCode {

@@ -3,7 +3,7 @@ import { type ClientOptions, type RequestEvent, TimeoutError } from '../../index
 import type { GlobalFlags } from './context.ts';
 import type { Output } from './output.ts';
 
-/** Time without a response after which it is reported. */
+/** Milliseconds without a response until the notice. */
 const SILENCE_MS = 5_000;
 
 /** Returns hooks that report once that the service does not respond. */

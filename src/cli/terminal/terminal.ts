@@ -24,7 +24,7 @@ export const printable = (text: string): string =>
     '?',
   );
 
-/** Returns a string that is at most as wide, cut between two characters that people see, with an ellipsis at the end. */
+/** Truncates a string to a width, between two visible characters, with an ellipsis at the end. */
 export function truncated(text: string, width: number, widthOfText: (text: string) => number): string {
   if (widthOfText(text) <= width) return text;
   let result = '';
@@ -45,13 +45,13 @@ export function jsonText(value: unknown, indent = 0): string {
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Returns whether lines of a stream can be redrawn: it is a terminal, and knows its size. */
+/** Returns whether lines of a stream can be redrawn: the stream is a terminal with a known size. */
 export const isLive = ({ isTTY, columns, rows }: TextStream): boolean => isTTY === true && columns > 0 && rows > 0;
 
 /** Returns the width of a terminal in columns. */
 export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
 
-/** Formats a duration for people: `1:02:03`, `4:05`. */
+/** Formats a duration, such as `1:02:03` or `4:05`. */
 export function formatElapsed(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -2,10 +2,10 @@ import type { ClientOptions } from '../../index.ts';
 import { problemOf } from './error-texts.ts';
 import type { Output } from './output.ts';
 
-/** Length of a wait from which the command announces it. */
+/** Minimum length of a wait that the command announces, in milliseconds. */
 export const ANNOUNCED_WAIT_MS = 5_000;
 
-/** Returns a time for people, rounded up to a second. */
+/** Returns a time as text, rounded up to a second. */
 export const timeText = (ms: number): string =>
   `${new Date(Math.ceil(ms / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
 

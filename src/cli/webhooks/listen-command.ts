@@ -30,7 +30,7 @@ type EventKind = keyof typeof SOURCES;
 /** Interval at which `--all` reads the lists for new jobs: three reads of 120 a minute. */
 const DISCOVERY_MS = 10_000;
 
-/** Rows of a list that `--all` reads: more jobs than can be built between two readings. */
+/** Rows of a list that `--all` reads, more than the jobs that can end between two reads. */
 const DISCOVERED_ROWS = 100;
 
 /** `listen`: watches jobs, and sends an event to a local receiver when a job ends, as the service would. */
@@ -49,7 +49,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS, { isDone: true });
   const { retrySpeed: speed, rate } = flags;
   const deliver = createSender({ url, secret, speed, rate, signal, onAttempt });
-  /** Forwards the end of a job. Returns the exit code; an error concerns this job only. */
+  /** Forwards the end of a job. Returns the exit code. An error concerns only this job. */
   const forward = async (target: EventTarget): Promise<ExitCode> => {
     try {
       const type = typeOf(target.kind, await hasCompleted(client, target, signal));
@@ -90,7 +90,7 @@ interface Discovery {
   readonly signal: AbortSignal;
   /** Called once the lists have been read. */
   ready(): void;
-  /** Called for each job that runs, or that was created after the first reading. */
+  /** Called for each running job, and for each job that was created after the first read. */
   start(target: EventTarget): void;
   report(error: unknown): void;
 }

@@ -24,10 +24,10 @@ export interface DeliveryAttempt {
   readonly event: WebhookEnvelope;
   /** Number of the attempt, from 1 to 6. */
   readonly attempt: number;
-  /** HTTP status of the receiver, or why there is none. */
+  /** HTTP status of the receiver, or why it has not responded. */
   readonly result: number | string;
   readonly delivered: boolean;
-  /** Milliseconds until the next attempt; absent if there is none. */
+  /** Milliseconds until the next attempt. Missing after the last attempt. */
   readonly retryIn?: number;
 }
 
@@ -50,7 +50,7 @@ const RESPONSE_TIMEOUT_MS = 10_000;
 /**
  * Returns the URL of a receiver.
  *
- * @throws {CommandError} unless it is an http(s) URL. The error does not show it, because it may contain a password.
+ * @throws {CommandError} unless it is an http(s) URL. The error does not show the URL, which may contain a password.
  */
 export function receiverUrl(text = ''): string {
   const { protocol = '', username, password } = URL.parse(text) ?? {};
@@ -61,7 +61,7 @@ export function receiverUrl(text = ''): string {
   return text;
 }
 
-/** Creates the envelope of a new event. The company's id is not in the API: it is chosen by the user. */
+/** Creates the envelope of a new event. The user chooses the id of the company, which the API does not return. */
 export const createEvent = (type: string, data: unknown, companyId: number): WebhookEnvelope => ({
   schema_version: 1,
   id: `evt_${randomUUID().replaceAll('-', '')}`,
@@ -73,8 +73,8 @@ export const createEvent = (type: string, data: unknown, companyId: number): Web
 
 /**
  * Returns a function that delivers an event as the service does: signed for each attempt, six attempts in all. It
- * resolves with whether the receiver accepted the event. Requests are paced: when a thousand jobs end together, a
- * development server must not receive all events at the same moment.
+ * resolves with whether the receiver accepted the event. Spaces the requests evenly, so that a development server does
+ * not receive all events of a thousand jobs at the same moment.
  */
 export function createSender(options: SenderOptions): (event: WebhookEnvelope) => Promise<boolean> {
   const { speed, rate, signal, onAttempt } = options;

@@ -13,15 +13,15 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** Time before expiry at which a stored token is renewed. Milliseconds. */
+/** How long before its expiry the client renews a stored token, in milliseconds. */
 const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 
-/** Time to wait after a failed early renewal. Milliseconds. */
+/** Wait after a failed early renewal, in milliseconds. */
 const RENEWAL_RETRY_MS = 3_600_000;
 
 /**
- * Minimum age of a token that replaced a refused one. If it is refused sooner, a new token would not help, and an
- * account can have only ten. Milliseconds.
+ * Minimum age of a replacement token before the client replaces it too, in milliseconds. If the service refuses a token
+ * sooner, another new token would not help, and an account can have only ten tokens.
  */
 const MIN_REPLACEMENT_AGE_MS = 60_000;
 
@@ -30,9 +30,9 @@ const UNWRITABLE =
   'The token store cannot be written, so the token is in memory only. An account can have ten tokens, and each start of the program issues another token';
 
 /**
- * Creates a token source with a store: issues a token if the store is empty, and renews it before it expires and after
- * a 401. `contextFor` returns the context that issues tokens, based on the context of the calling client if there is
- * one.
+ * Creates a token source with a store. The source issues a token if the store is empty, and renews the token before it
+ * expires and after a 401. `contextFor` returns the context that issues tokens, based on the context of the calling
+ * client if there is one.
  */
 export function storedTokenSource(
   operation: TokenOperation,
@@ -59,8 +59,8 @@ export function storedTokenSource(
   }
 
   /**
-   * Returns the token of the store, or a new one. Runs under the store's lock: another process may have renewed the
-   * token already.
+   * Returns the token of the store, or a new token. Runs under the store's lock, because another process may renew the
+   * token at the same time.
    */
   async function refreshLocked(
     rejected: string | undefined,
@@ -96,7 +96,7 @@ export function storedTokenSource(
     }
   }
 
-  /** Logs why the renewal failed, delays the next one before expiry, and returns the existing token. */
+  /** Logs why the renewal failed, delays the next renewal, and returns the existing token. */
   function keepCurrent(token: StoredToken, error: unknown, { logger }: TokenContext): StoredToken {
     earlyRenewalAt = performance.now() + RENEWAL_RETRY_MS;
     logger.warn(
@@ -115,13 +115,13 @@ export function storedTokenSource(
   };
 }
 
-/** Latest login token of this process, by service and account; empty after the warning for the account was logged. */
+/** Latest login token of this process, by service and account. An empty string after the warning for the account. */
 const logins = new Map<string, string>();
 
 const SHARED_ACCOUNT =
   'Clients of this process log in to the same account, and each login ends the token of the others: use `apiToken`, or share one token source.';
 
-/** Logs, once per account, that a login of another source in this process has ended the rejected token. */
+/** Logs, once per account, that the login of another token source in this process revoked the rejected token. */
 function warnOfOtherLogin(
   { service, account }: TokenOwner,
   rejected: string | undefined,
@@ -159,8 +159,8 @@ const ownerOf = (operation: TokenOperation, { email }: Credentials, { baseUrl }:
 });
 
 /**
- * Throws if a stored token is of another kind, service or account. Ignores missing properties, which a store filled by
- * hand may lack.
+ * Throws if a stored token belongs to another kind, service or account. Ignores missing properties, because a store
+ * filled by hand may not have them.
  */
 function checkOwner(stored: StoredToken | undefined, { kind, service, account }: TokenOwner): void {
   if (!stored) return;
@@ -186,10 +186,11 @@ async function saveToken(store: TokenStore, token: StoredToken, { logger }: Toke
   }
 }
 
-/** Returns the milliseconds until a token expires; `Infinity` if that is not known. */
+/** Returns the milliseconds until a token expires; `Infinity` if its expiry is unknown. */
 function timeLeft(token: StoredToken): number {
   const at = Date.parse(token.expiresAt ?? '');
-  // A token that had expired when it was issued shows that the clock is wrong: use it until it is refused.
+  // If the token had expired before it was issued, the clock of this machine is wrong: use the token until the service
+  // refuses it.
   const isClockAhead = typeof token.mintedAt === 'string' && at <= Date.parse(token.mintedAt);
   return Number.isNaN(at) || isClockAhead ? Number.POSITIVE_INFINITY : at - Date.now();
 }
@@ -203,14 +204,20 @@ function ageOf(time: unknown): number {
   return age >= 0 ? age : Number.NaN;
 }
 
-/** Returns whether a token expires within a week and is in the last quarter of its lifetime, if that is known. */
+/**
+ * Returns whether a token expires within a week and is in the last quarter of its lifetime. Ignores an unknown
+ * lifetime.
+ */
 function expiresSoon(token: StoredToken): boolean {
   const left = timeLeft(token);
   const lifetime = left + ageOf(token.mintedAt);
   return left <= (Number.isNaN(lifetime) ? RENEW_BEFORE_EXPIRY_MS : Math.min(RENEW_BEFORE_EXPIRY_MS, lifetime / 4));
 }
 
-/** Adds advice on how to revoke tokens to a 422, which may mean that ten tokens are live. Logins have no such limit. */
+/**
+ * Adds advice on how to revoke tokens to a 422, which may mean that the account has ten valid tokens. Login tokens have
+ * no such limit.
+ */
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;
   const revoke = operation === 'auth.createMcpToken' ? 'revokeMcpTokens' : 'revokeApiTokens';

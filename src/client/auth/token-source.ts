@@ -7,13 +7,13 @@ import type { Redactor } from '../../util/redact.ts';
 /** A source of bearer tokens. */
 export interface TokenSource {
   /**
-   * Returns the token to send. `rejected` is a token that the service has just refused with `401`: a source that holds
-   * another token returns that one; otherwise it renews the token.
+   * Returns the token to send. `rejected` is a token that the service has just refused with `401`: a source that has
+   * another token returns the other token, any other source renews the token.
    */
   get(options: {
-    /** Token that the service has just refused; not set for the first request. */
+    /** Token that the service has just refused. Not set for the first request. */
     readonly rejected?: string | undefined;
-    /** Ends the wait for the token, because the call has been aborted. */
+    /** Aborts when the call is aborted: the source must stop waiting for the token. */
     readonly signal?: AbortSignal | undefined;
     /** @internal Context of the calling client, which the sources of this package use to issue tokens. */
     readonly context?: TokenContext | undefined;
@@ -22,16 +22,16 @@ export interface TokenSource {
   readonly account?: string | undefined;
 }
 
-/** A token as a store keeps it. */
+/** A token in a token store. */
 export interface StoredToken {
-  /** The bearer token itself: a secret. */
+  /** The bearer token, which is a secret. */
   readonly token: string;
   /** Expiry, in ISO 8601 with offset as the service writes it. */
   readonly expiresAt?: string | undefined;
   readonly [extra: string]: unknown;
 }
 
-/** Keeps a token between process starts, or for several processes. */
+/** Stores a token across process starts, or for several processes. */
 export interface TokenStore {
   /** Resolves with the stored token, or with `undefined` if none is stored. */
   load(): Promise<StoredToken | undefined>;
@@ -61,11 +61,11 @@ export interface TokenContext {
   issueToken(operation: TokenOperation, credentials: Credentials): Promise<StoredToken>;
 }
 
-/** The token source of a client, as its calls use it. */
+/** The token source that the calls of a client use. */
 export interface ClientTokens extends TokenSource {
-  /** True if a 401 may be retried with another token; a static token cannot be renewed. */
+  /** True if a call may retry a 401 with another token. A static token cannot be renewed. */
   readonly canRenew: boolean;
-  /** A static token, which needs no wait. */
+  /** A static token, which a call can use without awaiting `get`. */
   readonly value?: string;
 }
 
@@ -81,7 +81,7 @@ export function clientTokens(input: TokenInput): ClientTokens {
   return { canRenew: true, get: (options) => input.get(options), account: input.account };
 }
 
-/** Offset bases of two FNV-1a hashes of 32 bits. */
+/** Offset bases of two 32-bit FNV-1a hashes. */
 const OFFSET_BASES = [0x811c9dc5, 0x01234567];
 
 /**
@@ -120,7 +120,7 @@ export function memoryTokenStore(): TokenStore {
   };
 }
 
-/** Parses a stored token. Returns `undefined` if the string is not one. */
+/** Parses a stored token. Returns `undefined` if the string is not a stored token. */
 export function readStoredToken(text: string): StoredToken | undefined {
   const value = parseJson(text);
   return isStoredToken(value) ? value : undefined;

@@ -29,13 +29,13 @@ import { Waiting } from './waiting.ts';
 /** Scope of the rate buckets for requests without a bearer token, which the service counts per client IP. */
 const IP_SCOPE = 'ip';
 
-/** A success whose envelope has been read. */
+/** A successful response with its parsed envelope. */
 export interface SuccessResponse extends ReceivedResponse {
   readonly envelope: Envelope;
 }
 
 /**
- * Makes one attempt of a call: gets a token and a permit, sends the request, reads the envelope. Throws
+ * Makes one attempt of a call: gets a token and a permit, sends the request, and reads the envelope. Throws
  * {@link AttemptFailure}, or the error that ends the call.
  */
 export async function attempt(
@@ -84,7 +84,7 @@ async function exchange(
   }
 }
 
-/** Returns the envelope of a success; throws {@link AttemptFailure} for any other response. */
+/** Returns the envelope of a successful response; throws {@link AttemptFailure} for any other response. */
 function readSuccess(response: ReceivedResponse, call: CallRecord): Envelope {
   const { operation, input } = call;
   const { status, text, isTruncated } = response;
@@ -97,7 +97,7 @@ function readSuccess(response: ReceivedResponse, call: CallRecord): Envelope {
     : noEnvelopeFailure(response, call, read.problem);
 }
 
-/** A request that may be sent. */
+/** Permission to send a request. */
 export interface Permit {
   /** Scope of the rate bucket. */
   readonly scope: string;
@@ -128,7 +128,10 @@ interface PermitRequest extends AcquireOptions {
   readonly maxWait: number;
 }
 
-/** Waits for the build budget and a permit. Starts again if another create request of the token was refused meanwhile. */
+/**
+ * Waits for the build budget and a permit. Starts again if the service has refused another create request with this
+ * token in the meantime.
+ */
 async function acquireBuildPermit(call: CallRecord, request: PermitRequest): Promise<BuildPermit> {
   const { limiter, buildBudget } = call.state;
   const { scope } = request;
@@ -155,7 +158,7 @@ async function waitForPermit(call: CallRecord, request: PermitRequest): Promise<
     waiting.timeLeft = timeLeft;
   };
   try {
-    // A custom limiter may ignore its signal: a queue of create requests must not wait for it.
+    // A custom limiter may ignore the signal, which must not block the queue of create requests.
     await scope.race(call.state.limiter.acquire(call.operation.bucket, { ...request, signal, onQueued }));
   } catch (error) {
     throw heldBackError(error, RateLimitError, call, signal);
@@ -191,7 +194,10 @@ async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: Permi
 
 type LimitError = typeof RateLimitError | typeof BuildBudgetError;
 
-/** Returns the error of a call that was not sent, if a limit has rejected it with a `retryAt`; any other error as it is. */
+/**
+ * If a limiter has rejected a call with a `retryAt`, returns the error of a call that was not sent. Returns any other
+ * error unchanged.
+ */
 function heldBackError(error: unknown, ErrorClass: LimitError, call: CallRecord, signal: AbortSignal): unknown {
   const retryAt = signal.aborted ? undefined : retryAtOf(error);
   return retryAt ? notSentError(ErrorClass, call, retryAt) : error;
@@ -208,7 +214,10 @@ async function getToken(call: CallRecord, kind: 'general' | 'mcp', signal: Abort
   return requestToken(state, request).finally(() => waiting.end());
 }
 
-/** Returns the error of a call that was not sent, because the pause after an earlier 429 is too long for it. */
+/**
+ * Returns the error of a call that was not sent because the pause after an earlier 429 is longer than the call may
+ * wait.
+ */
 function notSentError(
   ErrorClass: LimitError,
   { operation, path, attempts }: CallRecord,
@@ -230,7 +239,7 @@ function notSentError(
   });
 }
 
-/** Returns the time until which a limiter is paused. A custom limiter may also reject with `retryAt`. */
+/** Returns the end of a limiter's pause from its error. Custom limiters may reject with `retryAt`, too. */
 function retryAtOf(error: unknown): Date | undefined {
   if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
   return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
@@ -285,7 +294,7 @@ export async function handleRateLimit(
     runHook(settings, 'limiter.pause', () => state.limiter.pause(operation.bucket, scope, pause));
     return failed;
   }
-  // Retrying before the budget resets would only get the same refusal.
+  // The service would refuse any retry before the budget resets.
   const wait = Math.max(retryAfter ?? 0, refusal.wait, settings.backoff.min);
   if (usesBuildBudget) state.buildBudget.hold(scope, wait);
   const retryAt = new Date(Date.now() + wait);

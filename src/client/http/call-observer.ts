@@ -9,7 +9,7 @@ import { type Fetch, wrappedFetch } from './send.ts';
 interface ObservedWork<R> {
   readonly signal: AbortSignal;
   readonly work: () => Promise<R>;
-  /** Settles when the work that `work` begins has ended. @default the result of `work` */
+  /** Settles when everything that `work` started has ended. @default the result of `work` */
   readonly ended?: Promise<unknown>;
 }
 
@@ -18,12 +18,12 @@ export class CallObserver {
   readonly #settings: Settings;
   readonly #describe: () => RequestEvent;
   readonly #startedAt = performance.now();
-  /** Milliseconds waited for the token, the build budget and permits, and between attempts. */
+  /** Milliseconds spent waiting: `queued` for the token, the build budget and permits, `backoff` between attempts. */
   readonly #waited = { queued: 0, backoff: 0 };
-  /** The current kind of waiting and its start; if the call does not wait, the time of the last request. */
+  /** The current kind of waiting. */
   #waitingFor: 'queued' | 'backoff' | undefined;
   #since = 0;
-  /** Additions of the `around` hooks, outermost first. */
+  /** Headers and `fetch` wrappers from the `around` hooks, outermost first. */
   readonly #additions: CallAdditions[] = [];
   #response: Pick<ResponseEvent, 'status' | 'requestId'> | undefined;
   #hasEnded = false;
@@ -37,7 +37,7 @@ export class CallObserver {
     return this.#describe();
   }
 
-  /** The client's `fetch`, wrapped by the `around` hooks. If a wrapper function throws, it is left out. */
+  /** The client's `fetch`, wrapped by the `around` hooks. Omits a wrapper that throws. */
   get fetch(): Fetch {
     const { fetch } = this.#settings;
     const wraps = this.#additions.flatMap(({ wrapFetch }) => (wrapFetch ? [wrapFetch] : []));
@@ -47,7 +47,7 @@ export class CallObserver {
         let wrapped: unknown;
         runHook(this.#settings, 'wrapFetch', () => {
           wrapped = wrapFetch(inner);
-          return wrapped; // a promise by mistake, whose rejection is logged
+          return wrapped; // A hook that is `async` by mistake returns a promise, whose rejection is logged.
         });
         return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
       }, unwrapped),
@@ -73,7 +73,7 @@ export class CallObserver {
     });
   }
 
-  /** Starts or stops counting the time as waiting. */
+  /** Starts counting time as `queued` or `backoff`, or stops counting. */
   waitFor(what: 'queued' | 'backoff' | undefined): void {
     const now = performance.now();
     if (this.#waitingFor) this.#waited[this.#waitingFor] += now - this.#since;
@@ -81,7 +81,7 @@ export class CallObserver {
     this.#since = now;
   }
 
-  /** Reports that a request is sent. */
+  /** Reports that the call sends a request. */
   request(): void {
     this.#response = undefined;
     this.waitFor(undefined);
@@ -108,13 +108,13 @@ export class CallObserver {
     return true;
   }
 
-  /** Reports that another attempt follows after `wait` milliseconds. */
+  /** Reports that the call retries after `wait` milliseconds. */
   retry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>): void {
     this.waitFor('backoff');
     emit(this.#settings, 'onRetry', () => ({ ...this.event, ...retry }));
   }
 
-  /** Reports the end; only the first call has an effect. */
+  /** Reports the end of the call. Only the first report has an effect. */
   end(outcome: EndEvent['outcome'], error?: unknown): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

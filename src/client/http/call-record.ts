@@ -11,24 +11,24 @@ import type { AttemptFailure } from './response-errors.ts';
 import { RetryHistory } from './retry-policy.ts';
 import type { Waiting } from './waiting.ts';
 
-/** The input of a call, as its namespace describes it. */
+/** The input of a call, from the method of a namespace. */
 export interface CallInput extends RequestInput {
   readonly options?: CallOptions | undefined;
-  /** The request, if it has been built already. */
+  /** The built request, if the caller has built it. */
   readonly request?: PreparedRequest;
-  /** Returns the errors of the input by field; if there are any, nothing is sent. */
+  /** Returns the errors of the input by field. If there are errors, the client sends nothing. */
   readonly validate?: () => FieldErrors;
-  /** Secrets that the request contains besides its token and headers; they are removed from error texts. */
+  /** Secrets in the request besides its token and headers, to remove from error texts. */
   readonly secrets?: readonly unknown[];
 }
 
-/** The parts of a call that are known when it is made. */
+/** The parts of a call that are known when it starts. */
 export interface CallParts {
   readonly state: ClientState;
   readonly settings: Settings;
   readonly operation: ResolvedOperation;
   readonly input: CallInput;
-  /** The idempotency key, for operations that take one. */
+  /** The idempotency key, for operations that take a key. */
   readonly key: string | undefined;
 }
 
@@ -37,7 +37,7 @@ let calls = 0;
 /** Returns the id of a new call or transfer, unique in the process. */
 export const nextCallId = (): string => `call_${++calls}`;
 
-/** One call: its input, and what has happened to it so far. */
+/** The input and the current state of a call. */
 export class CallRecord {
   readonly state: ClientState;
   readonly settings: Settings;
@@ -56,25 +56,25 @@ export class CallRecord {
   readonly site: CallSite = {};
   /** Deadline of the call, on the monotonic clock. */
   readonly deadlineAt: number;
-  /** Created with the first failure. */
+  /** Failed attempts. Created with the first failure. */
   history: RetryHistory | undefined;
-  /** Requests sent. */
+  /** Number of requests sent. */
   attempts = 0;
-  /** True if a request has been sent whose outcome is not known yet. */
+  /** True while the outcome of a sent request is unknown. */
   isInFlight = false;
   /** True if an attempt has succeeded. */
   isDone = false;
-  /** Path; its parameters are filled in once the request is built. */
+  /** Path of the request. Contains `{id}` until the request is built. */
   path: string;
   /** The token of the last attempt. */
   token: string | undefined;
   /** The error of the last failed attempt. */
   lastError: Error | undefined;
-  /** The wait before the next request, while there is one. */
+  /** The current wait before the next request. */
   waiting: Waiting | undefined;
-  /** The wait between two attempts. After a 409, it lasts for several attempts. */
+  /** The wait between attempts. After a 409, one wait covers several attempts. */
   retryWait: Waiting | undefined;
-  /** The error that the call has ended with. */
+  /** The error with which the call ended. */
   error: unknown;
   /** True if the `shouldRetry` hook refused a retry that the operation allows. */
   retryRefused = false;
@@ -100,12 +100,12 @@ export class CallRecord {
     return this.#id;
   }
 
-  /** Headers of this call alone, from its options and from the `around` hook. */
+  /** Additional headers of this call, from its options and from the `around` hook. */
   get headers(): Readonly<Record<string, string>> | undefined {
     return this.observer ? { ...this.options.headers, ...this.observer.headers } : this.options.headers;
   }
 
-  /** Removes the secrets of this call and of its client from error texts. */
+  /** Redactor of the secrets of this call and of its client. */
   get redactor(): Redactor {
     const { token, history, input, options, settings } = this;
     const secrets = [token, options.token, history?.rejectedToken, ...(input.secrets ?? [])];
@@ -123,7 +123,7 @@ export class CallRecord {
     return key === undefined ? facts : { ...facts, idempotencyKey: key };
   }
 
-  /** Outcome of the create request if the call ended now. */
+  /** Outcome that the create request would have if the call ended now. */
   get outcome(): CreateOutcome {
     if (this.isDone) return 'done';
     return this.isInFlight ? 'unknown' : (this.history?.outcome ?? 'not-sent');

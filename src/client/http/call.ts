@@ -32,19 +32,19 @@ import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './ret
 import { OWN_FETCH_OPTIONS } from './send.ts';
 import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
 
-/** Options that must be numbers: with `NaN`, for instance, a call would be retried indefinitely. */
+/** Options that must be numbers. With `NaN`, for example, the client would retry a call indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
 
-/** Reason of the abort at the deadline: an error, because a `fetch` or its instrumentation may expect one. */
+/** Abort reason at the deadline. It is an `Error`, because a `fetch` or its instrumentation may expect an `Error`. */
 const DEADLINE = Object.assign(new Error('The deadline of the call has passed.'), { name: 'TimeoutError' });
 
 /**
- * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide, otherwise the error that ends
+ * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide; otherwise the error that ends
  * the call.
  */
 export type Attempt<R> = (call: CallRecord, request: PreparedRequest, signal: AbortSignal) => Promise<R>;
 
-/** Makes a call, within the user's hooks if there are any. */
+/** Makes a call and runs the user's hooks, if there are any. */
 export function execute(call: CallRecord): Promise<SuccessResponse>;
 /** Makes a call with another kind of attempt. */
 export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R>;
@@ -64,7 +64,7 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
   }
 }
 
-/** Reports the end of a call to the hooks before `around` learns of it. */
+/** Reports the end of a call to the hooks before the promise that `around` receives settles. */
 async function observed<R>(
   call: CallRecord,
   observer: CallObserver,
@@ -95,7 +95,7 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
   } catch (failed) {
     if (!(failed instanceof AttemptFailure)) throw failed;
     const retryOnce = (): Promise<R> => {
-      // The wait for a create request in flight lasts until its response is replayed.
+      // The wait for a create request in flight continues until the service replays its response.
       if (call.retryWait?.reason !== 'conflict') call.retryWait?.end();
       return makeAttempt(call, request, signal);
     };
@@ -112,8 +112,8 @@ async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal
 }
 
 /**
- * Refuses options that would have no effect, which are unknown or need an idempotency key, and those that are not
- * numbers. Does not check options of background calls, which the package has set or checked.
+ * Refuses unknown options, options that need an idempotency key if the operation takes none, and options that must be
+ * numbers but are not. Does not check background calls, whose options come from this package.
  */
 function checkOptions({ options, operation: { name }, key }: CallRecord): void {
   const isFree = !isOperationName(name);
@@ -134,7 +134,7 @@ function checkOptions({ options, operation: { name }, key }: CallRecord): void {
   throw new ConfigurationError(`\`${unused}\` is not an option of ${name}, which sends no idempotency key.`);
 }
 
-/** Returns the errors of the options that the types cannot exclude. */
+/** Returns the errors of options that the types cannot exclude. */
 function optionErrors({ options: { token, fetchOptions, query }, operation }: CallRecord): FieldErrors {
   if (query !== undefined) refuseOddQuery('query', query);
   const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
@@ -145,7 +145,7 @@ function optionErrors({ options: { token, fetchOptions, query }, operation }: Ca
   };
 }
 
-/** Reports the end of a failed call; returns the error that it rejects with. */
+/** Reports the end of a failed call, and returns the error with which the call rejects. */
 function endWith(thrown: unknown, call: CallRecord): unknown {
   const isAborted = isReason(thrown, [call.options.signal]);
   call.error ??= isAborted ? thrown : atCallSite(finalError(thrown, call), call.site);
@@ -153,7 +153,9 @@ function endWith(thrown: unknown, call: CallRecord): unknown {
   return call.error;
 }
 
-/** Returns the milliseconds until the retry of a failed attempt, or `undefined` to give up; records the retry. */
+/**
+ * Records the retry of a failed attempt, and returns the milliseconds until the retry. Returns `undefined` to give up.
+ */
 async function delayAfter(
   { failure, error }: AttemptFailure,
   call: CallRecord,
@@ -203,7 +205,7 @@ function retryLimits({ operation, options, settings, state, deadlineAt, history 
 
 const RETRY_REFUSED = 'The `shouldRetry` hook prevented a retry.';
 
-/** Advice if a create request may have taken effect, and the service is about to forget its key. */
+/** Advice if a create request may have taken effect and the service will soon forget its key. */
 const KEY_TOO_OLD =
   'It may have been created almost 24 hours ago, and the service is about to forget its idempotency key: check the list before you create it again.';
 
@@ -217,7 +219,7 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
   }
   switch (outcome) {
     case 'not-sent':
-      // The error of a limit already says that nothing was sent, and when to retry.
+      // The message of a rate limit error already says that nothing was sent and when to retry.
       return isLimited ? '' : 'Nothing reached the service, so a retry is safe.';
     case 'refused':
       return `This call created nothing.${isLimited ? ` Repeat it with the idempotency key "${key}".` : ''}`;
@@ -229,7 +231,7 @@ function createAdvice(error: AudienceError, key: string, { outcome, history, opt
   }
 }
 
-/** Returns the error that the caller's promise rejects with. */
+/** Returns the error with which the caller's promise rejects. */
 function finalError(thrown: unknown, call: CallRecord): AudienceError {
   const failure = toError(thrown, call);
   const error = call.retryRefused ? withDetails(failure, {}, RETRY_REFUSED) : failure;

@@ -6,23 +6,23 @@ import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/permits.ts';
 import { DeleteCounts } from './delete-counts.ts';
 
-/** The state that a client shares with those derived from it by `withOptions`. */
+/** The state that a client shares with the clients that its `withOptions` returns. */
 export class ClientState implements ScopeOwner {
   readonly limiter: ClientLimiter;
   readonly buildBudget: BuildBudgetGate;
   readonly redactor: Redactor;
   readonly tokens: { readonly general: ClientTokens; readonly mcp: ClientTokens };
-  /** Passed to token sources, which use it to issue tokens. */
+  /** Context with which token sources issue tokens. */
   readonly tokenContext: TokenContext;
-  /** Fields logged because they differ from the documented shape, as `kind.field`: each is logged once. */
+  /** Names (`kind.field`) of logged fields that differ from the documented shape, to log each field once. */
   readonly loggedFields = new Set<string>();
   /** Scopes of the calls, waits and transfers in progress. */
   readonly open = new Set<AbortScope>();
   /** Set once the client is closed. */
   ended: AudienceError | undefined;
   /**
-   * Times at which this client has created resources, by `namespace id`, on the monotonic clock. The first reads may
-   * not find them.
+   * Times at which this client created resources, by `namespace id`, on the monotonic clock. The first reads after a
+   * create request may not find the resource.
    */
   readonly created = new Map<string, number>();
   /** Deletes of this client, which move the rows of lists. */
@@ -39,7 +39,9 @@ export class ClientState implements ScopeOwner {
     this.tokenContext = parts.tokenContext;
   }
 
-  /** Ends every call and wait in progress; later ones fail immediately. Resolves when the calls have ended. */
+  /**
+   * Ends every call and wait in progress, and lets later calls fail immediately. Resolves when the calls have ended.
+   */
   close(): Promise<void> {
     const advice = 'Create a new one, or close it later.';
     this.ended ??= new AudienceError('The client is closed.', { code: 'client-closed', advice });
@@ -55,7 +57,7 @@ export class ClientState implements ScopeOwner {
     try {
       scope.abort(this.ended);
     } catch {
-      // A Worker must not abort the work of another request. That request ends the work itself, or has already ended.
+      // In a Worker, one request must not abort the work of another request. The other request ends its work itself.
       this.open.delete(scope);
     }
   }

@@ -1,12 +1,15 @@
-/** Meaning of the message of a 409: the key certainly belongs to another body, or the request may be in flight. */
+/**
+ * Meaning of the message of a 409: the key certainly belongs to another body, or a request with the key may be in
+ * flight.
+ */
 export type ConflictReading = 'other-body' | 'in-doubt';
 
-/** Maximum length of a message that is read, in UTF-16 units; real ones are a sentence. */
+/** Maximum length of a message to read, in UTF-16 units. Real messages are one sentence. */
 const READ_LIMIT = 1_000;
 
 const BODY = '(?:request )?(?:body|payload|param(?:eter)?s|content)';
 
-/** Matches a statement that the key had another body: in the past tense, or as a comparison of two bodies. */
+/** Matches a statement that the key belongs to another body: in the past tense, or as a comparison of two bodies. */
 const OTHER_BODY = new RegExp(
   [
     `\\b(?:re)?used\\b[^.]*\\b(?:with|for) (?:an?|some)? ?(?:different|other|another) ${BODY}\\b`,
@@ -19,15 +22,16 @@ const OTHER_BODY = new RegExp(
 );
 
 /**
- * Matches words about an unfinished request, and instructions. A message with one of them may mean a create request in
+ * Matches words about an unfinished request, and instructions. A message with such a word may mean a create request in
  * flight.
  */
 const DOUBT =
   /flight|progress|process|pending|running|executing|queue|finish|complet|concurren|lock|outstanding|busy|wait|later|again|retry|yet|still|current|now\b|being|will|would|must|should|(?:do|does|did) not (?!match)|don't|never|unless|parallel|simultan|ongoing|handl|hold|active|open/i;
 
 /**
- * Reads the message of a 409. The specification names two causes ("Errors", 409) and shows no message of either. A
- * message is `in-doubt` unless it says that the key had another body, and no word could mean a request in flight.
+ * Reads the message of a 409. The specification names two causes ("Errors", 409) and shows no messages. A message is
+ * `in-doubt` unless it says that the key belongs to another body and contains no word that could mean a request in
+ * flight.
  */
 export function readConflict(message: string): ConflictReading {
   const text = message.slice(0, READ_LIMIT);

@@ -2,15 +2,18 @@
 export interface DeleteCount {
   /** Number of requests sent. */
   sent: number;
-  /** Number of them that have ended. */
+  /** Number of requests that have ended. */
   ended: number;
 }
 
-/** Delete requests of a client, by operation: they move the rows of lists that are being read. */
+/**
+ * Counts the delete requests of a client by operation, because each one moves the rows of a list that the client is
+ * reading.
+ */
 export class DeleteCounts {
   readonly #counts = new Map<string, DeleteCount>();
 
-  /** Returns the count of an operation; it changes with each request. */
+  /** Returns the count of an operation, which is updated with each request. */
   of(operation: string): DeleteCount {
     const count = this.#counts.get(operation) ?? { sent: 0, ended: 0 };
     this.#counts.set(operation, count);

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../spec/wire-values.ts';
 import { isObject } from '../../util/json.ts';
 
-/** The content of a 2xx body: an envelope, a refusal (`status: error`), or the reason why it is neither. */
+/** The content of a 2xx body: an envelope, a refusal (`status: error`), or the reason why the body is neither. */
 export type EnvelopeReading =
   | { readonly envelope: Envelope }
   | { readonly refusal: unknown }
@@ -27,7 +27,7 @@ export function readEnvelope(text: string): EnvelopeReading {
   return isRefusal(value) ? { refusal: value } : { problem: problemOf(text, value) };
 }
 
-/** Returns why a body is not JSON, `undefined` if it is; `value` is the parsed body. */
+/** Returns why a body is not JSON, or `undefined` if the body is JSON. `value` is the parsed body. */
 export function notJson(text: string, value: unknown): string | undefined {
   if (text.trim() === '') return 'the body is empty';
   if (value !== undefined) return undefined;
@@ -44,13 +44,13 @@ function problemOf(text: string, value: unknown): string {
   return 'the body lacks the envelope: `status`, an integer `code`, and `message`';
 }
 
-/** Total length of field names and messages, in UTF-16 units, after which further ones are dropped. */
+/** Maximum total length of field names and messages, in UTF-16 units. Further field errors are dropped. */
 const FIELD_ERRORS_LIMIT = 65_536;
 
-/** Length added for each name and message, so that the number of empty ones is limited as well. */
+/** Length added for each name and message, which also limits the number of empty messages. */
 const MIN_COST = 16;
 
-/** Returns the field errors of a 422, in whatever form the body has them; `clean` is applied to every string. */
+/** Returns the field errors of a 422, whatever their form in the body. Applies `clean` to every string. */
 export function readFieldErrors(body: unknown, clean: (text: string) => string): Record<string, string[]> {
   const errors = isObject(body) ? body.errors : undefined;
   const fields = new Map<string, string[]>();

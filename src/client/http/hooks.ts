@@ -2,56 +2,58 @@ import type { Bucket, RateLimit } from '../../spec/limits.ts';
 import type { BuildBudget } from '../../spec/usage-report.ts';
 import type { Fetch } from './send.ts';
 
-/** Additions of `around` to the requests of a call. */
+/** What an `around` hook adds to the requests of a call. */
 export interface CallAdditions {
   /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Receives the function that would send a request, and returns the function that sends it instead. Called
-   * synchronously for each request, beginning with the innermost `around`. If the returned function fails, the request
-   * counts as not sent only if the function that it was given could not connect. Uploads in browsers ignore it, because
-   * they use `XMLHttpRequest`.
+   * Wraps `fetch`: receives the function that would send the request, and returns the function to call instead. Called
+   * synchronously for each request, beginning with the innermost `around`. If the returned function rejects, the client
+   * regards the request as not sent only if the received function could not connect. Uploads in browsers ignore
+   * `wrapFetch`, because they use `XMLHttpRequest`.
    */
   readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
 }
 
 /** A call or a transfer, as hooks see it. */
 export interface RequestEvent {
-  /** The same in all events of one call; unique in the process. */
+  /** Id of the call, the same in all events of the call and unique in the process. */
   readonly callId: string;
   /** Operation name, or method and path of a free request. */
   readonly operation: string;
   /** HTTP method. */
   readonly method: string;
-  /** Address of the service, or origin of the storage that a file is transferred to or from. */
+  /** Address of the service or, for a transfer, origin of the storage. */
   readonly baseUrl: string;
   /** Path below the base URL, without query. */
   readonly path: string;
-  /** Path with names of parameters, such as `/api/v2/audiences/{id}`; for a transfer there is none. */
+  /** Path with names of parameters, such as `/api/v2/audiences/{id}`. Not set for a transfer. */
   readonly pathTemplate?: string;
-  /** Rate bucket that counts the request; a transfer has none. */
+  /** Rate bucket that counts the request. Not set for a transfer. */
   readonly bucket?: Bucket;
   /** Limit of the rate bucket. */
   readonly rateLimit?: RateLimit;
-  /** True for polls. One poll serves the waits of all jobs that it shows. */
+  /** True for polls. One poll serves the waits for all jobs in its response. */
   readonly isPoll: boolean;
-  /** 1 for the first attempt, 0 before it. */
+  /** Number of the attempt: 1 for the first attempt, 0 before the first attempt. */
   readonly attempt: number;
-  /** Key of a create request, the same in all attempts; `undefined` for other operations. */
+  /** Idempotency key of a create request, the same in all attempts. `undefined` for other operations. */
   readonly idempotencyKey?: string;
 }
 
 /** A complete response, as hooks see it. */
 export interface ResponseEvent extends RequestEvent {
-  /** HTTP status, of a success or an error. */
+  /** HTTP status of the response. */
   readonly status: number;
-  /** Milliseconds from sending until the entire response has arrived; for a download, only its headers. */
+  /**
+   * Milliseconds from sending until the entire response has arrived. For a download, until the headers have arrived.
+   */
   readonly duration: number;
-  /** Value of the response header that `requestIdHeader` names, if the response has it. */
+  /** Value of the response header that `requestIdHeader` names, if the response has this header. */
   readonly requestId?: string;
 }
 
-/** A retry, as hooks see it before it is made. */
+/** A retry, as hooks see it beforehand. */
 export interface RetryEvent extends RequestEvent {
   /**
    * A transient failure, an identical create request in progress (409), a rejected token (401), or a used-up build
@@ -61,8 +63,8 @@ export interface RetryEvent extends RequestEvent {
   /** Error of the last attempt. */
   readonly error: Error;
   /**
-   * Milliseconds until the next attempt. The wait for a permit of its rate bucket follows, and after `budget` also the
-   * wait for other create requests.
+   * Milliseconds until the next attempt. After these, the attempt also waits for a permit of its rate bucket and, if
+   * `reason` is `budget`, for other create requests.
    */
   readonly wait: number;
 }
@@ -70,32 +72,32 @@ export interface RetryEvent extends RequestEvent {
 /** A call, upload or download that has been waiting for five seconds before its next request. */
 export interface WaitingEvent extends RequestEvent {
   /**
-   * - `token`: its token source has not returned a token;
-   * - `rate-limit`: its rate bucket has no permit;
+   * - `token`: the token source has not returned a token;
+   * - `rate-limit`: the rate bucket has no permit;
    * - `build-budget`: the build budget of the organization is used up;
    * - `backoff`: the client waits before the next attempt;
-   * - `retry-after`: the client waits until the time that the service has named;
-   * - `conflict`: a create request under the same idempotency key may still be in flight (409).
+   * - `retry-after`: the client waits until the time that the service has asked for;
+   * - `conflict`: a create request with the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
-  /** When the wait is expected to end, if that is known. A `conflict` ends then at the latest. */
+  /** Expected end of the wait, if known. For a `conflict`, the latest end. */
   readonly until?: Date;
   /** The log line: what the call waits for, and until when. */
   readonly message: string;
 }
 
 /**
- * The end of a call, as hooks see it: exactly one for each call. `attempt` is the number of requests sent. A download ends
- * when its stream has been read or cancelled.
+ * The end of a call, as hooks see it. Each call has exactly one. `attempt` is the number of requests sent. A download
+ * ends when its stream has been read or cancelled.
  */
 export interface EndEvent extends RequestEvent {
-  /** `aborted` by the caller's signal, or because the stream of a download was cancelled. */
+  /** `aborted`: the caller's signal aborted the call, or the stream of a download was cancelled. */
   readonly outcome: 'success' | 'failure' | 'aborted';
   /** HTTP status of the response to the last request, if there was one. */
   readonly status?: number;
   /** Request id of the response to the last request, if it had one. */
   readonly requestId?: string;
-  /** The error that the call rejects with. */
+  /** The error with which the call rejects. */
   readonly error?: unknown;
   /** Total duration of the call in milliseconds, including `queued` and `backoff`. */
   readonly duration: number;
@@ -105,12 +107,13 @@ export interface EndEvent extends RequestEvent {
   readonly backoff: number;
 }
 
-/** Callbacks that observe calls. If one throws or rejects, this is logged and does not affect the call. */
+/** Callbacks that observe calls. If a callback throws or rejects, the client logs the error, and the call continues. */
 export interface CallHooks {
-  /** Called before each attempt is sent, once it has its permit of the rate bucket. */
+  /** Called before the client sends an attempt, once the attempt has a permit of the rate bucket. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   /**
-   * Called with each complete response, also if it has an error status. Not called for an attempt without a response.
+   * Called with each complete response, including responses with an error status. Not called for an attempt without a
+   * response.
    */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
   /** Called before the wait that precedes a retry. */
@@ -127,8 +130,8 @@ export interface CallHooks {
   readonly onWaiting?: ((event: WaitingEvent) => void) | undefined;
   /**
    * Decides, before `onRetry`, whether the client makes a retry that the operation allows. `false`, or a promise of
-   * `false`, ends the call with the error of the attempt. Of several such hooks, each can refuse. If it throws or
-   * rejects, the retry is made.
+   * `false`, ends the call with the error of the attempt. Each of several `shouldRetry` hooks can refuse. If a hook
+   * throws or rejects, the client retries.
    *
    * @example
    * shouldRetry: ({ reason, attempt }) => reason !== 'transient' || attempt < 2
@@ -142,9 +145,9 @@ export interface CallHooks {
   /** Called with the build budget whenever a usage report shows it. */
   readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**
-   * Runs each call, upload and download: `next` begins it, resolves at its end, and rejects with its error. It runs in
-   * the async context of `next` (`AsyncLocalStorage`). Requests that resume a download run in the context of its
-   * reader. If `around` does not call `next`, the call begins when `around` has ended.
+   * Runs each call, upload and download: `next` starts the call, resolves when the call ends, and rejects with its
+   * error. The call runs in the async context of `next` (`AsyncLocalStorage`). Requests that resume a download run in
+   * the context of its reader. If `around` does not call `next`, the call starts after `around` has ended.
    *
    * @example around: (call, next) => storage.run({ callId: call.callId }, next)
    */

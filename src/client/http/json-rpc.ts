@@ -15,7 +15,7 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
 
-/** Reads the body of a 2xx of MCP: JSON-RPC or, for a `data` override, an envelope that contains the response. */
+/** Reads the 2xx body of an MCP response: JSON-RPC or, with a `data` override, an envelope that contains JSON-RPC. */
 export function readRpcResponse(
   response: ReceivedResponse,
   { override }: ResolvedOperation,
@@ -26,7 +26,7 @@ export function readRpcResponse(
 }
 
 /**
- * Reads the body of a 2xx as JSON-RPC: returns an envelope made of the HTTP status and the response with the id of the
+ * Reads a 2xx body as JSON-RPC. Returns an envelope made of the HTTP status and the response with the id of the
  * request. For a message that expects no response, the envelope has no `data`.
  */
 export function readJsonRpc(
@@ -39,12 +39,12 @@ export function readJsonRpc(
   const made = { status: 'success', code: status, message: '' } as const;
   const id = isObject(sent) && sent.method !== undefined ? sent.id : undefined;
   if (id === undefined) {
-    // 202 means that the message was accepted, whatever the body is.
+    // 202 means that the service has accepted the message, whatever the body.
     const accepted = status === 202 || response.text.trim() === '' || 'messages' in read;
     return accepted ? { envelope: made } : read;
   }
   if ('problem' in read) return read;
-  // Search responses only: a request sent by the service may have the same id.
+  // Search responses only, because a request from the service may have the same id.
   const match = findResponse(read.messages, id);
   if (!match) return { problem: `the body contains no response with the id ${JSON.stringify(id)}` };
   if (isJsonRpcResponse(match)) return { envelope: { ...made, data: match } };
@@ -61,7 +61,7 @@ type Messages =
   | { readonly refusal: unknown }
   | { readonly problem: string };
 
-/** Returns all messages in a body, or why there are none. */
+/** Returns all messages in a body, or the reason why the body has no messages. */
 function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'>): Messages {
   if (/^\s*text\/event-stream\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
     return { messages: messagesIn(text) };
@@ -73,7 +73,10 @@ function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'
   return { problem: notJson(text, value) ?? 'the body is not a JSON-RPC 2.0 message' };
 }
 
-/** Number of events that are not JSON after which reading an event stream stops: failing to parse is slow. */
+/**
+ * Maximum number of events in an event stream that are not JSON. More would take long, because each failed parse is
+ * slow.
+ */
 const MAX_BROKEN_EVENTS = 100;
 
 /** Yields the messages of an event stream. */

@@ -9,19 +9,19 @@ import { statusFailure } from './response-errors.ts';
 import { AttemptTimeout, type ReceivedResponse, readResponse } from './send.ts';
 import type { Transport } from './transport.ts';
 
-/** What to send, and which responses the caller handles itself. */
+/** The request, and the responses that the caller handles itself. */
 export interface PassedCallInput {
   readonly operation: ResolvedOperation;
   readonly request: PreparedRequest;
   /** Aborts the call and, after that, reading the body of its response. */
   readonly signal: AbortSignal | undefined;
-  /** Error statuses whose responses are also passed on. */
+  /** Error statuses whose responses the call also passes on. */
   readonly passedStatuses: ReadonlySet<number>;
 }
 
 /**
- * A call that passes on its response, and uses the token, the limits, the retries and the errors of the client. The
- * body of a success is not read, because it may be a stream.
+ * A call that uses the token, the limits, the retries and the errors of the client, and passes on its response. Leaves
+ * the body of a success unread, because the body may be a stream.
  */
 export class PassedCall {
   readonly #input: PassedCallInput;
@@ -32,7 +32,7 @@ export class PassedCall {
   constructor({ state, settings }: Transport, input: PassedCallInput) {
     const { operation, request, signal } = input;
     this.#input = input;
-    // The caller's signal also aborts reading the body, after this scope is disposed.
+    // Not only this scope: the caller's signal must also abort reading the body, after this scope has been disposed.
     this.#scope = new AbortScope({ parents: [signal] });
     const options = { signal: this.#scope.signal };
     this.#call = new CallRecord({ state, settings, operation, input: { request, options }, key: undefined });
@@ -49,7 +49,7 @@ export class PassedCall {
 
   /**
    * Aborts the call unless its request is in flight, and prevents retries. Returns true if the request was never sent,
-   * so that the service need not know.
+   * so that the service needs no cancellation.
    */
   cancel(reason: Error): boolean {
     this.#cancelReason = reason;
@@ -83,7 +83,7 @@ export class PassedCall {
     const fetch = observer?.fetch ?? settings.fetch;
     const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
     const callerSignal = this.#input.signal;
-    // Outlives `scope`: a caller's abort must also abort the response's stream.
+    // Lasts longer than `scope`, because the caller's abort must also abort the stream of the response.
     const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;
     const init = {
       ...settings.fetchOptions,
@@ -106,13 +106,13 @@ export class PassedCall {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** Maximum length of an error body that is passed on, in UTF-16 units. */
+/** Maximum length of an error body to pass on, in UTF-16 units. */
 const PASSED_ON_LIMIT = 65_536;
 
-/** Returns an error response without secrets, because the errors of the caller may quote its body. */
+/** Returns an error response without secrets, because the caller's errors may quote the body. */
 function redacted({ status, headers, text }: ReceivedResponse, redactor: Redactor): Response {
   const kept = redactor.headers(headers);
-  // The body is decoded already and may have another length.
+  // The body has been decoded and redacted, so its encoding and length may differ.
   for (const name of ['content-encoding', 'content-length']) kept.delete(name);
   return new Response(redactor.text(text, PASSED_ON_LIMIT), { status, headers: kept });
 }

@@ -11,21 +11,24 @@ import type { Fetch, FetchOptions } from './send.ts';
 
 /** Options of one call. The client's options are the defaults. */
 export interface RequestOptions {
-  /** Aborts the call immediately; it rejects with the signal's own reason. */
+  /** Signal that aborts the call immediately. The call rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt, from sending until the entire body has arrived. @default 30000 ms */
+  /** Timeout of one attempt in milliseconds, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
   /** Maximum number of retries after transient failures. @default 4 retries */
   readonly maxRetries?: number | undefined;
-  /** The longest `Retry-After` to honor. If the service asks for more, the call fails immediately. @default 120000 ms */
+  /**
+   * The longest `Retry-After` to honor, in milliseconds. If the service asks for more, the call fails immediately.
+   * @default 120000 ms
+   */
   readonly maxRetryWait?: number | undefined;
-  /** Milliseconds for the entire call, queueing and retries included. @default Infinity */
+  /** Maximum duration of the entire call in milliseconds, including queueing and retries. @default Infinity */
   readonly deadline?: number | undefined;
   /** Additional headers, except `Authorization`, `Accept`, `Content-Type` and `Idempotency-Key`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Bearer token of this call instead of the client's token, for example the token of another account. The client does
-   * not renew it after a 401. The service counts its requests in other rate buckets.
+   * not renew this token after a 401. The service counts requests with this token in other rate buckets.
    */
   readonly token?: string | undefined;
   /** Additional query parameters. The parameters that the method sets take precedence. */
@@ -37,26 +40,26 @@ export interface RequestOptions {
 /** Options of a call that creates a resource with an idempotency key. */
 export interface CreateOptions extends RequestOptions {
   /**
-   * Identifies the create request for 24 hours: the service executes requests with the same key only once. @default a
-   * random UUID
+   * Idempotency key of the create request. For 24 hours, the service executes requests with the same key only once.
+   * @default a random UUID
    */
   readonly idempotencyKey?: string | undefined;
   /**
    * How to handle a 409: `wait` up to a minute for the response of the create request in flight with the same key, or
    * `throw` a `ConflictError`. If an earlier attempt of this call may have reached the service, the call always waits.
-   * A 409 to your own `idempotencyKey` that names another body is thrown.
+   * If a 409 says that your own `idempotencyKey` belongs to another body, the call throws a `ConflictError`.
    *
    * @default 'wait', unless `maxRetries` is 0
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
   /**
-   * Fields to add to the body that the specification does not show. They are neither typed nor checked, and must not
+   * Additional fields of the body that the specification does not show. The client does not check them. They must not
    * repeat a field of the body.
    */
   readonly extraBody?: JsonObject | undefined;
 }
 
-/** Names of the options that every call takes. */
+/** Names of the options of every call. */
 export const REQUEST_OPTIONS: readonly string[] = [
   'signal',
   'timeout',
@@ -81,17 +84,20 @@ export const CREATE_OPTIONS: readonly string[] = [...REQUEST_OPTIONS, ...KEY_OPT
 /** Names of the options that only a free request takes. */
 export const FREE_OPTIONS: readonly string[] = ['params', 'body', 'schema', 'bucket'];
 
-/** Key of options that only this package passes: a symbol, so that no caller can set it. */
+/** Key of internal options. It is a symbol, so that callers cannot set these options. */
 export const BACKGROUND: unique symbol = Symbol('background');
 
-/** Key of the advice after a 409 that replaces the usual one; only the package itself passes it. */
+/** Key of an internal option: advice that replaces the usual advice after a 409. */
 export const CONFLICT_ADVICE: unique symbol = Symbol('conflict advice');
 
-/** A call that the package makes itself, with a lower priority than the caller's calls. Its options are not checked. */
+/**
+ * A call that the package makes itself, with a lower priority than the caller's calls. The client does not check its
+ * options.
+ */
 interface BackgroundCall {
   /** True for polls of waits. */
   readonly isPoll?: true;
-  /** Called before each attempt, once it has its permit of the rate bucket. */
+  /** Called before each attempt, once the attempt has a permit of the rate bucket. */
   readonly onPermit?: (callId: string) => void;
 }
 
@@ -113,9 +119,9 @@ export const DEFAULTS = {
 /** Paging by the number of the page (assumed). */
 export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
-/** Options of a client that its calls use, with defaults filled in. */
+/** Options of a client for its calls, with defaults filled in. */
 export interface Settings {
-  /** Without a trailing slash. */
+  /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly timeout: number;
   readonly maxRetries: number;
@@ -126,7 +132,7 @@ export interface Settings {
   readonly operations: Readonly<Record<OperationName, ResolvedOperation>>;
   /** How lists are paged. */
   readonly paging: Paging;
-  /** States by kind and status id, where the contract defines them. */
+  /** States by kind and status id, if the contract defines them. */
   readonly statuses: Statuses | undefined;
   /** How the links to result files behave. */
   readonly results: ResultLinks;
@@ -135,12 +141,12 @@ export interface Settings {
   readonly requestIdHeader: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: Logger;
-  /** Removes the secrets of the client, and those among its headers, from texts. */
+  /** Removes the secrets of the client and of its headers from texts. */
   readonly redactor: Redactor;
-  /** Sets with at least one hook. The sets of the `telemetry` option come first. */
+  /** Objects with at least one hook. The objects of the `telemetry` option come first. */
   readonly hooks: readonly CallHooks[];
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
-  /** Maximum bytes of a response after decompression. */
+  /** Maximum size of a response after decompression, in bytes. */
   readonly maxResponseBytes: number;
 }

@@ -17,7 +17,7 @@ export interface TokenRequest {
 /**
  * Returns the token of a client.
  *
- * @throws {AudienceError} `token-unavailable`, also if the source returns no usable token.
+ * @throws {AudienceError} `token-unavailable` if the source fails or returns no usable token.
  */
 export async function requestToken(
   { tokens, tokenContext: context }: Pick<ClientState, 'tokens' | 'tokenContext'>,

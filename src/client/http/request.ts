@@ -29,7 +29,7 @@ export interface RequestInput {
   readonly body?: unknown;
 }
 
-/** A request built once; every attempt sends the same bytes. */
+/** A built request, whose bytes every attempt sends. */
 export interface PreparedRequest {
   readonly method: string;
   readonly url: string;
@@ -39,7 +39,7 @@ export interface PreparedRequest {
   readonly body?: Uint8Array<ArrayBuffer>;
 }
 
-/** Fills `{name}` with encoded values; refuses values, such as `../..`, that would address another path. */
+/** Replaces each `{name}` with the encoded value. Refuses values that would address another path, such as `../..`. */
 function fillPath(template: string, params: PathParams): string {
   let path = template;
   for (const [name, value] of Object.entries<unknown>(params)) {
@@ -59,7 +59,7 @@ const paramError = (name: string, value: unknown): InvalidInputError =>
     [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path; pass an id.`],
   });
 
-/** Refuses an id that no resource has. The parameters of a free request may be anything. */
+/** Refuses an id that no resource can have. Does not check the parameters of a free request. */
 function checkId({ name }: ResolvedOperation, { id }: PathParams): void {
   if ((Number.isSafeInteger(id) && Number(id) > 0) || !isOperationName(name)) return;
   const problem = idProblem(id);
@@ -79,15 +79,15 @@ function queryString(query: Query): string {
   return search.size > 0 ? `?${search}` : '';
 }
 
-/** A body's bytes and their content type. */
+/** The bytes and the content type of a body. */
 interface EncodedBody {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Serializes a form once, so that all attempts send the same boundary and bytes. Not by a `Response`, because WebKit cannot
- * read one whose form has files.
+ * Serializes a form once, so that all attempts send the same boundary and bytes. Does not use a `Response`, because
+ * WebKit cannot read a `Response` whose form has files.
  */
 async function encodeForm(form: FormData): Promise<EncodedBody> {
   const boundary = `form-${uuid()}`;
@@ -107,7 +107,7 @@ const withCrlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 /** Escapes a name in a form, as the HTML standard requires. */
 const quotable = (name: string): string => name.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
 
-/** JSON that may contain a number beyond 2^53-1, or the `null` that is written for `NaN`. */
+/** Matches JSON that may contain a number beyond 2^53-1, or a `null` that replaces `NaN`. */
 const ODD_NUMBER = /\d{16}|\de\+|null/;
 
 function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
@@ -143,7 +143,7 @@ function encodeBody(body: unknown): EncodedBody | Promise<EncodedBody> {
   return { type: 'application/json', bytes: new TextEncoder().encode(text) };
 }
 
-/** The `Accept` header; the service requires `application/json` in it. */
+/** The `Accept` header. The service requires that the header contains `application/json`. */
 const ACCEPT: Readonly<Record<Reads, string>> = {
   envelope: 'application/json',
   'json-rpc': 'application/json, text/event-stream',
@@ -152,7 +152,7 @@ const ACCEPT: Readonly<Record<Reads, string>> = {
 /**
  * Builds URL, headers and body bytes of a call.
  *
- * @throws {InvalidInputError} for a path parameter, a header or a body that cannot be sent.
+ * @throws {InvalidInputError} for a path parameter, a header or a body that the client cannot send.
  */
 export async function prepareRequest({
   operation,
@@ -197,31 +197,31 @@ export async function prepareRequest({
   };
 }
 
-/** The parts of a call that its request is built from. */
+/** The parts of a call that define its request. */
 interface RequestPlan {
   readonly operation: ResolvedOperation;
   readonly input: RequestInput;
   readonly settings: { readonly baseUrl: string; readonly headers: HeaderRecord };
   readonly options: { readonly query?: Query | undefined };
-  /** Headers of this call alone. */
+  /** Additional headers of this call. */
   readonly headers: HeaderRecord | undefined;
-  /** The idempotency key, for operations that take one. */
+  /** The idempotency key, for operations that take a key. */
   readonly key: string | undefined;
 }
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-/** Checks the headers of a call; returns them by lower-case name. */
+/** Checks the headers of a call, and returns them by lower-case name. */
 function checkedHeaders(headers: HeaderRecord): HeaderRecord {
   checkHeaders(headers);
   checkSendable(headers);
   return lowerCased(headers);
 }
 
-/** A key that a header carries unchanged: visible ASCII, with spaces only inside. */
+/** Matches a key that a header can contain unchanged: visible ASCII, with spaces only between other characters. */
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** Returns the problem of an idempotency key that a header cannot carry unchanged. */
+/** Returns the problem of an idempotency key that a header cannot contain unchanged. */
 export const keyProblem = (key: string): string | undefined =>
   typeof key === 'string' && KEY.test(key)
     ? undefined
@@ -233,7 +233,7 @@ function checkKey(key: string): string {
   return key;
 }
 
-/** Returns query and body of a call, adapted by the user's override of its operation. */
+/** Returns the query and the body of a call after the user's override has changed them. */
 function applyOverride(
   override: OperationOverride,
   { params = {}, query, body }: RequestInput,
@@ -244,7 +244,10 @@ function applyOverride(
   };
 }
 
-/** Returns the error for a path parameter that would not be sent: the request could act on other resources. */
+/**
+ * Returns the error for a path parameter that the request would not contain. Such a request could act on other
+ * resources.
+ */
 function unsentError(name: string, override: OperationOverride | undefined): InvalidInputError {
   const fix = override
     ? `write \`{${name}}\` into the path, or have \`query\` or \`body\` of the override send \`params.${name}\`.`
@@ -259,7 +262,7 @@ function contains(sent: unknown, value: string | number): boolean {
   return Object.values(sent).some((part) => contains(part, value));
 }
 
-/** Refuses a query that is not an object: a promise, for instance, would be sent as an empty query. */
+/** Refuses a query that is not an object. A promise, for example, would be sent as an empty query. */
 function checkQuery(query: Query): Query {
   if (isObject(silenceRejection(query)) && !(query instanceof Promise)) return query;
   throw new TypeError('the `query` of an override must return an object, not a promise');

@@ -47,13 +47,13 @@ export interface CallInfo {
 
 /** Maximum length of the service's own message in an error, in UTF-16 units. */
 const MESSAGE_LIMIT = 300;
-/** Maximum length of one message about a field, and of all such messages in the text of an error. UTF-16 units. */
+/** Maximum length of a message about a field, and of all such messages in the text of an error, in UTF-16 units. */
 const FIELD_MESSAGE_LIMIT = 1_000;
 
-/** Maximum length of a request id in an error. */
+/** Maximum length of a request id in an error, in UTF-16 units. */
 const REQUEST_ID_LIMIT = 200;
 
-/** Returns the failure for a success that is larger than `maxResponseBytes`. */
+/** Returns the failure for a successful response that is larger than `maxResponseBytes`. */
 export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`.`;
   const advice = 'Request less, e.g. with `per_page`, or raise the option.';
@@ -61,7 +61,7 @@ export function truncatedFailure(response: ReceivedResponse, call: CallInfo): At
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
 }
 
-/** Returns the failure for a success that is not an envelope. */
+/** Returns the failure for a successful response that is not an envelope. */
 export function noEnvelopeFailure(response: ReceivedResponse, call: CallInfo, problem: string): AttemptFailure {
   const message = `${call.operation.name} got ${response.status}, but ${problem}.`;
   return new AttemptFailure({ kind: 'no-envelope' }, responseError(message, response, call, 'not-an-envelope'));
@@ -96,7 +96,8 @@ export function responseError(
     status: response.status,
     operation: call.operation.name,
     attempts: call.attempts,
-    // Leave out the body of a credential exchange: it holds a new token, perhaps in a field that is not redacted.
+    // Omit the body of a credential exchange: it contains a new token, perhaps in a field that the redactor does not
+    // recognize.
     body: call.operation.token === 'none' ? redactor.body('') : redactor.body(response.text),
     ...requestIdOf(response, call),
     advice,
@@ -122,7 +123,7 @@ function redirectFailure(response: ReceivedResponse, call: CallInfo): AttemptFai
   );
 }
 
-/** Maximum length of an error body that is parsed as JSON, in UTF-16 units; envelopes are far shorter. */
+/** Maximum length of an error body to parse as JSON, in UTF-16 units. Envelopes are far shorter. */
 const ERROR_BODY_LIMIT = 1_048_576;
 
 const bodyOf = ({ text }: ReceivedResponse): unknown => (text.length > ERROR_BODY_LIMIT ? undefined : parseJson(text));
@@ -148,7 +149,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   };
   const error = apiError(details, body, call);
   if (response.status < 400) {
-    // A 409 may be about a create request in flight.
+    // A 409 may mean that a create request is in flight.
     const refused = envelopeCode !== undefined && envelopeCode >= 400 && envelopeCode < 500 && envelopeCode !== 409;
     return new AttemptFailure({ kind: 'final', outcome: refused ? 'refused' : 'unknown' }, error);
   }
@@ -156,10 +157,10 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
 }
 
-/** Statuses on whose error class a retry or a limit depends, even if a proxy responded. */
+/** Statuses whose error class decides about retries or limits, even if a proxy responded. */
 const STATUSES_OF_ANYBODY: ReadonlySet<number> = new Set([408, 409, 429]);
 
-/** Returns whether a proxy has refused a call: the service never responds with HTML or XML. */
+/** Returns whether a proxy has refused a call. The service never responds with HTML or XML. */
 function isFromGateway({ status, text }: ReceivedResponse): boolean {
   return status >= 400 && status < 500 && !STATUSES_OF_ANYBODY.has(status) && /^\s*</.test(text.slice(0, 100));
 }
@@ -184,7 +185,7 @@ function messageIn(body: unknown): string {
   return [body.message, inner].find((text) => typeof text === 'string') ?? '';
 }
 
-/** Creates the error for the status; for a 2xx, uses the envelope's code instead. */
+/** Creates the error for the status or, for a 2xx, for the code in the envelope. */
 function apiError(details: ApiErrorDetails, body: unknown, call: CallInfo): ApiError {
   const status = details.status >= 400 ? details.status : (details.envelopeCode ?? details.status);
   const { redactor } = call;
@@ -249,7 +250,7 @@ export function messageOfFields(errors: ValidationError['errors']): string {
   return text.length > FIELD_MESSAGE_LIMIT ? `${text.slice(0, FIELD_MESSAGE_LIMIT)}…` : text;
 }
 
-/** Returns the failure for a rejected `fetch`, with a cause without secrets. */
+/** Returns the failure for a rejected `fetch`. Its cause contains no secrets. */
 export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailure {
   const notSent = isNotSent(thrown);
   const reason = thrown instanceof BodyError ? thrown.cause : thrown;
@@ -278,7 +279,7 @@ export function connectionFailure(thrown: unknown, call: CallInfo): AttemptFailu
   return new AttemptFailure({ kind: notSent ? 'not-sent' : 'lost' }, error);
 }
 
-/** Returns the failure of an attempt that exceeded `timeout`; with a timeout of 0 nothing is sent. */
+/** Returns the failure of an attempt that exceeded `timeout`. With a timeout of 0, the client sends nothing. */
 export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure {
   const message = `${call.operation.name} received no complete response within ${timeout} ms (\`timeout\`).`;
   const error = new TimeoutError(message, {
@@ -289,7 +290,7 @@ export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure 
   return new AttemptFailure(timeout === 0 ? { kind: 'final', outcome: 'not-sent' } : { kind: 'lost' }, error);
 }
 
-/** Returns the error for input that was refused before sending: status 422, `local`. */
+/** Returns the error for input that the client refuses before sending: status 422, `local`. */
 export function localValidationError(
   operation: Pick<ResolvedOperation, 'name' | 'method' | 'path'>,
   errors: ValidationError['errors'],

@@ -5,17 +5,17 @@ import { type Backoff, backoffDelay } from '../../util/retry.ts';
 import { parseRetryAfter } from '../../util/retry-after.ts';
 import type { ConflictReading } from './conflict.ts';
 
-/** A failed attempt, as far as it matters for a retry. */
+/** The parts of a failed attempt that decide about a retry. */
 export type Failure =
   /** The request certainly never reached the service. */
   | { readonly kind: 'not-sent' }
-  /** It may have reached the service, but no complete response came. */
+  /** The request may have reached the service, but no complete response arrived. */
   | { readonly kind: 'lost' }
-  /** A success that is not an envelope: a proxy responded, or the response was cut off. */
+  /** A successful response that is not an envelope: a proxy responded, or the response is truncated. */
   | { readonly kind: 'no-envelope' }
   /**
-   * A response with an error status. `retryAfter` in milliseconds. `final`: the service asks for no retry. `conflict`: what
-   * the message of a 409 says.
+   * A response with an error status. `retryAfter`: milliseconds. `final`: the service asks the client not to retry.
+   * `conflict`: the meaning of the message of a 409.
    */
   | {
       readonly kind: 'status';
@@ -24,12 +24,17 @@ export type Failure =
       readonly final?: boolean;
       readonly conflict?: ConflictReading;
     }
-  /** The build budget refused a create request; creates are held back for `wait` milliseconds. */
+  /**
+   * The service refused a create request because the build budget is used up. The client holds create requests back for
+   * `wait` milliseconds.
+   */
   | { readonly kind: 'budget'; readonly wait: number }
   /** A retry cannot help. */
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
 
-/** The header whose value `false` asks for no retry, as at OpenAI and Anthropic; assumed of this service. */
+/**
+ * Header whose value `false` asks the client not to retry. OpenAI and Anthropic send it, this service may (assumed).
+ */
 const SHOULD_RETRY_HEADER = 'x-should-retry';
 
 /** Returns the failure for a response with an error status. */
@@ -39,7 +44,7 @@ export function statusFailureOf(status: number, headers: Headers): Extract<Failu
   return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
 }
 
-/** How far a request may be retried. Durations are milliseconds. */
+/** Limits of the retries of a request. Durations are milliseconds. */
 export interface RetryLimits {
   readonly retry: RetryPolicy;
   readonly maxRetries: number;
@@ -49,7 +54,7 @@ export interface RetryLimits {
   readonly timeLeft?: number;
 }
 
-/** How far a call may be retried. */
+/** Limits of the retries of a call. */
 export interface CallRetryLimits extends RetryLimits {
   /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;
@@ -57,7 +62,7 @@ export interface CallRetryLimits extends RetryLimits {
   readonly onConflict: 'throw' | 'wait';
 }
 
-/** Outcomes of a create request, in the order of certainty that it took effect. */
+/** Outcomes of a create request, ordered by the certainty that the request took effect. */
 const OUTCOMES: readonly CreateOutcome[] = ['not-sent', 'refused', 'unknown', 'done'];
 
 /** The failed attempts of a call, on which its next retry depends. */
@@ -70,19 +75,21 @@ export class RetryHistory {
   conflict: ConflictReading | undefined;
   /** True if an earlier attempt may have reached the service, so that the request in flight may be from this call. */
   mayBeOwn = false;
-  /** The token that the service rejected with a 401, so that the source was asked for another one. */
+  /** The token that the service rejected with a 401, after which the call asks the source for another token. */
   rejectedToken: string | undefined;
-  /** Outcome of a create request by all failed attempts. */
+  /** Outcome of a create request according to all failed attempts. */
   outcome: CreateOutcome = 'not-sent';
   readonly #isCallersKey: boolean;
   #firstConflictAt = 0;
   /**
-   * Earliest time at which the create request may have taken effect: on the monotonic clock, which stops while the
-   * machine sleeps, and since 1970.
+   * Earliest time at which the create request may have taken effect, on the monotonic clock, which stops while the
+   * machine sleeps, and on the system clock.
    */
   #unknownSince: { readonly monotonic: number; readonly wall: number } | undefined;
 
-  /** @param isCallersKey True if the caller has passed the idempotency key, so that other calls may use it, too. */
+  /**
+   * @param isCallersKey True if the caller has passed the idempotency key, so that other calls may use the same key.
+   */
   constructor(isCallersKey = false) {
     this.#isCallersKey = isCallersKey;
   }
@@ -92,14 +99,17 @@ export class RetryHistory {
     return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
   }
 
-  /** Milliseconds for which the key may still be sent; `Infinity` if the create request cannot have happened. */
+  /**
+   * Milliseconds during which the client may still send the key; `Infinity` if the create request cannot have taken
+   * effect.
+   */
   get keyTimeLeft(): number {
     if (!this.#unknownSince) return Number.POSITIVE_INFINITY;
     const { monotonic, wall } = this.#unknownSince;
     return MAX_KEY_AGE_MS - Math.max(performance.now() - monotonic, Date.now() - wall);
   }
 
-  /** Milliseconds that remain to wait after a 409. */
+  /** Remaining milliseconds of the wait after a 409. */
   get conflictTimeLeft(): number {
     return MAX_CONFLICT_WAIT_MS - this.conflictAge;
   }
@@ -116,8 +126,8 @@ export class RetryHistory {
 
   #onConflict(conflict: ConflictReading): void {
     if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
-    // A generated key, and a key that an attempt of this call may have used, are bound to one body, whatever the
-    // message says.
+    // A key that is generated, or that an attempt of this call may have used, belongs to the body of this call,
+    // whatever the message says.
     this.conflict = this.#isCallersKey && !this.mayBeOwn ? conflict : 'in-doubt';
     if (this.conflict === 'other-body') this.outcome = 'refused';
     else this.#raise('unknown');
@@ -128,14 +138,14 @@ export class RetryHistory {
     if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
   }
 
-  /** Records that the last failure is retried; `token` was sent with it. */
+  /** Records that the call retries the last failed attempt, which sent `token`. */
   onRetry(reason: Retry['reason'], token: string | undefined): void {
     if (reason === 'transient') this.retries++;
     if (reason === 'token') this.rejectedToken = token;
   }
 }
 
-/** The part of a call's history that its retry depends on. */
+/** The part of a call's history that decides about its next retry. */
 export type RetryState = Pick<
   RetryHistory,
   'retries' | 'conflict' | 'conflicts' | 'conflictAge' | 'rejectedToken' | 'mayBeOwn'
@@ -149,12 +159,12 @@ export interface Retry {
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
 }
 
-/** Maximum time to wait for the response of a create request in flight with the same key. */
+/** Maximum wait for the response of a create request in flight with the same key, in milliseconds. */
 const MAX_CONFLICT_WAIT_MS = 60_000;
 
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Returns the retry that follows a failed attempt, or `undefined` if the call fails. Pure. */
+/** Returns the retry after a failed attempt, or `undefined` if the call fails. A pure function. */
 export function nextRetry(
   failure: Failure,
   history: RetryState,
@@ -204,7 +214,7 @@ function isRetryable(failure: Failure, retry: RetryPolicy): boolean {
 
 /**
  * Returns the wait after a 409, or `undefined` to give up. When the request in flight has ended, the service replays
- * its response, but never for another body.
+ * its response to requests with the same body.
  */
 function conflictDelay(
   { retryAfter, final }: Extract<Failure, { kind: 'status' }>,
@@ -218,7 +228,7 @@ function conflictDelay(
   if (!isAwaited || left <= 0) return undefined;
   const delay = delayWithin(limits, retryAfter, conflicts, random);
   if (delay === undefined || delay <= left) return delay;
-  // The last attempt is made when the minute is over, unless the service asked for a longer wait.
+  // Make the last attempt at the end of the minute, unless the service asked for a longer wait.
   return retryAfter === undefined ? left : undefined;
 }
 

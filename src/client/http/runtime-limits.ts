@@ -3,10 +3,10 @@ import { isNode } from '../../util/runtime.ts';
 import type { Settings } from './request-options.ts';
 import { type FetchOptions, platformFetch } from './send.ts';
 
-/** Default of both limits of Node's own `fetch`, in milliseconds. */
+/** Default of both timeouts of Node's own `fetch` (headers and body), in milliseconds. */
 export const NODE_LIMIT_MS = 300_000;
 
-/** Options of undici whose limits end a request, by the code of the error. */
+/** Options of undici that limit the time of a request, by the code of the error. */
 const RUNTIME_LIMITS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'headersTimeout',
   UND_ERR_BODY_TIMEOUT: 'bodyTimeout',
@@ -23,14 +23,17 @@ export function runtimeLimit(error: unknown, depth = 0): string | undefined {
 export const limitAdvice = (limit: string): string =>
   `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
 
-/** A request with a timeout that the user has set. */
+/** A request with a timeout from the user. */
 interface TimedRequest {
   readonly settings: Pick<Settings, 'fetch' | 'logger'>;
   readonly state: { readonly loggedFields: Set<string> };
   readonly fetchOptions: FetchOptions;
 }
 
-/** Warns once per client that Node's own `fetch` ends a request before a time above {@link NODE_LIMIT_MS} does. */
+/**
+ * If the timeout is longer than {@link NODE_LIMIT_MS}, warns once per client that Node's own `fetch` ends the request
+ * earlier.
+ */
 export function warnOfNodeLimit(option: 'timeout' | 'idleTimeout', ms: number, request: TimedRequest): void {
   const { settings, state, fetchOptions } = request;
   if (!isNode || settings.fetch !== platformFetch || 'dispatcher' in fetchOptions) return;

@@ -8,16 +8,16 @@ export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** True if the body was larger than `maxResponseBytes`; `text` is its beginning then. */
+  /** True if the body was larger than `maxResponseBytes`. Then `text` is the beginning of the body. */
   readonly isTruncated?: boolean;
-  /** The response itself, its body read. */
+  /** The response, whose body has been read. */
   readonly response: Response;
 }
 
-/** The `fetch` that requests go through. */
+/** A function that sends requests. */
 export type Fetch = (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
 
-/** Calls the platform's `fetch`, looked up at each call: a replacement made after the client was created is used. */
+/** Calls the current global `fetch`, even if it was replaced after the client was created. */
 export const platformFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
 /** Options of `fetch` that a user may set. The client's own options take precedence. */
@@ -35,15 +35,17 @@ export interface SendOptions {
   readonly timeout: number;
 }
 
-/** The attempt took longer than `timeout`. */
+/** Error of an attempt that took longer than `timeout`. */
 export class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
-/** Keeps responses out of every cache of the runtime: a poll that a cache answers would never see its job end. */
+/**
+ * Option that bypasses the caches of the runtime. With a cached response, a poll would never see the end of its job.
+ */
 let noStore: Pick<RequestInit, 'cache'> | undefined;
 
-/** Returns whether the runtime knows the option: Workers with a compatibility date before 2024-11-11 throw. */
+/** Returns whether the runtime supports the option. Workers with a compatibility date before 2024-11-11 throw. */
 function knowsNoStore(): boolean {
   try {
     return new Request('http://localhost', { cache: 'no-store' }).cache === 'no-store';
@@ -55,7 +57,7 @@ function knowsNoStore(): boolean {
 /**
  * Sends a request once and reads its entire body, both within `timeout`.
  *
- * @throws {AttemptTimeout | BodyError} or the signal's reason, or the error that `fetch` rejected with.
+ * @throws {AttemptTimeout | BodyError} or the reason of the signal, or the error with which `fetch` rejected.
  */
 export async function send(
   request: PreparedRequest,
@@ -81,7 +83,7 @@ export async function send(
     await scope.race(ky(url, { timeout: false, retry: 0, throwHttpErrors: false, fetch: fetchOnce }));
   } catch (error) {
     if (scope.signal.aborted && !signal.aborted) throw new AttemptTimeout();
-    // ky's errors contain the request: keep only the cause.
+    // Throw only the cause: ky's errors contain the request with its token.
     if (!received) throw isNetworkError(error) ? error.cause : error;
   } finally {
     scope.dispose();
@@ -91,7 +93,7 @@ export async function send(
 }
 
 /**
- * Reads a response and up to `maxBytes` of its body, counted after decompression: a small response can be a large body.
+ * Reads a response and up to `maxBytes` of its body, counted after decompression.
  *
  * @throws {BodyError} if the response cannot be read.
  */
@@ -99,10 +101,10 @@ export async function readResponse(response: Response, maxBytes: number): Promis
   try {
     if (typeof response?.headers?.get !== 'function') throw new TypeError('`fetch` must resolve with a `Response`.');
     const { status, headers, body } = response;
-    // Fail here if the headers of a custom `fetch` throw: where they are read later, no error is expected.
+    // If the headers of a custom `fetch` throw, fail here: code that reads them later expects no error.
     headers.get('date');
     if (!body) {
-      // Without a stream, reading cannot stop early.
+      // Without a stream, reading cannot stop after `maxBytes`.
       const text = await response.text();
       return { status, headers, response, text: text.slice(0, maxBytes), isTruncated: text.length > maxBytes };
     }
@@ -126,8 +128,8 @@ export async function readResponse(response: Response, maxBytes: number): Promis
 }
 
 /**
- * Returns the user's `fetch`, or the `fetch` of the platform. A failure of the user's `fetch` counts as not sent only
- * if the error names the address of the request, because the function may use other connections.
+ * Returns the user's `fetch`, or the global `fetch`. After a failure of the user's `fetch`, the request counts as not
+ * sent only if the error names the address of the request: the function may use other connections.
  */
 export function fetchOf(fetch?: Fetch): Fetch {
   if (!fetch) return platformFetch;
@@ -142,8 +144,8 @@ export function fetchOf(fetch?: Fetch): Fetch {
 }
 
 /**
- * Returns `wrap(fetch)`. Its failure counts as not sent only if it has called `fetch`, and each of these calls failed
- * before sending.
+ * Returns `wrap(fetch)`. If the returned function fails, the request counts as not sent only if the function has called
+ * `fetch`, and each of these calls failed before sending.
  */
 export function wrappedFetch(fetch: Fetch, wrap: (fetch: Fetch) => Fetch): Fetch {
   let calls = 0;

@@ -19,7 +19,7 @@ export interface TransportInput<T> extends CallInput {
   readonly decode: Decode<T>;
 }
 
-/** A call in progress, and how its payload is decoded. */
+/** A call in progress, with the decoder of its payload. */
 export interface PendingCall<T> {
   readonly call: CallRecord;
   readonly response: Promise<SuccessResponse>;
@@ -31,7 +31,7 @@ export class Transport {
   readonly state: ClientState;
   readonly settings: Settings;
 
-  /** @param state May be shared with other transports, whose settings differ. */
+  /** @param state State that transports with other settings may share. */
   constructor(state: ClientState, settings: Settings) {
     this.state = state;
     this.settings = settings;
@@ -53,15 +53,15 @@ export class Transport {
 
 /** A payload with its response. */
 export interface WithResponse<T> {
-  /** The payload, as awaiting the call returns it. */
+  /** The payload, which awaiting the call returns. */
   readonly data: T;
   /** Status, headers and the unread body. */
   readonly response: Response;
   /** For `mcp.send`, whose responses have no envelope, an envelope made of the HTTP status and the response. */
   readonly envelope: Envelope;
-  /** Value of the request id header, if there was one. */
+  /** Value of the request id header, if the response has this header. */
   readonly requestId: string | undefined;
-  /** Requests sent. */
+  /** Number of requests sent. */
   readonly attempts: number;
 }
 
@@ -73,14 +73,14 @@ export interface WithResponse<T> {
  * const { data, requestId } = await client.audiences.get(42).withResponse();
  */
 export class ApiPromise<T> extends Promise<T> {
-  /** The idempotency key of a create request, known before any response. */
+  /** The idempotency key of a create request, available before any response. */
   readonly idempotencyKey: string | undefined;
   readonly #pending: PendingCall<T>;
   #payload: Promise<T> | undefined;
 
   /** @internal */
   constructor(pending: PendingCall<T>) {
-    // The promise's own state is never used: `catch` and `finally` of the platform call `then`.
+    // The state of this promise is unused, because the `catch` and `finally` of `Promise` call `then`.
     super(() => {});
     this.#pending = pending;
     this.idempotencyKey = pending.call.key;
@@ -112,7 +112,9 @@ export class ApiPromise<T> extends Promise<T> {
     };
   }
 
-  /** Returns the `Response` of a success with its body unread; rejects like the call for any other response. */
+  /**
+   * Returns a successful `Response` with its body unread. For any other response, rejects with the error of the call.
+   */
   async asResponse(): Promise<Response> {
     return unreadResponse(await this.#pending.response);
   }
@@ -122,7 +124,7 @@ export class ApiPromise<T> extends Promise<T> {
     resolved?: ((value: T) => A | PromiseLike<A>) | null,
     rejected?: ((reason: PromiseRejectedResult['reason']) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    // Decode the payload once, however often it is awaited.
+    // Decode the payload once, even if it is awaited several times.
     this.#payload ??= decodePayload(this.#pending);
     return this.#payload.then(resolved, rejected);
   }
@@ -170,10 +172,13 @@ async function adaptData(
   }
 }
 
-/** Maximum number of fields that a client logs: a service that differs a lot would otherwise fill the log. */
+/**
+ * Maximum number of unexpected fields that a client logs, so that a service with many differences does not fill the
+ * log.
+ */
 const MAX_LOGGED_FIELDS = 10;
 
-/** Errors and log lines about the payload of one response. */
+/** Creates the errors and log lines about the payload of a response. */
 class ResponseContext implements DecodeContext {
   readonly envelope: Envelope;
   readonly validation: 'lenient' | 'strict';

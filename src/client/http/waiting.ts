@@ -5,10 +5,10 @@ import type { RequestEvent, WaitingEvent } from './hooks.ts';
 import type { Settings } from './request-options.ts';
 import type { Failure } from './retry-policy.ts';
 
-/** Reasons for which a call waits before it sends a request. */
+/** Reason why a call waits before it sends a request. */
 export type WaitingReason = WaitingEvent['reason'];
 
-/** The parts of a call or a transfer that describe its wait. */
+/** The parts of a call or transfer that describe its wait. */
 export interface WaitingCall {
   readonly settings: Pick<Settings, 'logger' | 'hooks'>;
   readonly event: RequestEvent;
@@ -19,10 +19,10 @@ export interface WaitingCall {
 /** Time after which a call reports what it waits for, in milliseconds. */
 const REPORT_AFTER_MS = 5_000;
 
-/** A call that waits before it sends a request. It is reported once, after five seconds. */
+/** A wait of a call before its next request. Reports itself once, after five seconds. */
 export class Waiting {
   readonly reason: WaitingReason;
-  /** Returns the expected milliseconds until the call continues; not set if that is not known. */
+  /** Returns the expected milliseconds until the call continues. Not set if unknown. */
   timeLeft: (() => number) | undefined;
   readonly #stopTimer: () => void;
 
@@ -32,13 +32,13 @@ export class Waiting {
     this.#stopTimer = startTimer(REPORT_AFTER_MS, () => report(call, this));
   }
 
-  /** Ends the wait: it is not reported any more. */
+  /** Ends the wait, and prevents its report. */
   end(): void {
     this.#stopTimer();
   }
 }
 
-/** Begins the wait before the next attempt after a failure. */
+/** Starts the wait between a failure and the next attempt. */
 export function waitToRetry(call: WaitingCall, failure: Failure, delay: number): Waiting {
   const at = performance.now() + delay;
   const isAsked = failure.kind === 'status' && failure.retryAfter !== undefined;
@@ -46,7 +46,7 @@ export function waitToRetry(call: WaitingCall, failure: Failure, delay: number):
   return new Waiting(call, what, () => at - performance.now());
 }
 
-/** The last line of each logger. */
+/** The last line that each logger received. */
 const lastLines = new WeakMap<Logger, string>();
 
 function report(call: WaitingCall, waiting: Waiting): void {
@@ -57,7 +57,7 @@ function report(call: WaitingCall, waiting: Waiting): void {
     const facts = { ...event, reason: waiting.reason, message };
     return until === undefined ? facts : { ...facts, until };
   });
-  // Many calls may wait for the same limit until the same time, and one log line is enough.
+  // One log line is enough for many calls that wait for the same limit until the same time.
   if (lastLines.get(settings.logger) === message) return;
   lastLines.set(settings.logger, message);
   settings.logger.info(message, { operation: event.operation, callId: event.callId });
@@ -68,7 +68,7 @@ function endOf({ timeLeft }: Waiting): Date | undefined {
   return ms > 0 && ms < Number.POSITIVE_INFINITY ? new Date(Date.now() + ms) : undefined;
 }
 
-/** Returns the reason and, if known, the end of a wait: a clause for log lines and errors. */
+/** Returns a clause with the reason and, if known, the end of a wait, for log lines and errors. */
 export function whyWaiting({ event, lastError }: WaitingCall, waiting: Waiting): string {
   const end = endOf(waiting);
   const until = end ? ` until ${timeText(end)}` : '';
@@ -91,13 +91,13 @@ export function whyWaiting({ event, lastError }: WaitingCall, waiting: Waiting):
   }
 }
 
-/** Returns a limit for people, such as `, 30 per minute,`. */
+/** Returns a limit as text, such as `, 30 per minute,`. */
 function limitText({ rateLimit }: RequestEvent): string {
   if (!rateLimit) return '';
   const { limit, interval } = rateLimit;
   return `, ${limit} per ${interval === 60_000 ? 'minute' : `${interval / 1_000} s`},`;
 }
 
-/** Returns a time for people, rounded up to a second. */
+/** Returns a time as text, rounded up to a second. */
 const timeText = (time: Date): string =>
   `${new Date(Math.ceil(time.getTime() / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;

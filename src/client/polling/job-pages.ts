@@ -2,43 +2,43 @@ import type { JobResource } from '../../spec/job-status.ts';
 import { type Job, PollTarget } from './job.ts';
 import type { SharedPolls } from './shared-polls.ts';
 
-/** Pages with too few awaited jobs that one search may read: one for each job to find, within these limits. */
+/** Maximum pages with too few awaited jobs that a search reads: one page per job to find, within these limits. */
 const MAX_PAGES_WITHOUT_MATCH = { min: 2, max: 25 } as const;
-/** Minimum time between the starts of two searches. */
+/** Minimum time between the starts of two searches, in milliseconds. */
 const MIN_SEARCH_GAP_MS = 1_000;
 /**
- * Time before the list is searched again for a job that a search has not found. Meanwhile, the job is polled
+ * Milliseconds until the next search for a job that a search has not found. Until then, the waits poll the job
  * separately.
  */
 const SEARCH_AGAIN_MS = 300_000;
-/** Time before the next search after a failed search. */
+/** Milliseconds until the next search after a failed search. */
 const SEARCH_AGAIN_AFTER_FAILURE_MS = 30_000;
-/** Time during which an unusable list is not read. */
+/** Milliseconds during which the waits do not read an unusable list. */
 const DISABLED_MS = 600_000;
 
-/** A search of a list, from its first page on, for jobs whose pages are unknown. */
+/** A search for jobs whose pages are unknown, beginning at the first page of the list. */
 interface Search {
   readonly startedAt: number;
-  /** The page that it reads next. */
+  /** The next page to read. */
   page: number;
-  /** How many more pages with too few awaited jobs it may read. */
+  /** Remaining number of pages with too few awaited jobs that the search may read. */
   budget: number;
 }
 
 /** The list that {@link JobPages} reads. */
 interface JobPagesOptions<T extends JobResource> {
   readonly polls: SharedPolls;
-  /** Minimum jobs on a page to read it instead of each job separately. */
+  /** Minimum number of awaited jobs on a page for polling the page instead of each job separately. */
   readonly minJobs: number;
-  /** Reads a page, records it with `onPage`, and resolves with whether another poll has to replace it. */
+  /** Reads a page, passes its jobs to `onPage`, and resolves with whether the waits need another poll. */
   read(page: number, target: PollTarget<Job<T>>, signal: AbortSignal, onPermit: () => void): Promise<boolean>;
 }
 
-/** The known page of each awaited job of a list, and the search for the other jobs. */
+/** The pages of a list on which awaited jobs are, and the search for jobs whose pages are unknown. */
 export class JobPages<T extends JobResource> {
   readonly #options: JobPagesOptions<T>;
   readonly #pages = new Map<number, PollTarget<Job<T>>>();
-  /** Jobs that the list is searched for, and the target that reads the next page of the search. */
+  /** The jobs to search for, and the target that reads the next page of the search. */
   readonly #sought = new Set<Job<T>>();
   readonly #searchTarget = new PollTarget<Job<T>>(this.#sought, (...poll) => this.#continueSearch(...poll));
   #search: Search | undefined;
@@ -49,8 +49,8 @@ export class JobPages<T extends JobResource> {
   }
 
   /**
-   * Returns the poll of the page that shows the job, or of the search for it; `undefined` if the list is not used for
-   * the job.
+   * Returns the poll of the page that shows the job, or of the search for the job; `undefined` if the waits do not use
+   * the list for this job.
    */
   plan(job: Job<T>, period: number): PollTarget<Job<T>> | undefined {
     if (job.page) return job.page.plan('page', period);
@@ -62,15 +62,15 @@ export class JobPages<T extends JobResource> {
     return search;
   }
 
-  /** Searches the list for a job, once there are enough. */
+  /** Adds a job to the search. The search starts once there are enough jobs. */
   seek(job: Job<T>): void {
     if (this.#sought.has(job)) return;
     this.#sought.add(job);
-    // Jobs that were too few for a search until now would sleep until their separate polls.
+    // Wake the jobs that were too few for a search: they sleep until their separate polls.
     if (this.#sought.size === this.#options.minJobs) this.#searchTarget.wake();
   }
 
-  /** Records which jobs a page shows; `isLast` if it has no rows. */
+  /** Records which jobs a page shows. `isLast` is true for a page without rows. */
   onPage(number: number, shown: ReadonlySet<Job<T>>, isLast: boolean, startedAt: number): void {
     const { polls, minJobs } = this.#options;
     const isShared = shown.size >= minJobs;
@@ -78,7 +78,7 @@ export class JobPages<T extends JobResource> {
     for (const job of this.#pages.get(number)?.jobs ?? []) {
       if (isShared && shown.has(job)) continue;
       this.#place(job, undefined);
-      // The job has probably moved to the next page: a poll of that page, or else a search, may find it soon.
+      // The job has probably moved to the next page, where the next poll or a search finds it.
       job.searchFrom = startedAt + period;
       job.own.shownBy(startedAt + period);
     }
@@ -94,14 +94,14 @@ export class JobPages<T extends JobResource> {
     if (search.budget <= 0 || this.#missedBy(search).length < minJobs) this.#endSearch(search, SEARCH_AGAIN_MS);
   }
 
-  /** Forgets a job that nobody awaits any longer. */
+  /** Removes a job without waits. */
   remove(job: Job<T>): void {
     this.#place(job, undefined);
     this.#sought.delete(job);
     if (this.#sought.size === 0) this.#stopSearch();
   }
 
-  /** Stops reading a list that cannot be used, for ten minutes; returns whether this is the first time. */
+  /** Stops reading an unusable list for ten minutes. Returns whether this is the first time. */
   disable(): boolean {
     const isFirst = this.#disabledUntil === Number.NEGATIVE_INFINITY;
     this.#disabledUntil = performance.now() + DISABLED_MS;
@@ -128,7 +128,7 @@ export class JobPages<T extends JobResource> {
     if (job.page?.jobs.size === 0) polls.remove(job.page);
     job.page = page;
     page?.jobs.add(job);
-    // A job on a page needs no separate polls, and a job without one needs them again.
+    // A job on a page needs no separate polls; a job without a page does.
     polls.remove(job.own);
     job.wake();
   }
@@ -142,7 +142,7 @@ export class JobPages<T extends JobResource> {
     if (hasFailed) this.#endSearch(search, SEARCH_AGAIN_AFTER_FAILURE_MS);
   }
 
-  /** Ends a search; the jobs that it has not found are sought again after `ms`. */
+  /** Ends a search. The next search for the jobs that were not found is in `ms` milliseconds. */
   #endSearch(search: Search, ms: number): void {
     const target = this.#searchTarget;
     target.pausedUntil = Math.max(target.pausedUntil, search.startedAt + MIN_SEARCH_GAP_MS);
@@ -154,7 +154,7 @@ export class JobPages<T extends JobResource> {
     this.#stopSearch();
   }
 
-  /** Returns the jobs that a search has not found. It says nothing about jobs that were added after it began. */
+  /** Returns the jobs that a search has not found, except jobs added after the search began. */
   #missedBy({ startedAt }: Search): readonly Job<T>[] {
     return [...this.#sought].filter(({ createdAt }) => createdAt <= startedAt);
   }

@@ -15,11 +15,11 @@ import {
 } from './wait-errors.ts';
 import { WebhookHealth } from './webhook-health.ts';
 
-/** Period between polls while webhooks are healthy: polls then only find job ends that no webhook reported. */
+/** Milliseconds between polls while webhooks are healthy. These polls find job ends that no webhook reported. */
 const FALLBACK_PERIOD_MS = 60_000;
-/** If a job's last poll is older than this, a wait that joins others for the job has it read again. */
+/** If a job's last poll is older than this, a new wait for the job requests a poll. Milliseconds. */
 const STALE_AFTER_MS = 15_000;
-/** While pages fail, a job whose state is older than this is polled separately. */
+/** Maximum age of a job's state while pages fail, in milliseconds. Then the waits poll the job separately. */
 const MAX_DELAY_MS = 30_000;
 
 /** Options of a {@link JobTable}. */
@@ -27,7 +27,7 @@ export interface JobTableOptions<T> {
   readonly polls: SharedPolls;
   readonly name: string;
   /**
-   * Reads a page of the list, with as many rows as the service allows. Without this function, each job is polled
+   * Reads a page of the list, with as many rows as the service allows. Without this function, the waits poll each job
    * separately.
    */
   readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
@@ -41,7 +41,7 @@ export interface JobTableOptions<T> {
 export class JobTable<T extends JobResource> {
   readonly #options: JobTableOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
-  /** The pages of the list that show them; not set if the list is not used. */
+  /** The pages of the list that show the jobs. Not set if the waits do not use the list. */
   readonly #pages: JobPages<T> | undefined;
   #webhooks: WebhookHealth | undefined;
   #outage: TokenOutage | undefined;
@@ -54,13 +54,16 @@ export class JobTable<T extends JobResource> {
     this.#pages = new JobPages({ polls, minJobs, read: (...poll) => this.#pollPage(...poll) });
   }
 
-  /** Returns a new table for a wait with request options. It does not use the list, whose requests lack them. */
+  /**
+   * Returns a new table for a wait with request options. This table does not use the list, whose requests do not have
+   * these options.
+   */
   withRequest(request: Omit<RequestOptions, 'signal'>): JobTable<T> {
     const { polls, name } = this.#options;
     return new JobTable({ polls, name, request });
   }
 
-  /** Adds a wait or watch for a job. */
+  /** Adds a wait for a job, or a watch. */
   join(source: JobSource<T>, id: number): Job<T> {
     const { polls } = this.#options;
     const job = this.#jobs.get(id) ?? this.#add(id, source);
@@ -71,7 +74,7 @@ export class JobTable<T extends JobResource> {
     return job;
   }
 
-  /** Removes a wait or watch; without any, the job is forgotten. */
+  /** Removes a wait or watch, and removes the job after its last one. */
   leave(job: Job<T>): void {
     const { polls } = this.#options;
     polls.size--;
@@ -79,14 +82,13 @@ export class JobTable<T extends JobResource> {
   }
 
   /**
-   * Sends the polls of a job that are due and have their turn; returns the milliseconds until another poll may be due.
-   * The polls end with the signal.
+   * Sends the polls of a job that are due and that the poll rate allows. Returns the milliseconds until another poll
+   * may be due. The signal aborts the polls.
    */
   pollDue(job: Job<T>, signal: AbortSignal): number {
     const { polls } = this.#options;
     const targets = this.#targetsOf(job);
-    // If the wait sends a poll now, it sleeps until the end of the poll wakes it, at the latest at the deadline of the
-    // poll.
+    // A wait that sends a poll sleeps until the poll ends, at most until the deadline of the poll.
     let sleep = POLL_DEADLINE_MS;
     for (const target of targets) {
       const wait = polls.takeTurn(target);
@@ -97,7 +99,7 @@ export class JobTable<T extends JobResource> {
     return sleep;
   }
 
-  /** Passes the data of an event to the waits for its job; returns whether they took the resource from it. */
+  /** Passes the data of an event to the waits for its job. Returns whether the data contained the resource. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
     const job = this.#jobs.get(id);
     if (!job || !kinds.includes(job.source.kind)) return false;
@@ -111,15 +113,15 @@ export class JobTable<T extends JobResource> {
     return resource !== undefined;
   }
 
-  /** Returns the polls for a job: its page or a search of the list; otherwise, or in addition, its resource. */
+  /** Returns the polls for a job: of its page or a search of the list and, if these do not suffice, of its resource. */
   #targetsOf(job: Job<T>): PollTarget[] {
     const { polls } = this.#options;
     const period = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, polls.period) : polls.period;
     const own = job.own.plan('single', period);
     const page = this.#pages?.plan(job, period);
     if (!page) return [own];
-    // The page suffices, unless the resource was requested. A search suffices for a first state only, because it may not
-    // find the job.
+    // The page suffices, unless a wait has requested the resource. A search suffices only until the first state,
+    // because the search may not find the job.
     const isSufficient = job.page ? !own.isRequested : !job.last;
     return isSufficient ? [page] : [page, own];
   }
@@ -137,7 +139,7 @@ export class JobTable<T extends JobResource> {
     }
   }
 
-  /** Reads a page; resolves with whether another poll has to replace it. */
+  /** Reads a page, and resolves with whether the waits need another poll. */
   async #pollPage(
     number: number,
     target: PollTarget<Job<T>>,
@@ -162,12 +164,12 @@ export class JobTable<T extends JobResource> {
     return false;
   }
 
-  /** Requests separate polls of the jobs whose state is too old because a page fails. */
+  /** Requests separate polls of jobs whose state is too old because polls of their page fail. */
   #requestDelayed(jobs: Iterable<Job<T>>, error: unknown): void {
     const oldest = performance.now() - MAX_DELAY_MS;
     for (const { last, own, page } of jobs) {
       if (!page) continue;
-      // After a 429, the service would also refuse separate polls: send them only to get a first state.
+      // After a 429, the service would also refuse separate polls: request them only for a first state.
       if (!last || (own.periodFrom < oldest && !RateLimitError.isInstance(error))) own.request('single');
     }
   }
@@ -189,7 +191,7 @@ export class JobTable<T extends JobResource> {
       job.pollError = undefined;
       if (resource) this.#update(job, resource, origin);
       else if (status !== job.last?.resource.status.id) {
-        // A row that leaves fields out shows only that something has changed.
+        // A row without all fields shows only that the job has changed.
         const isRunning = job.source.stateOf({ status: { id: status } }) === 'running';
         job.own.request(isRunning ? 'single' : 'refresh');
       }
@@ -217,7 +219,7 @@ export class JobTable<T extends JobResource> {
     if (this.#jobs.size === 0) polls.tables.delete(this);
   }
 
-  /** Returns the options of a poll's request, without retries: the next poll is the retry. */
+  /** Returns the request options of a poll. They disable retries, because the next poll is the retry. */
   #callOptions(signal: AbortSignal, origin: PollOrigin, onPermit: () => void): CallOptions {
     const { request = {} } = this.#options;
     const deadline = Math.min(POLL_DEADLINE_MS, request.deadline ?? POLL_DEADLINE_MS);
@@ -234,7 +236,7 @@ export class JobTable<T extends JobResource> {
     this.#outage = undefined;
   }
 
-  /** Records a state. If a poll shows the end of a job that was known to run, no webhook has reported the end. */
+  /** Records a state. If a poll shows the end of a running job, no webhook has reported the end. */
   #update(job: Job<T>, resource: T, origin: UpdateOrigin): void {
     const wasKnown = job.last !== undefined;
     if (job.update(resource, origin) && wasKnown) this.#webhooks?.missedCompletion();
@@ -248,7 +250,7 @@ export class JobTable<T extends JobResource> {
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.polls;
     if (RateLimitError.isInstance(error)) rate.onThrottled(startedAt);
-    // A request that was sent had a token.
+    // The error of a sent request shows that the token source works.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.record(error);
@@ -256,7 +258,7 @@ export class JobTable<T extends JobResource> {
       const isInvisible = NotFoundError.isInstance(error) && !job.last && job.source.mayBeInvisible(job.id);
       if (isTransient(error) || (isUnsent && job.last) || isInvisible) job.pollError = error;
       else {
-        // Later waits begin anew.
+        // Later waits for the job start without this failure.
         this.#jobs.delete(job.id);
         job.fail(error);
       }
@@ -265,7 +267,7 @@ export class JobTable<T extends JobResource> {
 }
 
 interface PollOrigin extends UpdateOrigin {
-  /** When the request was permitted. */
+  /** Time at which the request got its permit. */
   startedAt: number;
   callId: string | undefined;
 }

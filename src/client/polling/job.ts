@@ -3,7 +3,7 @@ import { abortable, startTimer } from '../../util/abort.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
 
-/** Minimum time between the starts of a target's last poll and of one that was requested. */
+/** Minimum time between the starts of a target's last poll and of a requested poll, in milliseconds. */
 const MIN_GAP_MS = 2_000;
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
@@ -12,7 +12,7 @@ export type UpdateSource = 'poll' | 'list' | 'webhook';
 /** Source of a state, and its time. */
 export interface UpdateOrigin {
   readonly source: UpdateSource;
-  /** When the poll began, or the event arrived. */
+  /** Time at which the poll began or the event arrived. */
   readonly startedAt: number;
   /** Id of the call; not set for an event. */
   readonly callId?: string | undefined;
@@ -33,7 +33,7 @@ export interface JobRow<T> {
   readonly resource?: T | undefined;
 }
 
-/** A kind of job, and how its resource is read. */
+/** A kind of job, with the functions that read its resource. */
 export interface JobSource<T extends JobResource> {
   readonly kind: JobKind;
   read(id: number, options: CallOptions): PromiseLike<T>;
@@ -41,17 +41,17 @@ export interface JobSource<T extends JobResource> {
   decode(data: unknown): JobRow<T> | undefined;
   /** Returns whether this client has created the resource so recently that a read might not find it yet. */
   mayBeInvisible(id: number): boolean;
-  /** Returns the state of the job by the status of its resource. */
+  /** Returns the state of the job from the status of its resource. */
   readonly stateOf: (resource: StatusFields) => JobState;
-  /** Creates the error for an invalid id; nothing is sent. */
+  /** Creates the error for an invalid id, for which no request is sent. */
   invalidId(problem: string): Error;
   /** Settings of the namespace whose waits await the job. */
   readonly settings: WaitSettings;
 }
 
 /**
- * Why a target is polled: a `page` shows several jobs; a `refresh` is urgent, because it shows the first state of a job or
- * one that may be its end; a `single` shows any other state of one job. The kinds take turns.
+ * Kind of a poll: a `page` reads several jobs. A `refresh` reads one job urgently, because it is the first read or the
+ * job may have ended. A `single` is any other read of one job. The kinds take turns.
  */
 export type PollKind = 'page' | 'single' | 'refresh';
 
@@ -60,9 +60,9 @@ interface Sleeper {
   wake(): void;
 }
 
-/** The target of a poll: a page of a list or a single resource, with the poll times that its waits share. */
+/** The target of polls: a page of a list or a single resource, with the poll times that its waits share. */
 export class PollTarget<J extends Sleeper = Sleeper> {
-  /** The jobs that it shows. Their waits poll it. */
+  /** The jobs that the target shows. Their waits poll the target. */
   readonly jobs: Set<J>;
   /**
    * Reads the target and passes the states to its jobs; never rejects. `onPermit` is called when the rate limit permits
@@ -70,19 +70,22 @@ export class PollTarget<J extends Sleeper = Sleeper> {
    */
   readonly read: (signal: AbortSignal, onPermit: () => void) => Promise<void>;
   kind: PollKind = 'single';
-  /** True if the poll may be sent ahead of its turn in the rate. */
+  /** True if the poll may precede other polls at the poll rate. */
   isUrgent = false;
-  /** When the next poll is due. */
+  /** Time at which the next poll is due. */
   dueAt = Number.NEGATIVE_INFINITY;
-  /** When its own last poll began. */
+  /** Time at which the last poll of this target began. */
   startedAt = Number.NEGATIVE_INFINITY;
-  /** Start of the current period: when its own last poll began, or a later poll that showed it, too. */
+  /**
+   * Start of the current period: the time at which the last poll of this target began, or a later poll that also showed
+   * its job.
+   */
   periodFrom = Number.NEGATIVE_INFINITY;
-  /** Earliest time of the next poll, because the service asked for a pause, or a search has just begun. */
+  /** Earliest time of the next poll: the service asked for a pause, or a search has just begun. */
   pausedUntil = Number.NEGATIVE_INFINITY;
-  /** A poll counts as in flight until it ends, and no longer than shortly after its last sign of life. */
+  /** Time until which a poll counts as in flight: its end, or shortly after its last heartbeat. */
   inFlightUntil = Number.NEGATIVE_INFINITY;
-  /** Latest time at which one of its waits looks at it again. After that, nobody may be left to poll it. */
+  /** Latest time at which a wait checks this target again. After this time, no wait may be left to poll the target. */
   expectedUntil = Number.NEGATIVE_INFINITY;
   #requested: { readonly at: number; readonly kind: PollKind } | undefined;
 
@@ -91,7 +94,7 @@ export class PollTarget<J extends Sleeper = Sleeper> {
     this.read = read;
   }
 
-  /** Requests a poll as soon as possible; a poll that is in flight does not count. */
+  /** Requests a poll as soon as possible, in addition to a poll in flight. */
   request(kind: PollKind): void {
     this.#requested = { at: performance.now(), kind };
     this.wake();
@@ -101,7 +104,7 @@ export class PollTarget<J extends Sleeper = Sleeper> {
     return this.#requested !== undefined;
   }
 
-  /** Plans the next poll: a period after the last one, unless it was requested earlier. */
+  /** Plans the next poll one period after the last poll, unless a wait has requested an earlier poll. */
   plan(kind: PollKind, period: number): this {
     const requested = this.#requested;
     this.kind = requested?.kind ?? kind;
@@ -123,7 +126,7 @@ export class PollTarget<J extends Sleeper = Sleeper> {
     if (this.#requested && this.#requested.at <= startedAt) this.#requested = undefined;
   }
 
-  /** Returns whether one of its waits could poll it now. */
+  /** Returns whether a wait could poll the target now. */
   isReady(now: number): boolean {
     return this.dueAt <= now && this.inFlightUntil <= now && this.expectedUntil >= now;
   }
@@ -138,19 +141,19 @@ export class Job<T extends JobResource> {
   readonly createdAt = performance.now();
   readonly id: number;
   readonly source: JobSource<T>;
-  /** Polls its resource. */
+  /** Target that polls the resource of the job. */
   readonly own: PollTarget<Job<T>>;
-  /** The page of the list that shows it, if one shows enough jobs. */
+  /** The page of the list that shows the job, if the page shows enough jobs. */
   page: PollTarget<Job<T>> | undefined;
-  /** Time from which the list is searched for the job, if no page shows it. */
+  /** Earliest time of a search for the job, if no page shows the job. */
   searchFrom = Number.NEGATIVE_INFINITY;
   /** Number of waits and watches. */
   waits = 0;
   /** Last known state. */
   last: JobUpdate<T> | undefined;
-  /** Error of the last poll, if it failed; another one will follow. */
+  /** Error of the last poll, if the poll failed and another poll follows. */
   pollError: unknown;
-  /** Why the waits for it have failed, if they have. */
+  /** Error with which the waits for the job have failed. */
   failure: { readonly error: unknown } | undefined;
   readonly #sleepers = new Set<() => void>();
 
@@ -161,7 +164,7 @@ export class Job<T extends JobResource> {
     this.own.request('refresh');
   }
 
-  /** Records a state, unless a newer one is known; returns whether it shows the end of the job. */
+  /** Records a state, unless a newer state is known. Returns whether the state is the end of the job. */
   update(resource: T, origin: UpdateOrigin): boolean {
     const { startedAt } = origin;
     const { last } = this;
@@ -181,7 +184,10 @@ export class Job<T extends JobResource> {
     this.wake();
   }
 
-  /** Sleeps until something is new, for at most `ms`; rejects with the reason of the signal. The timer is the sleeper's own. */
+  /**
+   * Sleeps until `wake` is called, at most `ms` milliseconds. Rejects with the reason of the signal. Each sleeping wait
+   * has its own timer.
+   */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#sleepers.add(resolve);
@@ -194,7 +200,7 @@ export class Job<T extends JobResource> {
     }
   }
 
-  /** Wakes the waits that sleep. No wait depends on this: a wait that is not woken checks when its timer fires. */
+  /** Wakes the sleeping waits. If a wait is not woken, it checks for changes when its timer fires. */
   wake(): void {
     for (const resolve of this.#sleepers) resolve();
     this.#sleepers.clear();

@@ -1,31 +1,34 @@
 import type { RateLimit } from '../../spec/limits.ts';
 
-/** The interval is kept a little longer than the service's: polls may arrive closer together than they were sent. */
+/**
+ * Factor that makes the interval longer than the service's interval, because polls may arrive closer together than they
+ * were sent.
+ */
 const MARGIN = 1.005;
-/** Share of the polls that may be sent ahead of their turn if they are urgent. */
+/** Share of the polls that the client may send ahead of the even spacing if they are urgent. */
 const AHEAD_SHARE = 1 / 6;
-/** Minimum period between two polls of one target. */
+/** Minimum period between two polls of a target, in milliseconds. */
 const MIN_PERIOD_MS = 2_000;
-/** Maximum period, unless half of the bucket is too small for it. */
+/** Maximum period, in milliseconds, unless half of the bucket allows fewer polls. */
 const MAX_PERIOD_MS = 6_000;
 /** Minimum share of the rate that remains after 429s. */
 const MIN_SHARE = 1 / 4;
-/** Share of the rate that each successful poll gives back after a 429. */
+/** Share of the rate that each successful poll restores after a 429. */
 const RECOVERY_SHARE = 1 / 40;
 
 /**
- * The rate of polls: at most half of the read bucket in any interval, so that the other half is always the user's. Most of
- * this half is spaced evenly; urgent polls may use the rest at any time. A 429 halves the rate; each success gives a
- * little back.
+ * The rate of polls: at most half of the read bucket in any interval, so that the other half is always the user's. Most
+ * of this half is spaced evenly; urgent polls may use the rest at any time. A 429 halves the rate; each successful poll
+ * restores a part of it.
  */
 export class PollRate {
   readonly #interval: number;
-  /** Maximum polls in one interval that are evenly spaced, and that are sent ahead of their turn. */
+  /** Maximum number of evenly spaced polls in one interval, and of polls ahead of the even spacing. */
   readonly #even: number;
   readonly #ahead: number;
   #share = 1;
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** When the polls of the last interval were sent that were ahead of their turn. */
+  /** Times of the polls in the last interval that were sent ahead of the even spacing. */
   readonly #aheadAt: number[] = [];
   #throttledAt = Number.NEGATIVE_INFINITY;
 
@@ -36,31 +39,34 @@ export class PollRate {
     this.#even = half - this.#ahead;
   }
 
-  /** Milliseconds between two polls that are evenly spaced. */
+  /** Milliseconds between two evenly spaced polls. */
   get spacing(): number {
     return this.#interval / (this.#even * this.#share);
   }
 
-  /** Returns the milliseconds between two polls of one target. Few targets use only half of the rate. */
+  /** Returns the milliseconds between two polls of one target. A small number of targets uses only half of the rate. */
   period(targets: number): number {
     return Math.max(MIN_PERIOD_MS, Math.min(MAX_PERIOD_MS, targets * 2 * this.spacing));
   }
 
-  /** Returns the milliseconds until a poll may be sent; 0 if it may be sent now. */
+  /** Returns the milliseconds until the client may send a poll; 0 if it may send the poll now. */
   wait(isUrgent: boolean): number {
     const now = performance.now();
     while (now - (this.#aheadAt[0] ?? now) >= this.#interval) this.#aheadAt.shift();
     return isUrgent && this.#aheadAt.length < this.#ahead ? 0 : Math.max(0, this.#nextAt - now);
   }
 
-  /** Counts a poll that is sent now. */
+  /** Counts a poll that the client sends now. */
   consume(): void {
     const now = performance.now();
     if (now < this.#nextAt) this.#aheadAt.push(now);
     else this.#nextAt = now + this.spacing;
   }
 
-  /** Halves the rate after a 429 for a poll that began at `startedAt`; 429s for polls sent at one time count once. */
+  /**
+   * Halves the rate after a 429 for a poll that began at `startedAt`. Several 429s for polls sent at the same time
+   * count once.
+   */
   onThrottled(startedAt: number): void {
     if (startedAt < this.#throttledAt) return;
     this.#throttledAt = performance.now();

@@ -14,10 +14,12 @@ import { WaitReport } from './wait-report.ts';
 
 /** Default `timeout` of a wait, in milliseconds. */
 export const DEFAULT_WAIT_TIMEOUT_MS = 3_600_000;
-/** A job is polled once more this long before a wait for it times out, because it may have ended since its last poll. */
+/**
+ * Time of the last poll before the timeout of a wait, in milliseconds: the job may have ended since its previous poll.
+ */
 const LAST_POLL_MS = 2_000;
 
-/** Returns whether a later state differs from an earlier one by its status or `updated_at`. */
+/** Returns whether two states differ in the status or `updated_at`. */
 const hasChanged = (resource: JobResource, earlier: JobResource | undefined): boolean =>
   !earlier || resource.status.id !== earlier.status.id || isOlder(earlier, resource);
 
@@ -27,7 +29,7 @@ export class Poller<T extends JobResource> {
   readonly #source: JobSource<T>;
   readonly #table: JobTable<T>;
 
-  /** @param table Contains this kind's jobs; kinds that are in the same list share it. */
+  /** @param table Jobs of this kind. Kinds in the same list share the table. */
   constructor(state: ClientState, source: JobSource<T>, table: JobTable<T>) {
     this.#state = state;
     this.#source = source;
@@ -51,7 +53,7 @@ export class Poller<T extends JobResource> {
     throw jobError(kind, resource, state, this.#state.redactor);
   }
 
-  /** Iterates a job's changes of status; each `for await` loop follows the job separately. */
+  /** Returns an iterable of the job's status changes. Each `for await` loop follows the job separately. */
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
     const site = captureCallSite();
     const follow = async (onState: (resource: T) => void, left: AbortSignal): Promise<void> => {
@@ -91,7 +93,7 @@ export class Poller<T extends JobResource> {
       reason: () => timeoutError({ kind, id, timeout }, job, redactor),
       longestStep: MAX_MACHINE_SLEEP_MS,
     });
-    // Polls with request options cannot serve the waits without them.
+    // Polls with request options cannot serve waits without these options.
     const table = Object.keys(request).length === 0 ? this.#table : this.#table.withRequest(request);
     let stopTimer: (() => void) | undefined;
     try {
@@ -106,7 +108,7 @@ export class Poller<T extends JobResource> {
       );
       return await untilEnd(table, job, scope.signal, (update) => {
         report?.update(update);
-        // A hook may have aborted the wait.
+        // Check the signal again: a hook may have aborted the wait.
         scope.signal.throwIfAborted();
         onState(update);
       });
@@ -117,7 +119,7 @@ export class Poller<T extends JobResource> {
     } finally {
       stopTimer?.();
       if (job) table.leave(job);
-      // Ends the polls that the wait has in flight.
+      // Abort the wait's polls in flight.
       scope.abort();
       scope.dispose();
     }
@@ -126,7 +128,7 @@ export class Poller<T extends JobResource> {
 
 type Ended = Exclude<JobUpdate<unknown>['state'], 'running'>;
 
-/** The loop of a wait: takes new states, sends due polls, and sleeps until either is possible again. */
+/** Loop of a wait: reports new states, sends due polls, and sleeps until a state arrives or a poll is due. */
 async function untilEnd<T extends JobResource>(
   table: JobTable<T>,
   job: Job<T>,
@@ -134,7 +136,7 @@ async function untilEnd<T extends JobResource>(
   onState: (update: JobUpdate<T>) => void,
 ): Promise<JobUpdate<T> & { readonly state: Ended }> {
   let seen: JobUpdate<T> | undefined;
-  // Waits that begin together are polled together.
+  // Waits that start in the same tick share their polls.
   await undefined;
   for (;;) {
     signal.throwIfAborted();

@@ -9,15 +9,15 @@ export type WaitsVia = 'list' | 'get' | undefined;
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 export const POLL_DEADLINE_MS = 120_000;
 /**
- * Time for which a poll counts as in flight after its last heartbeat, because a Worker drops the polls of ended
+ * Milliseconds for which a poll counts as in flight after its last heartbeat. A Worker drops the polls of ended
  * requests.
  */
 const POLL_LEASE_MS = 3_000;
-/** Time after the moment when a wait was to look at its target, after which nobody is expected to poll it. */
+/** If a wait is this late to check its target, no wait counts as polling the target. Milliseconds. */
 const GRACE_MS = 1_000;
-/** Time after which a target that nobody looks at is forgotten, because a Worker has dropped its waits. */
+/** Milliseconds after which a target that no wait has checked is removed, because a Worker has dropped its waits. */
 const ABANDONED_MS = 60_000;
-/** Maximum targets to count for an estimate of the time until a turn. */
+/** Maximum number of targets to count for an estimate of the time until a target's turn. */
 const MAX_COUNTED = 60;
 
 /** Receives the events of webhooks for the jobs of a table. */
@@ -26,8 +26,8 @@ interface EventReceiver {
 }
 
 /**
- * The data that all waits of a client share about their polls: the rate, and the order. It sends nothing and has no timer:
- * each wait asks for the turn of its target, polls it or sleeps, and asks again.
+ * The rate and the order of the polls of all waits of a client. This class sends nothing and has no timer: each wait
+ * asks for the turn of its target, polls it or sleeps, and asks again.
  *
  * A wait may disappear without a trace, with the request of a Worker. So a target is skipped once it was given the turn,
  * until one of its waits looks at it again.
@@ -36,15 +36,15 @@ export class SharedPolls {
   readonly rate: PollRate;
   readonly via: WaitsVia;
   readonly tables = new Set<EventReceiver>();
-  /** Number of waits and watches under way. */
+  /** Number of waits and watches in progress. */
   size = 0;
-  /** Targets by kind. The kind, and in it the target, whose last poll began first, comes first. */
+  /** Targets by kind. The kinds, and the targets of each kind, are ordered by the start of their last poll. */
   readonly #queues = new Map<PollKind, Set<PollTarget>>([
     ['page', new Set()],
     ['single', new Set()],
     ['refresh', new Set()],
   ]);
-  /** Until when a poll that waits for its permit keeps others from being sent. */
+  /** Time until which a poll that waits for its permit delays other polls. */
   #queuedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(rate: RateLimit, via: WaitsVia) {
@@ -59,15 +59,15 @@ export class SharedPolls {
     return this.rate.period(targets);
   }
 
-  /** Passes the data of an event to all tables; returns whether a wait took the resource from it. */
+  /** Passes the data of an event to all tables. Returns whether a wait used the resource in the data. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
-    // Notify every table: several may contain the same job, for example the tables of clients made by `withOptions`.
+    // Notify every table: several may contain the same job, for example the tables of clients from `withOptions`.
     return [...this.tables].map((table) => table.notify(kinds, id, data)).includes(true);
   }
 
   /**
-   * Returns 0 if a wait is to poll its target now, otherwise the milliseconds until it should ask again. If it is the turn
-   * of another target, wakes the waits of that one.
+   * Returns 0 if a wait must poll its target now; otherwise the milliseconds until the wait should ask again. If it is
+   * the turn of another target, wakes the waits of the other target.
    */
   takeTurn(target: PollTarget): number {
     const now = performance.now();
@@ -85,7 +85,7 @@ export class SharedPolls {
     return (1 + this.#readyBefore(target, now)) * spacing;
   }
 
-  /** Records that a wait will look at the target within `ms`. */
+  /** Records that a wait will check the target within `ms` milliseconds. */
   expect(target: PollTarget, ms: number): void {
     target.expectedUntil = Math.max(target.expectedUntil, performance.now() + ms + GRACE_MS);
     if (this.#queues.get(target.kind)?.has(target)) return;
@@ -93,13 +93,13 @@ export class SharedPolls {
     this.#queues.get(target.kind)?.add(target);
   }
 
-  /** Forgets a target, because no job needs it any longer. */
+  /** Removes a target that no job needs. */
   remove(target: PollTarget): void {
     for (const queue of this.#queues.values()) queue.delete(target);
   }
 
   /**
-   * Polls a target. Only one poll at a time waits for its permit, and it counts towards the rate when permitted: several
+   * Polls a target. Only one poll at a time waits for a permit, and a poll counts when it gets the permit. Otherwise,
    * polls queued behind the user's calls would be sent together and could exceed half of the bucket.
    */
   async poll(target: PollTarget, signal: AbortSignal): Promise<void> {
@@ -113,7 +113,7 @@ export class SharedPolls {
     renew();
     const timer = setInterval(renew, POLL_LEASE_MS / 3);
     const onPermit = (): void => {
-      // A poll that is repeated with a new token counts twice.
+      // A poll that the client repeats with a new token counts twice.
       this.rate.consume();
       if (isPermitted) return;
       isPermitted = true;
@@ -124,17 +124,17 @@ export class SharedPolls {
       await target.read(signal, onPermit);
     } finally {
       clearInterval(timer);
-      // A poll that failed before its permit counts, too.
+      // Also count a poll that failed before it got its permit.
       if (!isPermitted) onPermit();
       target.inFlightUntil = Number.NEGATIVE_INFINITY;
       target.expectedUntil = performance.now() + GRACE_MS;
-      // The poll ended with its wait: another wait has to repeat it.
+      // The end of the wait aborted the poll: another wait has to poll the target.
       if (signal.aborted) target.request(target.kind);
       else target.wake();
     }
   }
 
-  /** Moves a target behind the others of its kind, and its kind behind the others. */
+  /** Moves a target to the end of its kind, and its kind to the end of the kinds. */
   #moveToEnd(target: PollTarget): void {
     this.remove(target);
     const queue = this.#queues.get(target.kind) ?? new Set();
@@ -142,7 +142,7 @@ export class SharedPolls {
     this.#queues.set(target.kind, queue.add(target));
   }
 
-  /** Returns the target whose turn it is, among those that the rate permits to poll now. */
+  /** Returns the target whose turn it is, among the targets that the rate permits to poll now. */
   #next(now: number): PollTarget | undefined {
     const [isFree, isFreeAhead] = [this.rate.wait(false) === 0, this.rate.wait(true) === 0];
     for (const queue of this.#queues.values()) {
@@ -154,7 +154,7 @@ export class SharedPolls {
     return undefined;
   }
 
-  /** Returns the number of targets of the same kind that are polled before this one, up to a maximum. */
+  /** Returns the number of targets of the same kind that precede this target, up to `MAX_COUNTED`. */
   #readyBefore(target: PollTarget, now: number): number {
     let count = 0;
     for (const other of this.#queues.get(target.kind) ?? []) {

@@ -3,7 +3,7 @@ import type { JobResource } from '../../spec/job-status.ts';
 /** Follows a job: calls `onState` with each state until the job ends. Rejects when `left` aborts or the wait fails. */
 export type Follow<T> = (onState: (resource: T) => void, left: AbortSignal) => Promise<unknown>;
 
-/** Iterates the changes of status of one job until the job has ended; buffers changes that are not consumed yet. */
+/** Iterates over the status changes of a job until the job has ended. Buffers changes until the caller reads them. */
 export class StatusChanges<T extends JobResource> implements AsyncIterableIterator<T> {
   readonly #follow: Follow<T>;
   readonly #changes: T[] = [];

@@ -39,13 +39,16 @@ export function isBeyondLastPage(error: unknown): boolean {
   return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
 }
 
-/** Returns whether a list cannot be read although its single resources may be: refused, or not in the expected form. */
+/**
+ * Returns whether the client cannot read a list although it may be able to read single resources: the service refuses
+ * the list, or its form is not as expected.
+ */
 export function isUnlistable(error: unknown): boolean {
   if (AuthenticationError.isInstance(error) || isTransient(error)) return false;
   return ApiError.isInstance(error) || ResponseError.isInstance(error);
 }
 
-/** The longest `Retry-After` of a poll to honor. */
+/** The longest `Retry-After` of a poll to honor, in milliseconds. */
 const MAX_PAUSE_MS = 120_000;
 
 /** Returns the pause that the service asked for in milliseconds, at most `MAX_PAUSE_MS`; 0 without `Retry-After`. */
@@ -54,10 +57,13 @@ export function requestedPause(error: unknown): number {
   return Math.min(MAX_PAUSE_MS, seconds * 1000);
 }
 
-/** Maximum time that one sleep of the machine adds to the duration of a wait or a token outage. */
+/** Maximum time that one sleep of the machine adds to the duration of a wait or a token outage, in milliseconds. */
 export const MAX_MACHINE_SLEEP_MS = 60_000;
 
-/** Maximum outage of a token source, without the machine's sleep, before waits fail: its session has probably ended. */
+/**
+ * Maximum outage of a token source before waits fail, in milliseconds without the sleep of the machine. After this
+ * time, the session of the source has probably ended.
+ */
 const MAX_TOKEN_OUTAGE_MS = 600_000;
 
 /** Measures the duration of a token source's outage, from the first failed poll until a success. */
@@ -84,7 +90,7 @@ const statusIn = (resource: JobResource, redactor: Redactor): string =>
 /**
  * Creates the error for a wait whose `timeout` has passed.
  *
- * @param job What is known of the job, if anything.
+ * @param job Known fields of the job.
  */
 export function timeoutError(
   { kind, id, timeout }: { readonly kind: JobKind; readonly id: number; readonly timeout: number },
@@ -107,7 +113,7 @@ export function timeoutError(
 }
 
 /**
- * End of the advice to try again: repeating a create request with its key replays the response that names the failed
+ * End of the advice to try again. A create request with the same key would only replay the response with the failed
  * resource.
  */
 const NEW_BUILD =

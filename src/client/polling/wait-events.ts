@@ -4,9 +4,9 @@ import type { Settings } from '../http/request-options.ts';
 
 /** A wait or a watch, as hooks see it. */
 export interface WaitInfo {
-  /** The same in all events of one wait; unique in the process. */
+  /** Id of the wait, the same in all events of the wait and unique in the process. */
   readonly waitId: string;
-  /** Kind of the job that is awaited. */
+  /** Kind of the awaited job. */
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
@@ -32,7 +32,7 @@ export type WaitStep =
       readonly callId?: string;
     }
   | {
-      /** The job has another status than before. */
+      /** The status of the job has changed. */
       readonly type: 'changed';
       /** `poll`: a request for the resource; `list`: a page of the list; `webhook`: an event. */
       readonly source: 'poll' | 'list' | 'webhook';
@@ -47,30 +47,37 @@ export type WaitStep =
 export interface WaitEnd {
   /** The last event of every wait. */
   readonly type: 'ended';
-  /** How the job has ended. If the job has not ended: `timeout`, `aborted` by the caller, or `failure` of the polls. */
+  /**
+   * How the job has ended or, if the job has not ended, why the wait has: `timeout`, `aborted` by the caller, or
+   * `failure` of the polls.
+   */
   readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
   /** The last known status id, if any. */
   readonly status?: number;
-  /** How the end of the job was learned; not set if it has not ended. */
+  /** Source of the final state. Not set if the job has not ended. */
   readonly source?: 'poll' | 'list' | 'webhook';
   /** Milliseconds since the wait began. */
   readonly duration: number;
   /**
-   * Milliseconds from the end of the job until the wait noticed it: since `updated_at`, which counts full seconds, by
-   * this machine's clock, but at most since the job was last seen running, or since the wait began.
+   * Milliseconds from the end of the job until the wait noticed it: the time since `updated_at` (in full seconds) by
+   * the clock of this machine, at most the time since the last poll that showed a running job or since the start of the
+   * wait.
    */
   readonly lateness?: number;
-  /** Why the wait has failed although the job has not. */
+  /** Error with which the wait failed although the job has not failed. */
   readonly error?: unknown;
 }
 
-/** Callbacks that observe calls and waits. If one throws or rejects, this is logged and does not affect the call. */
+/**
+ * Callbacks that observe calls and waits. If a callback throws or rejects, the client logs the error, and the call or
+ * wait continues.
+ */
 export interface Hooks extends CallHooks {
   /** Called with each step of a wait or a watch. */
   readonly onWait?: ((event: WaitEvent) => void) | undefined;
 }
 
-/** Settings of a client, whose hooks observe waits, too. */
+/** Settings of a client whose hooks also observe waits. */
 export interface WaitSettings extends Settings {
   readonly hooks: readonly Hooks[];
 }

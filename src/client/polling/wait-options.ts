@@ -12,7 +12,7 @@ import {
 import type { RequestOptions } from '../http/request-options.ts';
 import type { UpdateSource } from './job.ts';
 
-/** How and when an update arrived. */
+/** Source and time of an update. */
 export interface UpdateInfo {
   /** Milliseconds since the wait began. */
   readonly elapsed: number;
@@ -23,22 +23,22 @@ export interface UpdateInfo {
 /** Options of a wait. */
 export interface WaitOptions<T> {
   /**
-   * Milliseconds until the wait fails; of a sleep of the machine, at most one minute counts. The job keeps running.
+   * Milliseconds until the wait fails. At most one minute counts of each sleep of the machine. The job keeps running.
    * `Infinity` waits indefinitely.
    *
    * @default 3600000 ms (1 hour)
    */
   readonly timeout?: number | undefined;
-  /** Ends the wait immediately; it rejects with the signal's own reason. */
+  /** Signal that ends the wait immediately. The wait rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with the first known state, and after each change of the status or of `updated_at`. If it throws, the error
-   * is logged and the wait continues. The `onWait` hook observes each poll.
+   * Called with the first known state, and after each change of the status or of `updated_at`. If `onUpdate` throws,
+   * the client logs the error, and the wait continues. The `onWait` hook observes each poll.
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**
-   * Options of the requests. A wait with any of them polls its job separately and shares no polls with other waits.
-   * `maxRetries` has no effect, because the next poll is the retry; `deadline` is 2 minutes at most.
+   * Options of the requests. A wait with request options polls its job separately and shares no polls with other waits.
+   * `maxRetries` has no effect, because the next poll is the retry. `deadline` is 2 minutes at most.
    */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
 }
@@ -72,7 +72,7 @@ const check = optionChecker<WaitOptions<never>>('a wait', {
   request: requestOption,
 });
 
-/** Checks the options of a wait, if any: a typo in `timeout` would go unnoticed for an hour. */
+/** Checks the options of a wait. Without this check, a typo in `timeout` would go unnoticed for an hour. */
 export function checkWaitOptions<T>(options: WaitOptions<T> | undefined): void {
   if (options !== undefined) check(options);
 }

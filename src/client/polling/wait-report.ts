@@ -18,7 +18,7 @@ export class WaitReport {
   #status: number | undefined;
   #hasEnded = false;
 
-  /** Reports that a wait begins. */
+  /** Reports that a wait starts. */
   constructor(settings: WaitSettings, kind: JobKind, id: number) {
     this.#settings = settings;
     this.#wait = { waitId: `wait_${++waits}`, kind, id };
@@ -33,7 +33,7 @@ export class WaitReport {
     if (source !== 'webhook') this.#emit({ type: 'polled', source, status, ...(callId && { callId }) });
     if (status !== from) this.#emit({ type: 'changed', source, status, ...(from !== undefined && { from }) });
     if (state !== 'running') this.#end(state, { source, lateness: this.#latenessOf(resource) });
-    // A state from an event or another process may be older than its arrival.
+    // A state from an event may be older than its arrival.
     if (callId !== undefined) this.#mayHaveEndedAt = Math.max(this.#mayHaveEndedAt, startedAt);
   }
 

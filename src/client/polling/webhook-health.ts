@@ -1,6 +1,6 @@
-/** Number of job ends in a row that polls found before a webhook did; webhooks then count as stopped. */
+/** Number of consecutive job ends that polls find before a webhook, after which webhooks count as stopped. */
 const MAX_MISSED_COMPLETIONS = 2;
-/** Time for which webhooks count as healthy after a webhook has ended a job. */
+/** Milliseconds for which webhooks count as healthy after a webhook has reported the end of a job. */
 const HEALTHY_FOR_MS = 3_600_000;
 
 /** Tracks whether webhooks report the ends of jobs. */
@@ -13,7 +13,7 @@ export class WebhookHealth {
     return this.#missed < MAX_MISSED_COMPLETIONS && performance.now() - this.#receivedAt < HEALTHY_FOR_MS;
   }
 
-  /** Records that a webhook ended a job. */
+  /** Records that a webhook reported the end of a job. */
   received(): void {
     this.#receivedAt = performance.now();
     this.#missed = 0;

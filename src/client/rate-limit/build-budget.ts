@@ -16,9 +16,9 @@ interface BudgetRefusal {
   readonly budget?: BuildBudget;
 }
 
-/** Maximum time for which create requests wait until the usage report is read. Milliseconds. */
+/** Maximum time for which create requests wait for the usage report, in milliseconds. */
 export const MAX_READ_MS = 10_000;
-/** Maximum time for which create requests wait until the previous one has settled. Milliseconds. */
+/** Maximum time for which create requests wait until the previous create request has settled, in milliseconds. */
 const MAX_SENDING_MS = 120_000;
 
 /** State of the budget in a usage report. */
@@ -26,25 +26,25 @@ type BudgetReading =
   | { readonly isUsedUp: false }
   | { readonly isUsedUp: true; readonly wait?: number; readonly budget?: BuildBudget };
 
-/** A usage report that is being read for all refusals. */
+/** A pending usage report, which all refusals share. */
 interface SharedReading {
   readonly settled: Promise<BudgetReading | undefined>;
   result?: BudgetReading | undefined;
 }
 
-/** Holds back the create requests of one token after a refusal. */
+/** The hold on the create requests of one token after a refusal. */
 interface Hold {
-  /** The time that the service named, of `performance.now()`. */
+  /** End of the hold according to the service, on the clock of `performance.now()`. */
   until: number;
   /** Number of create requests that this hold delays. */
   waiting: number;
-  /** The create request in flight, and the end of the time for which others wait for it. */
+  /** The create request in flight, and the latest time until which other create requests wait for it. */
   sending?: { readonly settled: Promise<void>; readonly until: number } | undefined;
 }
 
 /** Permission to send a create request. */
 export interface BuildPermit {
-  /** Allows the next create request of the token. Call it when the request has settled. */
+  /** Allows the next create request of the token. Call `release` when the request has settled. */
   release(): void;
 }
 
@@ -57,7 +57,10 @@ export class BuildBudgetGate {
   readonly #holds = new Map<string, Hold>();
   #reading: SharedReading | undefined;
 
-  /** @param readUsage Reads the usage report. If it fails, the `Retry-After` of a 429 decides where it came from. */
+  /**
+   * @param readUsage Reads the usage report. If `readUsage` fails, the `Retry-After` of a 429 decides whether the
+   * budget caused it.
+   */
   constructor(readUsage: () => Promise<unknown>) {
     this.#readUsage = readUsage;
   }
@@ -68,7 +71,7 @@ export class BuildBudgetGate {
     return this.#permit(scope);
   }
 
-  /** Returns for how many more milliseconds the create requests of a token are held back; 0 if they are not. */
+  /** Returns the remaining milliseconds of the hold on a token's create requests; 0 without a hold. */
   timeLeft(scope: string): number {
     return Math.max(0, (this.#holds.get(scope)?.until ?? 0) - performance.now());
   }
@@ -97,7 +100,7 @@ export class BuildBudgetGate {
   }
 
   /**
-   * Returns the refusal if a 429 came from the budget, `undefined` if it came from a rate bucket. `mayRead`: whether the
+   * Returns the refusal if the budget caused a 429, `undefined` if a rate bucket caused it. `mayRead`: whether the
    * usage report shows this budget.
    */
   async classify(
@@ -135,7 +138,7 @@ export class BuildBudgetGate {
   }
 
   /**
-   * Reads the usage report once for all refusals. Create requests that start meanwhile wait, so that the service does
+   * Reads the usage report once for all refusals. In the meantime, new create requests wait, so that the service does
    * not refuse them, too.
    */
   async #readOnce(signal: AbortSignal): Promise<BudgetReading | undefined> {
@@ -166,7 +169,7 @@ export class BuildBudgetGate {
   }
 }
 
-/** Returns whether a hold has ended: its time has passed, and no create request waits for it or is in flight. */
+/** Returns whether a hold has ended: its time has passed, and no create request is waiting or in flight. */
 const isOver = ({ until, waiting, sending }: Hold): boolean => waiting === 0 && !sending && performance.now() >= until;
 
 const isBuildBudget = (budget: JsonObject): budget is BuildBudget & JsonObject =>

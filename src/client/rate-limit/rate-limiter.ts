@@ -5,10 +5,11 @@ import { mergeRateLimits } from '../../util/rate-limits.ts';
 import type { AcquireOptions, ClientLimiter, PermitLog, Priority, RateLimiter } from './permits.ts';
 
 /**
- * Creates a limiter for several clients of this process that use one token, such as a client and a connection of
- * `connectMcp`: without it each keeps the limits separately. Processes share limits by `redisLimiter`.
+ * Creates a limiter for several clients of this process with the same token, such as a client and a connection of
+ * `connectMcp`. Without a shared limiter, each of them counts its requests separately. For several processes, use
+ * `redisLimiter`.
  *
- * @param rateLimits The service's limits; each bucket that is set replaces that bucket only.
+ * @param rateLimits Limits of the service. A bucket that you set replaces its default.
  * @throws {ConfigurationError} naming the bucket that is wrong.
  * @example
  * const limiter = memoryLimiter();
@@ -25,12 +26,12 @@ export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
 }
 
 /**
- * Creates the log of a bucket's permits; without one, only pauses limit the bucket. `pause` pauses the bucket after the
- * service has refused other processes.
+ * Creates the log of a bucket's permits. Without a log, only pauses limit the bucket. `pause` pauses the bucket after
+ * the service has refused other processes.
  */
 type CreateLog = (bucket: Bucket, scope: string, pause: (ms: number) => void) => PermitLog | undefined;
 
-/** Creates a limiter whose buckets get their permits from logs. */
+/** Creates a limiter whose buckets take their permits from logs. */
 export function limiterOf(createLog: CreateLog): ClientLimiter {
   const buckets = new Map<string, { readonly bucket: RateLimitBucket; readonly log: PermitLog | undefined }>();
 
@@ -53,13 +54,14 @@ export function limiterOf(createLog: CreateLog): ClientLimiter {
     pause(name, scope, ms) {
       const { bucket, log } = entryOf(name, scope);
       bucket.pause(ms);
-      // Not in `bucket.pause`, which a log also calls: the processes would pass a pause back and forth.
+      // Call the log here and not in `bucket.pause`, which the log also calls: otherwise, processes would pass a pause
+      // back and forth.
       log?.pause?.(ms);
     },
   };
 }
 
-/** A bucket is paused for longer than the call may wait. */
+/** Error of a request that may wait less long than its bucket is paused. */
 export class PauseTooLongError extends Error {
   readonly retryAt: Date;
   constructor(ms: number) {
@@ -85,10 +87,12 @@ function rejectWith(request: QueuedRequest, reason: unknown): void {
   request.reject(reason);
 }
 
-/** Maximum time between two permits of the background queue while the foreground queue is never empty. Milliseconds. */
+/**
+ * Maximum time between two permits of the background queue while the foreground queue is never empty, in milliseconds.
+ */
 const MAX_BACKGROUND_DELAY_MS = 15_000;
 
-/** Minimum time between two checks of a waiting request. Milliseconds. */
+/** Minimum time between two checks of a waiting request, in milliseconds. */
 const MIN_SLEEP_MS = 10;
 
 /**
@@ -109,12 +113,12 @@ export class RateLimitBucket {
   #waiting = 0;
   #isTaking = false;
 
-  /** Without a log, only pauses limit it. */
+  /** Without a log, only pauses limit the bucket. */
   constructor(log: PermitLog | undefined) {
     this.#log = log;
   }
 
-  /** Takes a permit and returns true, if one is free and no request waits. */
+  /** If a permit is free and no request waits, takes the permit and returns true. */
   tryAcquire(): boolean {
     return this.#waiting === 0 && this.#pausedUntil <= performance.now() && this.#log?.takeFree?.() === true;
   }
@@ -142,7 +146,7 @@ export class RateLimitBucket {
       };
       const abort = (): void => {
         rejectWith(request, signal?.reason);
-        // The next call may get its permit earlier than it expected.
+        // The next request may get its permit earlier than expected.
         wakeFirst(queue);
       };
       const request: QueuedRequest = { since, maxWait, leave, resolve, reject, wake: () => {} };
@@ -152,13 +156,13 @@ export class RateLimitBucket {
       onQueued?.(timeLeft);
       queue.add(request);
       this.#waiting++;
-      // The first request of a queue may get a permit before the other queue does.
+      // The first request of a queue may get a permit before the requests of the other queue.
       if (queue.size === 1) void this.#grantAll();
       void this.#lookUntilGranted(request, queue, timeLeft);
     });
   }
 
-  /** Pauses the bucket for `ms`. Requests that cannot wait that long are rejected immediately. */
+  /** Pauses the bucket for `ms` milliseconds. Immediately rejects requests that may not wait that long. */
   pause(ms: number): void {
     const now = performance.now();
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
@@ -168,7 +172,7 @@ export class RateLimitBucket {
     }
   }
 
-  /** Returns whether no request waits, no pause holds, and no permit counts any more. */
+  /** Returns whether the bucket has no waiting request, no pause, and no permit in the current interval. */
   get isIdle(): boolean {
     return this.#waiting === 0 && this.#pausedUntil <= performance.now() && (this.#log?.isEmpty() ?? true);
   }
@@ -181,7 +185,8 @@ export class RateLimitBucket {
   }
 
   /**
-   * Checks whenever a permit should be free for the request, with its own timer, until the request has left the queue.
+   * Checks whenever a permit should be free for the request, with a separate timer, until the request has left the
+   * queue.
    */
   async #lookUntilGranted(
     request: QueuedRequest,
@@ -196,7 +201,7 @@ export class RateLimitBucket {
     }
   }
 
-  /** Grants the permits that are free, then wakes the request that is next, so that it sleeps until one is free for it. */
+  /** Grants the free permits, then wakes the next request, so that it restarts its timer. */
   async #grantAll(): Promise<void> {
     if (this.#isTaking) return;
     while (this.#waiting > 0) {
@@ -246,7 +251,7 @@ function wakeFirst(queue: ReadonlySet<QueuedRequest>): void {
 const MARGIN_RATIO = 0.02;
 const MIN_MARGIN_MS = 100;
 
-/** Maximum duration of a turn of the event loop. After that, its timer counts as lost. Milliseconds. */
+/** Maximum duration of a turn of the event loop, in milliseconds. After that, its timer counts as lost. */
 const MAX_TURN_MS = 1_000;
 
 /** Returns the interval that the client keeps, in milliseconds. */
@@ -260,7 +265,7 @@ export class SlidingWindowLog implements PermitLog {
   readonly #interval: number;
   readonly #takenAt: number[] = [];
   #next = 0;
-  /** Permits whose turn has not ended, and when the first of them was taken. */
+  /** Number of permits taken in the current turn of the event loop. */
   #burst = 0;
   #burstAt = 0;
 
@@ -283,12 +288,15 @@ export class SlidingWindowLog implements PermitLog {
     return this.wait() === 0 && this.take() === 1;
   }
 
-  /** Takes one permit, which must be free. It counts from the end of this turn of the event loop, when it is used. */
+  /**
+   * Takes one permit, which must be free. The permit counts from the end of this turn of the event loop, when the
+   * request is sent.
+   */
   take(): number {
     const now = performance.now();
     this.#takenAt[this.#next] = now;
     this.#next = (this.#next + 1) % this.#limit;
-    // A Worker drops the timer of a request that has ended.
+    // A Worker may have dropped the timer, because its request has ended.
     if (this.#burst === 0 || now - this.#burstAt > MAX_TURN_MS) {
       this.#burstAt = now;
       setTimeout(() => this.#stampBurst(), 0);

@@ -15,8 +15,8 @@ export interface ActivationResult {
   /** Name of the datastream. */
   readonly name: string;
   /**
-   * Link to the file; empty if the service names none. A link that begins with `/` is completed with the origin of the
-   * service. It may contain a signature, so treat it as a secret.
+   * Link to the file, empty if the service returns no link. If the link begins with `/`, the client adds the origin of
+   * the service. The link may contain a signature, so treat it as a secret.
    */
   readonly uri: string;
 }
@@ -25,33 +25,34 @@ export interface ActivationResult {
 export interface DownloadProgress {
   /** Name of the datastream. */
   readonly name: string;
-  /** Bytes received so far, also by earlier requests of a resumed download. */
+  /** Bytes received so far, including bytes from earlier requests of a resumed download. */
   readonly loaded: number;
-  /** `undefined` while the length is unknown, for example of a compressed file; equals `loaded` at the end. */
+  /** Length of the file. `undefined` while unknown, for example for a compressed file. Equals `loaded` at the end. */
   readonly total: number | undefined;
 }
 
 /** Options of a download. */
 export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, 'token'> {
   /**
-   * Called as bytes arrive, at most every 50 ms, and at the end. An error that it throws is logged and does not affect
-   * the download.
+   * Called as bytes arrive, at most every 50 ms, and at the end. If `onProgress` throws, the client logs the error, and
+   * the download continues.
    */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
-/** A result file to be downloaded. */
+/** A result file to download. */
 export interface Download {
   /** Name of the datastream. */
   readonly name: string;
   /**
-   * A file name that is valid on every file system; different for each result of an activation. If `fetch` decompresses
-   * the file because of its `Content-Encoding`, the name loses the extension, such as `.gz`, once `open()` resolves.
+   * A file name that is valid on every file system and different for each result of an activation. If `fetch`
+   * decompresses the file because of its `Content-Encoding`, the name loses the extension, such as `.gz`, once `open()`
+   * resolves.
    */
   readonly fileName: string;
   /**
-   * Starts the download, which proceeds as the stream is read. Cancel the stream or abort the signal to stop. Like this
-   * method, the stream fails with typed errors.
+   * Starts the download, which continues as you read the stream. Cancel the stream or abort the signal to stop. Both
+   * the method and the stream fail with typed errors.
    */
   open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
@@ -102,7 +103,7 @@ function unreadable(id: number, field: string, value: unknown, expected: string)
   return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '', advice });
 }
 
-/** Returns the results as downloads. `read` reads the results again, for links that have expired. */
+/** Returns the results as downloads. `read` reads the results again when links have expired. */
 export function downloadsOf(
   results: readonly ActivationResult[],
   read: (signal: AbortSignal) => Promise<ActivationResult[]>,
@@ -147,7 +148,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['gzip', '.gz'],
   ['x-gzip', '.gz'],
   ['br', '.br'],
-  // The `fetch` of Node 22 does not decompress it.
+  // The `fetch` of Node 22 does not decompress this encoding.
   ...(globalThis.process?.versions?.undici?.startsWith('6.') ? [] : [['zstd', '.zst'] as const]),
 ]);
 

@@ -19,7 +19,10 @@ import {
 } from './activation-results.ts';
 import { ListedJobNamespace } from './resource.ts';
 
-/** Activations: audiences delivered to a partner, through 105 DataStreaming to 104, 107 or a 4xx status. */
+/**
+ * Activations: audiences delivered to a partner. An activation ends at status 104, 107 or 4xx, after 105
+ * (DataStreaming).
+ */
 export class Activations extends ListedJobNamespace<
   Activation,
   BodyOf<'activations.create', ActivationCreate>,
@@ -41,11 +44,11 @@ export class Activations extends ListedJobNamespace<
   }
 
   /**
-   * Returns names and URIs of the result files of a completed activation. Passing the activation itself at 104 saves a
-   * request.
+   * Returns the names and URIs of the result files of a completed activation. If you pass an activation with status
+   * 104, the client sends no request.
    *
-   * @throws {ResultsNotReadyError} before 104; `JobFailedError` or `JobNeedsInfoError` if it ended without completing;
-   * `ResponseError` if the name of a result is missing.
+   * @throws {ResultsNotReadyError} before status 104; `JobFailedError` or `JobNeedsInfoError` if the activation ended
+   * without completing; `ResponseError` if the name of a result is missing.
    */
   results(target: Activation | IdLike, options?: RequestOptions): Promise<ActivationResult[]> {
     return fromCallSite(async () => {
@@ -57,10 +60,10 @@ export class Activations extends ListedJobNamespace<
   }
 
   /**
-   * Yields the result files of a completed activation; the download of each starts with its `open()`. If storage refuses a
-   * link, because it has expired, the client reads the activation once more and uses the new link. No token is sent to
-   * storage, unless `contract.results` says so. In Node, `downloadTo` of `audience-activation/node` writes the files to
-   * a directory.
+   * Yields the result files of a completed activation. Call `open()` of a file to start its download. If storage
+   * refuses an expired link, the client reads the activation once more and uses the new link. The client sends no token
+   * to storage, unless `contract.results` requires the token. In Node, `downloadTo` of `audience-activation/node`
+   * writes the files to a directory.
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) {

@@ -9,14 +9,14 @@ import { audienceCreateSchema, audienceResource } from '../schemas/audience-sche
 import { ListedJobNamespace } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
 
-/** Days added to the window: in the service's unknown time zone, it may still be the day before. */
+/** Days added to the window, because in the unknown time zone of the service, it may still be the day before. */
 const GRACE_DAYS = 1;
 
 const DAY = 86_400_000;
 
 /**
  * Returns errors for WebDomain datasets that certainly start before the 45-day window (specification, "Rules known for
- * creates", rule 3); the service decides about all others.
+ * creates", rule 3). Leaves all other datasets to the service.
  */
 export function datasetErrors(body: unknown): FieldErrors {
   const earliest = Date.now() - (WEB_VISITATION_LOOKBACK_DAYS + GRACE_DAYS) * DAY;
@@ -34,7 +34,7 @@ export function datasetErrors(body: unknown): FieldErrors {
   return errors;
 }
 
-/** Audiences: built from datasets by a job that ends at 104, 107 or a 4xx status. */
+/** Audiences. A job builds an audience from datasets, and ends at status 104, 107 or 4xx. */
 export class Audiences extends ListedJobNamespace<Audience, BodyOf<'audiences.create', AudienceCreate>, 'audiences'> {
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, jobs: JobTable<Audience>) {
@@ -50,7 +50,7 @@ export class Audiences extends ListedJobNamespace<Audience, BodyOf<'audiences.cr
   }
 }
 
-/** Returns the group of the jobs that the list of audiences shows, lookalikes among them. */
+/** Returns the table of the jobs in the list of audiences, which includes lookalikes. */
 export function audienceJobs(transport: Transport, polls: SharedPolls): JobTable<Audience> {
   return listedJobs(transport, polls, { name: 'audiences', schema: audienceResource });
 }

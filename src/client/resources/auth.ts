@@ -10,23 +10,23 @@ import { warnOfMisspeltFields } from './misspelt-fields.ts';
 
 /** A new login token. */
 export interface IssuedToken {
-  /** The bearer token: a secret. */
+  /** The bearer token, which is a secret. */
   readonly token: string;
 }
 
 /** A token that expires a year after it was issued. */
 export interface ExpiringToken extends IssuedToken {
-  /** ISO 8601 with offset. */
+  /** Expiry in ISO 8601 with offset. */
   readonly expires_at: string;
 }
 
-/** The number of tokens that a revocation ended. */
+/** Result of a revocation. */
 export interface Revocation {
-  /** Number of tokens that were active. */
+  /** Number of tokens that were active before the revocation. */
   readonly revoked: number;
 }
 
-/** The credential exchange, to which no bearer token is sent (specification, "Credential exchange"). */
+/** The credential exchange, whose requests contain no bearer token (specification, "Credential exchange"). */
 export class Auth {
   readonly #transport: Transport;
 
@@ -35,27 +35,33 @@ export class Auth {
     this.#transport = transport;
   }
 
-  /** Issues a login token and ends the account's previous one. */
+  /** Issues a login token, which revokes the account's previous login token. */
   login(credentials: Credentials, options?: RequestOptions): ApiPromise<IssuedToken> {
     return requestToken(this.#transport, 'auth.login', credentials, options, (issued) => issued);
   }
 
-  /** Issues an API token; ten may be live. It is retried only if the service certainly did not issue one. */
+  /**
+   * Issues an API token. An account can have ten valid API tokens. The client retries the request only if the service
+   * certainly did not issue a token.
+   */
   createApiToken(credentials: Credentials, options?: RequestOptions): ApiPromise<ExpiringToken> {
     return requestToken(this.#transport, 'auth.createApiToken', credentials, options, withExpiry);
   }
 
-  /** Issues a token of scope `mcp`; ten may be live. It is retried only if the service certainly did not issue one. */
+  /**
+   * Issues a token of scope `mcp`. An account can have ten valid MCP tokens. The client retries the request only if the
+   * service certainly did not issue a token.
+   */
   createMcpToken(credentials: Credentials, options?: RequestOptions): ApiPromise<ExpiringToken> {
     return requestToken(this.#transport, 'auth.createMcpToken', credentials, options, withExpiry);
   }
 
-  /** Revokes every live API token of the account. */
+  /** Revokes all valid API tokens of the account. */
   revokeApiTokens(credentials: Credentials, options?: RequestOptions): ApiPromise<Revocation> {
     return this.#revoke('auth.revokeApiTokens', credentials, options);
   }
 
-  /** Revokes every live MCP token of the account. */
+  /** Revokes all valid MCP tokens of the account. */
   revokeMcpTokens(credentials: Credentials, options?: RequestOptions): ApiPromise<Revocation> {
     return this.#revoke('auth.revokeMcpTokens', credentials, options);
   }
@@ -73,7 +79,7 @@ export class Auth {
   }
 }
 
-/** Exchanges credentials for a token, in the form in which token stores keep it. */
+/** Exchanges credentials for a token, in the form for token stores. */
 export async function issueToken(
   transport: Transport,
   operation: TokenOperation,
@@ -83,7 +89,7 @@ export async function issueToken(
   return { token, ...(expires_at !== undefined && { expiresAt: expires_at }) };
 }
 
-/** A new token; login tokens have no `expires_at`. */
+/** A new token. Login tokens have no `expires_at`. */
 type NewToken = IssuedToken & Partial<ExpiringToken>;
 
 function requestToken<T>(
@@ -104,7 +110,10 @@ function requestToken<T>(
   });
 }
 
-/** An email address in outline: local part, `@`, a host with or without dots. The service checks the rest. */
+/**
+ * Matches the rough form of an email address: local part, `@`, a host with or without dots. The service checks the
+ * details.
+ */
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;
 
 /** Returns body, secrets and validation of a credential exchange. */

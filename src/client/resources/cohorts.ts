@@ -26,8 +26,8 @@ export interface ImportOptions
   extends UploadOptions,
     Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'extraBody' | 'token'> {
   /**
-   * Called once, when storage has the file. If it returns a promise, the claim waits for it, so that `reference` can be
-   * saved first. An error that it throws is logged and ignored.
+   * Called once, when storage has the file. To save `reference` before the claim, return a promise: the claim waits for
+   * it. If `onUploaded` throws or rejects, the client logs the error and continues.
    */
   readonly onUploaded?: ((upload: Upload) => void | Promise<void>) | undefined;
   /** Called once with the created cohort, before the wait begins. */
@@ -40,7 +40,7 @@ export interface ImportOptions
   readonly timeout?: undefined;
 }
 
-/** Cohorts: imported from files by a job that ends at 4 (Completed) or 5 (Not Available). */
+/** Cohorts. A job imports a cohort from a file, and ends at status 4 (Completed) or 5 (Not Available). */
 export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'> {
   readonly #uploads: Uploads;
   readonly #state: ClientState;
@@ -64,13 +64,13 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
 
   /**
    * Imports a file: reserves a slot, uploads the file, claims it by creating a cohort with `fields`, and waits until
-   * the cohort is at 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
+   * the cohort has status 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
    * `upload`: the file is in storage, and `create` can claim it without another upload.
    *
    * With an `idempotencyKey`, you can repeat an import: a second import with the same key uploads the file again, but
-   * creates no second cohort. Its claim has another reference, so it fails with a `ConflictError` if an earlier one may
-   * have created the cohort; `onConflict` is 'throw' by default. To continue without another upload, save the reference
-   * in `onUploaded` and call `create` with the same key.
+   * creates no second cohort. The second claim has another reference, so it fails with a `ConflictError` if the first
+   * claim may have created the cohort. `onConflict` is 'throw' by default. To continue without another upload, save the
+   * reference in `onUploaded` and call `create` with the same key.
    *
    * @example const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of
    * an input const cohort = await client.cohorts.import(file, { name: 'Customers' }, { onProgress: ({ loaded, total })
@@ -86,7 +86,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     checkWaitOptions(options.wait);
     const problem = promiseProblem(fields);
     if (problem !== undefined) throw inputError('cohorts.import', { fields: [problem] });
-    // Check the claim, too, before a gigabyte is uploaded for it.
+    // Check the claim before uploading what may be a gigabyte.
     const unusableKey = options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey);
     const errors = {
       ...extraBodyErrors(fields ?? {}, options.extraBody),
@@ -117,13 +117,13 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
   }
 }
 
-/** Advice after a 409 of the claim under a key of the caller's own. */
+/** Advice after a 409 of a claim with the caller's own key. */
 const IMPORTED_BEFORE =
   'An earlier import with this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
 
 /**
- * Adds the upload to the error of a failed claim, so that it can be claimed again, unless the service refused it or an
- * earlier import under the caller's key has probably created the cohort.
+ * Adds the upload to the error of a failed claim, so that the caller can claim it again, unless the service refused the
+ * upload or an earlier import with the caller's key has probably created the cohort.
  */
 function withUpload(error: unknown, upload: Upload, isCallersKey: boolean): unknown {
   if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;

@@ -8,7 +8,9 @@ import { estimateResource } from '../schemas/open-resource-schemas.ts';
 import { datasetErrors } from './audiences.ts';
 import { JobNamespace } from './resource.ts';
 
-/** Estimates of an audience's size, made by a job with the lifecycle of audiences (assumed). */
+/**
+ * Estimates of an audience's size. The job of an estimate has the same statuses as the job of an audience (assumed).
+ */
 export class Estimates extends JobNamespace<Estimate, BodyOf<'estimates.create', AudienceCreate>, 'estimates'> {
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls) {

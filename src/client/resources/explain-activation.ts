@@ -6,7 +6,7 @@ import { isObject } from '../../util/json.ts';
 
 /** A reason that blocks or limits an activation. */
 export interface ActivationRemark {
-  /** Code to branch on: one of this package, or of the `eligibility` of the audience. */
+  /** Code to branch on, either from this package or from the `eligibility` of the audience. */
   readonly code: OpenUnion<
     'not_completed' | 'too_few_devices' | 'affinity_device_coverage' | 'audience_expired' | 'not_allowed'
   >;
@@ -16,17 +16,17 @@ export interface ActivationRemark {
 
 /** Result of {@link explainActivation}. */
 export interface ActivationVerdict {
-  /** `true` if there are no `blockers`; only the service decides. */
+  /** `true` if there are no `blockers`. The service may still refuse the activation. */
   readonly allowed: boolean;
-  /** Reasons that block it; empty if it is allowed. */
+  /** Reasons that block the activation. Empty if `allowed` is true. */
   readonly blockers: readonly ActivationRemark[];
-  /** Restrictions that do not block it. */
+  /** Restrictions that do not block the activation. */
   readonly notices: readonly ActivationRemark[];
 }
 
 /** Options of {@link explainActivation}. */
 export interface ExplainOptions {
-  /** The identifier to be delivered, such as `MAID`, `IP`, `EID`, `SCID` or `HEM`. */
+  /** The identifier to deliver, such as `MAID`, `IP`, `EID`, `SCID` or `HEM`. */
   readonly identifier?: Identifier | undefined;
   /** Milliseconds since 1970. @default now */
   readonly now?: number | undefined;
@@ -34,12 +34,12 @@ export interface ExplainOptions {
 
 const DAY = 86_400_000;
 
-/** Identifiers that are delivered by mapping keys (specification, "Mapping-key retention"). */
+/** Identifiers whose delivery needs mapping keys (specification, "Mapping-key retention"). */
 const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 const AFFINITY = 'AffinityTransactions data needs more than twice as many unique EIDs as unique SCIDs.';
 
-/** Returns the objects in an array; none if the service sent something else. */
+/** Returns the objects in an array; an empty array if the service sent another value. */
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((item): boolean => isObject(item)) : [];
 
@@ -81,8 +81,8 @@ function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): Ac
 }
 
 /**
- * Explains whether an audience can be activated, from its fields and the rules of the specification. Sends no request;
- * messages name their assumptions, because only the service decides.
+ * Explains whether an audience can be activated, according to its fields and the rules of the specification. Sends no
+ * request. Messages name their assumptions, because only the service decides.
  *
  * @example
  * const { allowed, blockers } = explainActivation(audience, { identifier: 'MAID' });

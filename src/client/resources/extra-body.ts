@@ -6,7 +6,7 @@ import { isObject } from '../../util/json.ts';
 /** Returns a body with the fields of `extraBody` added. */
 export const withExtraBody = (body: unknown, extraBody: JsonObject): unknown => ({ ...Object(body), ...extraBody });
 
-/** Returns the errors of an `extraBody`: a field that the body sets, too, would have two values. */
+/** Returns the errors of an `extraBody`, such as a field that the body also has. */
 export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined): FieldErrors {
   if (extraBody === undefined) return {};
   if (!isObject(extraBody) || promiseProblem(extraBody)) {

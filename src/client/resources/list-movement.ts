@@ -2,7 +2,7 @@ import type { Envelope } from '../../spec/wire-values.ts';
 import { valueAt } from '../../util/json.ts';
 import type { DeleteCount } from '../http/delete-counts.ts';
 
-/** Places where services commonly state the number of rows of a list; none is documented. */
+/** Fields in which services commonly return the number of rows of a list. The specification shows none of them. */
 const TOTAL_PATHS = [['total'], ['meta', 'total'], ['pagination', 'total'], ['meta', 'pagination', 'total']] as const;
 
 /** State of a list at the time of one of its pages. */
@@ -11,16 +11,16 @@ export interface PageMoment {
   readonly requested: Readonly<DeleteCount>;
   /** Number of deletes that this client had sent when the page was received. */
   readonly sent: number;
-  /** Number of rows of the list, if the envelope states it. */
+  /** Number of rows of the list, if the envelope contains it. */
   readonly total: number | undefined;
 }
 
-/** Returns the number of rows of a list that an envelope states. */
+/** Returns the number of rows of a list according to the envelope. */
 export function totalOf(envelope: Envelope): number | undefined {
   return TOTAL_PATHS.map((path) => valueAt(envelope, path)).find((total) => typeof total === 'number');
 }
 
-/** A page as {@link walkPages} reads it. */
+/** A page for {@link walkPages}. */
 export interface MovingPage<T> {
   /** Rows that no earlier page has shown. */
   readonly items: readonly T[];
@@ -31,13 +31,16 @@ export interface MovingPage<T> {
   readonly isLast: boolean;
   /** Rows of a full page. */
   readonly size: number;
-  /** Number of pages of the iteration before this one. */
+  /** Number of pages before this page in the iteration. */
   readonly before: number;
-  /** Fetches the page `back` pages before the next one: 1 is this page again. Rows whose keys are in `seen` are dropped. */
+  /** Fetches the page `back` pages before the next page: 1 is this page again. Drops rows whose keys are in `seen`. */
   fetch(seen: Set<unknown>, back: number): Promise<MovingPage<T>>;
 }
 
-/** Number of gaps without progress after which the walk goes on: a total that counts something else may shrink at every read. */
+/**
+ * Number of gaps without progress after which the walk continues. A total that counts something else might shrink at
+ * every read.
+ */
 const MAX_GAPS = 5;
 
 /**
@@ -48,9 +51,9 @@ const MAX_GAPS = 5;
 export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, void> {
   const seen = new Set<unknown>();
   let page = first;
-  /** The page that the following ones are counted from. */
+  /** The last page, from which `fetch` counts. */
   let furthest = first;
-  /** Number of rows, from the first, of which none is missed. */
+  /** Number of rows from the start of the list without a missed row. */
   let complete = 0;
   /** The page beyond the gap: its rows, and the minimum number of rows before its end. */
   let beyond = { keys: new Set<unknown>(), end: 0 };

@@ -21,7 +21,7 @@ function targetSizeErrors(body: unknown): FieldErrors {
   return { 'config.target_size': [`must be an integer from ${min} to ${max}.`] };
 }
 
-/** Lookalikes: audiences grown from a completed seed. Results are audiences with `is_lookalike`. */
+/** Lookalikes: audiences similar to a completed seed audience. A lookalike is an audience with `is_lookalike`. */
 export class Lookalikes extends JobNamespace<Audience, BodyOf<'lookalikes.create', LookalikeCreate>, 'lookalikes'> {
   readonly #transport: Transport;
 
@@ -45,8 +45,8 @@ export class Lookalikes extends JobNamespace<Audience, BodyOf<'lookalikes.create
   }
 
   /**
-   * Cancels a running lookalike: it ends at 400. A lookalike that is already being published completes at 104 instead.
-   * The request is retried only if the service certainly did not act.
+   * Cancels a running lookalike, which then ends at status 400. A lookalike whose publication has started completes at
+   * status 104 instead. The client retries the request only if the service certainly did not act.
    */
   cancel(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });

@@ -12,10 +12,12 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { Decode } from '../schemas/decode.ts';
 
-/** Methods that change nothing at the service, so that retries are safe; the effect of `tools/call` is not known. */
+/**
+ * Matches methods that change nothing at the service, so that retries are safe. The effect of `tools/call` is unknown.
+ */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
-/** The endpoint of the Model Context Protocol; it needs the client option `mcpToken`. */
+/** The endpoint of the Model Context Protocol. Needs the `mcpToken` option of the client. */
 export class Mcp {
   readonly #transport: Transport;
 
@@ -26,8 +28,8 @@ export class Mcp {
 
   /**
    * Sends one message. A request resolves with the response of the same `id`, which has a `result` or an `error`; a
-   * notification or a response resolves with `undefined`. A `tools/call` is retried only if the service certainly did
-   * not act.
+   * notification or a response resolves with `undefined`. The client retries a `tools/call` only if the service
+   * certainly did not act.
    *
    * @example
    * const { result } = await client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

@@ -12,13 +12,13 @@ interface FieldLogger {
   readonly state: { readonly loggedFields: Set<string> };
 }
 
-/** Create requests whose fields the specification does not list, so that any name may be right. */
+/** Create requests whose fields the specification does not list, so that any field may be correct. */
 const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.create'];
 
 /**
- * Logs, once each, fields of a body that are not documented, fields of a query that seem to be misspelt, values that
- * seem to be, options of the call that are in its body, and dates in the wrong order. Sends them unchanged, because the
- * service may know them.
+ * Logs each probable mistake once: undocumented fields of a body, misspelt fields of a query, misspelt values, options
+ * of the call in its body, and dates in the wrong order. The client still sends them unchanged, because the service may
+ * know them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,
@@ -43,7 +43,7 @@ interface Mistake {
   readonly problem: string;
 }
 
-/** Known values of fields that accept others, too. */
+/** Known values of fields that also accept other values. */
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   analysis_type: ['WebDomain', 'AffinityTransactions'],
 };
@@ -86,14 +86,14 @@ function* mistakesIn(
   }
 }
 
-/** Returns the known value of a field that another value differs from by case, separators or one letter. */
+/** Returns the known value of a field that differs from `value` only in case, separators or one letter. */
 function similarValue(name: string, value: unknown): string | undefined {
   const values = Object.hasOwn(KNOWN_VALUES, name) ? KNOWN_VALUES[name] : undefined;
   if (!values || typeof value !== 'string' || values.includes(value)) return undefined;
   return values.find((other) => differByOneLetter(lettersOf(other), lettersOf(value)));
 }
 
-/** The parts of a schema that consists of others: of an optional or nullable one, of an array, of an object. */
+/** The inner schemas of an optional or nullable schema, of an array, or of an object. */
 interface SchemaParts {
   readonly innerType?: z.ZodMiniType;
   readonly element?: z.ZodMiniType;

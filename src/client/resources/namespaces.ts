@@ -1,4 +1,4 @@
-// What the package exports of this folder: the namespaces of the client, and the types of what their methods exchange.
+// Public exports of this folder: the namespaces of the client, and the types of their arguments and results.
 export type { ActivationResult, Download, DownloadOptions, DownloadProgress } from './activation-results.ts';
 export { Activations } from './activations.ts';
 export { Audiences } from './audiences.ts';

@@ -34,31 +34,32 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** Number of the page, from 1. */
   readonly page: number;
-  /** Rows per page that were requested; the last page may have fewer. */
+  /** Requested number of rows per page. The last page may have fewer. */
   readonly perPage: number;
   /** Envelope of the response, with the rows as the service sent them. */
   readonly envelope: Envelope;
   /**
-   * Fetches the next page, which may have no rows; further calls return the same promise, unless it failed. `undefined` on
-   * the last page.
+   * Fetches the next page, which may have no rows. Further calls return the same promise, unless the request failed.
+   * Returns `undefined` on the last page.
    */
   nextPage(): Promise<Page<T>> | undefined;
 }
 
-/** A list in progress: awaited, it resolves with its first page; iterated, it yields every row of every page. */
+/** A pending list. Await it for the first page, or iterate over it for the rows of all pages. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   /**
-   * Iterates over all rows; a page is requested when the iteration reaches it and released when it is left. If you
-   * delete rows with this client during the iteration, and await each delete request, the iteration skips no rows. If
-   * others delete rows, it skips no rows only if the service states a total and lists new rows first; otherwise, it can
-   * skip one row for each deleted row.
+   * Iterates over all rows. The client requests a page when the iteration reaches it, and keeps only this page in
+   * memory. If you delete rows with this client during the iteration, and await each delete request, the iteration
+   * skips no rows. If others delete rows, the iteration can skip one row for each deleted row, unless the service
+   * returns a total and lists new rows first.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     yield* walkPages(movingPage(await this));
   }
 
   /**
-   * Resolves with the rows of all pages, or with the first `limit` of them; no page is requested that is not needed.
+   * Resolves with the rows of all pages, or with the first `limit` rows. The client requests only the pages that it
+   * needs.
    *
    * @param options Maximum number of rows.
    *
@@ -76,7 +77,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
         '`limit` of `toArray` must be an integer of 0 or more.',
       );
     } catch (error) {
-      // The first page has been requested already.
+      // The first page is already requested: its rejection must not count as unhandled.
       this.catch(() => {});
       throw error;
     }
@@ -102,7 +103,7 @@ export interface ListPlan<T> {
   readonly path?: PathParams;
 }
 
-/** Fetches a page `back` pages before the next one; rows whose keys are in `seen` are dropped. */
+/** Fetches a page `back` pages before the next page. Drops rows whose keys are in `seen`. */
 type FetchPage<T> = (seen: Set<unknown>, back: number) => Promise<Page<T>>;
 
 /** The parts that all pages of a list share. */
@@ -116,25 +117,25 @@ interface List<T> {
   readonly deletes: DeleteCount;
 }
 
-/** A page to fetch, with the facts about earlier pages that show whether the list ends. */
+/** A page to fetch, with data about earlier pages that show whether the list ends. */
 interface PageTask {
   readonly query: PageQuery;
   readonly start: PageStart;
-  /** Keys of the rows of the pages before it. */
+  /** Keys of the rows of the previous pages. */
   readonly seen: Set<unknown>;
-  /** Rows of the longest page before it. */
+  /** Number of rows of the longest previous page. */
   readonly longest: number;
-  /** Number of the latest pages before it that had only rows seen before; negative where pages are read again. */
+  /** Number of consecutive previous pages with only known rows. Negative for pages that are read again. */
   readonly repeats: number;
 }
 
 /**
- * Number of successive pages with only known rows at which a list ends: one such page can follow when rows arrive
- * between two requests, and move rows of an earlier page to the next page.
+ * Number of consecutive pages with only known rows at which a list ends. One such page can occur when new rows move the
+ * rows of an earlier page to the next page.
  */
 const MAX_REPEATED_PAGES = 2;
 
-/** Fetches the first page of a list, or the one that `params` name. */
+/** Fetches the first page of a list, or the page in `params`. */
 export function listPages<T>(
   transport: Transport,
   plan: ListPlan<T>,
@@ -175,7 +176,7 @@ function fetchPage<T>(list: List<T>, task: PageTask): PagePromise<T> {
   );
 }
 
-/** Returns the page that has `rows`, without those seen before. */
+/** Returns the page with `rows`, without the rows seen before. */
 function pageOf<T>(
   list: List<T>,
   task: PageTask,
@@ -199,7 +200,7 @@ function pageOf<T>(
     const from =
       back > 0 ? { start: startBefore(task.start, back - 1, longest, paging), repeats: -back } : { start, repeats };
     return fetchPage(list, { query: nextQuery, seen: seenBefore, longest, ...from }).catch((error) => {
-      // A page with fewer rows than requested may have been the last one: some services have no page after it.
+      // A page with fewer rows than requested may be the last page: some services refuse the page after it.
       const mayNotExist = back > 0 || rows.length < query.per_page;
       if (!mayNotExist || !NotFoundError.isInstance(error)) throw error;
       const none = { ...moving, items: [], keys: [], isLast: true, before: nextQuery.page - list.first };
@@ -219,7 +220,10 @@ function pageOf<T>(
   return new ListPage<T>(moving, query, envelope, fetch, seen);
 }
 
-/** Returns whether a page is the last one. Fails, or warns, if the parameter that names the page seems to be ignored. */
+/**
+ * Returns whether a page is the last page. Fails or warns if the service seems to ignore the parameter that selects the
+ * page.
+ */
 function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: DecodeContext): boolean {
   const { query, start, seen, longest, repeats } = task;
   const { paging } = list.transport.settings;
@@ -234,12 +238,12 @@ function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: Dec
   return paging.style !== 'cursor' || !isNew(`cursor ${start}`, seen);
 }
 
-/** Numbers of rows to which services commonly reduce a page. */
+/** Maximum numbers of rows per page that services commonly have. */
 const COMMON_PAGE_SIZES: readonly number[] = [10, 15, 20, 25, 30, 50, 100, 200, 250];
 
 /** Returns whether a page has fewer rows than an earlier page, or than requested. */
 function isShort(rows: number, { per_page }: PageQuery, longest: number, { style, size, maxSize }: Paging): boolean {
-  // With cursors, the page before the last one may be short, too.
+  // With cursors, any page may be short.
   if (style === 'cursor') return false;
   if (longest > 0) return rows < longest;
   // The response does not say how many rows a page has.
@@ -252,19 +256,19 @@ type KeyOf = (row: unknown) => unknown;
 const contentOf: KeyOf = (row) => JSON.stringify(row);
 const idOf: KeyOf = (row) => (isObject(row) && typeof row.id === 'number' ? row.id : contentOf(row));
 
-/** Adds a key to those seen so far; returns whether it is new. */
+/** Adds a key to the seen keys. Returns whether the key is new. */
 function isNew(key: unknown, seen: Set<unknown>): boolean {
   const { size } = seen;
   return seen.add(key).size > size;
 }
 
-/** Returns a page as an iteration reads it. */
+/** Returns a page for an iteration. */
 function movingPage<T>(page: Page<T>): MovingPage<T> {
   if (page instanceof ListPage) return page.moving;
   throw new TypeError('Only a page of this client can be iterated.');
 }
 
-/** A page that can fetch the next one. */
+/** A page that can fetch the next page. */
 class ListPage<T> implements Page<T> {
   readonly items: readonly T[];
   readonly page: number;
@@ -289,7 +293,7 @@ class ListPage<T> implements Page<T> {
     this.#fetchNext = () => fetch(seen, 0);
   }
 
-  /** The page as an iteration reads it. */
+  /** The page for an iteration. */
   get moving(): MovingPage<T> {
     return this.#moving;
   }

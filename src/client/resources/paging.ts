@@ -2,7 +2,10 @@ import type { Paging } from '../../spec/contract.ts';
 import type { Query } from '../../spec/operations.ts';
 import { valueAt } from '../../util/json.ts';
 
-/** Where a page begins: its number, the rows before it, or a cursor. `undefined` is the first page of a cursor. */
+/**
+ * Start of a page: its number, the number of rows before the page, or a cursor. With cursors, `undefined` is the first
+ * page.
+ */
 export type PageStart = string | number | undefined;
 
 /** The query of a page, before its conversion to a style of paging. */
@@ -11,13 +14,16 @@ export type PageQuery = Query & { readonly page: number; readonly per_page: numb
 /** Returns the maximum number of rows of a page, for a list with pages of `cap` rows. */
 export const largestPage = (cap: number, { maxSize = cap }: Paging): number => Math.min(cap, maxSize);
 
-/** Returns where the page with a number begins, if each page has `rows` rows; a cursor has only a first page. */
+/**
+ * Returns the start of a page by its number, if each page has `rows` rows. With cursors, only the start of the first
+ * page is known.
+ */
 export function startOf(page: number, rows: number, { style }: Paging): PageStart {
   if (style === 'page') return page;
   return style === 'offset' ? (page - 1) * rows : undefined;
 }
 
-/** Returns where the next page begins; `undefined` after the last page of a cursor. */
+/** Returns the start of the next page. With cursors, `undefined` after the last page. */
 export function nextStart(
   start: PageStart,
   rows: number,
@@ -27,7 +33,7 @@ export function nextStart(
   if (style !== 'cursor') return Number(start) + (style === 'page' ? 1 : rows);
   const value = valueAt(envelope, String(next).split('.'));
   if (typeof value === 'number') return value;
-  // Some services have the address of the next page.
+  // Some services return the address of the next page.
   return typeof value === 'string'
     ? (new URLSearchParams(value.split('?')[1]).get(param) ?? value) || undefined
     : undefined;

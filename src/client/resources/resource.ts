@@ -21,7 +21,7 @@ import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
-/** How long a resource may be invisible after its create request was confirmed (assumed), in milliseconds. */
+/** How long the service may respond with 404 for a new resource (assumed), in milliseconds. */
 const INVISIBLE_MS = 10_000;
 
 /** Namespaces whose resources are listed and deleted. */
@@ -44,7 +44,7 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
 export interface JobPlan<T extends JobResource, Name extends ResourceName = ResourceName>
   extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
-  /** Group that polls its jobs. @default a new group that uses no list */
+  /** Table of its jobs. @default a new table that uses no list */
   readonly jobs?: JobTable<T> | undefined;
 }
 
@@ -77,10 +77,10 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /**
-   * Creates a resource. The request contains an idempotency key, so that retries create nothing twice. All resources but
-   * projects and schedules use one build of the organization's budget (by default 60 an hour, 300 a day).
+   * Creates a resource. The request contains an idempotency key, so that retries create nothing twice. All resources
+   * except projects and schedules use one build of the organization's budget (by default 60 an hour, 300 a day).
    *
-   * The service returns 422 if the body breaks its limits (specification, "Rules known for creates"):
+   * The service returns 422 if the body violates these rules (specification, "Rules known for creates"):
    *
    * - An audience: `WebDomain` datasets start within the last 45 days, and its filter values and `project_id` exist.
    * - A lookalike: `config.target_size` is an integer from 1 to 4,000,000, and the seed has at least 1,000 devices.
@@ -88,8 +88,10 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
    *   body or stored on the connection. The body does not contain `partner_id`, `partner_name` or `pricing_model`.
    * - A cohort: its file was uploaded within the last 15 minutes.
    *
-   * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, which is not sent then.
-   * @throws {BuildBudgetError} if it starts a job and the build budget is used up for longer than `maxRetryWait`.
+   * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, so that the client does not
+   * send it.
+   * @throws {BuildBudgetError} if the request starts a job and the build budget is used up for longer than
+   * `maxRetryWait`.
    * @example
    * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
    * const audience = await client.audiences.create({ name: 'Visitors', dataset });
@@ -186,7 +188,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   /**
    * Waits until the job has ended. Waits share their requests: start as many as you like.
    *
-   * @returns the resource at 104; a cohort at 4.
+   * @returns the resource at status 104; a cohort at status 4.
    * @throws {JobNeedsInfoError} at 107.
    * @throws {JobFailedError} at a 4xx status; a cohort at 5.
    * @throws {JobCancelledError} for a lookalike at 400.
@@ -205,7 +207,10 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
     return fromCallSite(work, options?.signal);
   }
 
-  /** Iterates the changes of a job's status until the job ends. Does not throw for a job that ends at 107 or 4xx. */
+  /**
+   * Iterates over the status changes of a job until the job ends. Does not throw for a job that ends at status 107 or
+   * 4xx.
+   */
   watch(target: IdLike, options?: WatchOptions<T>): AsyncIterable<T> {
     return this.#poller.watch(target, options);
   }
@@ -227,7 +232,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 
   async #createAndWait(body: Fields, options: CreateAndWaitOptions<T>): Promise<T> {
-    // Check first, so that a typo is reported before anything is created.
+    // Check the options first, so that a typo is reported before the resource is created.
     if (typeof options !== 'object' || options === null)
       throw new ConfigurationError('The options of `createAndWait` must be an object.');
     checkWaitOptions(options.wait);
@@ -242,7 +247,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
         (message) => this.#logError(`\`onCreated\` threw: ${message}`),
       );
     }
-    // Another token might not see what this token created.
+    // Another token might not have access to the created resource.
     const { token, deadline = Number.POSITIVE_INFINITY } = call;
     const own = token === undefined ? {} : { request: { token, ...wait.request } };
     const timeout = Math.min(
@@ -257,7 +262,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 }
 
-/** Refuses options of the wait that are passed beside `wait`, because `timeout` could also limit a request. */
+/** Refuses options of the wait outside `wait`. A `timeout`, for example, could also limit a request. */
 export function refuseWaitOptions({
   timeout,
   onUpdate,
@@ -275,7 +280,7 @@ export function refuseWaitOptions({
   });
 }
 
-/** Adds kind and id of the created resource to the error of a wait; a `JobError` has them already. */
+/** Adds the kind and id of the created resource to the error of a wait, except a `JobError`, which contains them. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
   const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`;

@@ -3,7 +3,7 @@ import type { Transport } from '../http/transport.ts';
 import { scheduleCreateSchema, scheduleResource } from '../schemas/open-resource-schemas.ts';
 import { ListedNamespace } from './resource.ts';
 
-/** Schedules, which replay work; their replays cost no build budget. */
+/** Schedules, which replay work. Replays do not count against the build budget. */
 export class Schedules extends ListedNamespace<Schedule, ScheduleCreate, 'schedules'> {
   /** @internal */
   constructor(transport: Transport) {

@@ -13,7 +13,7 @@ import { largestPage, nextStart, type PageStart, queryOf, startOf } from './pagi
 /** Namespaces whose lists show the resources of jobs. */
 export type JobListName = 'audiences' | 'activations' | 'cohorts';
 
-/** Creates a group of jobs that are polled via the pages of a list. */
+/** Creates a table of jobs that waits poll via the pages of a list. */
 export function listedJobs<T extends JobResource>(
   transport: Transport,
   polls: SharedPolls,
@@ -21,9 +21,9 @@ export function listedJobs<T extends JobResource>(
 ): JobTable<T> {
   const { paging, logger } = transport.settings;
   const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
-  /** Number of rows of a page, which is the step of an offset. The service may reduce pages. */
+  /** Number of rows per page, for paging by offset. The service may return fewer rows than requested. */
   let rowsPerPage = pageSize;
-  /** Start of each page, if only the page before it shows the start. */
+  /** Start of each page, if only the previous page contains the start. */
   const starts: PromiseLike<PageStart>[] = [];
   return new JobTable<T>({
     polls,
@@ -51,7 +51,7 @@ export function listedJobs<T extends JobResource>(
   });
 }
 
-/** Returns the parts of a resource that a list row or an event contains; `undefined` if it contains no id. */
+/** Returns the parts of a resource in a list row or an event; `undefined` without an id. */
 export function readRow<T>(
   value: unknown,
   schema: ResourceSchema<T>,

@@ -26,11 +26,11 @@ export interface UploadFileOptions extends UploadOptions, Pick<RequestOptions, '
 
 /** Input of {@link Uploads.upload}: the file. */
 export interface UploadInput {
-  /** Purpose of the file, which also decides its maximum size: 1 GB for `cohort`, 50 MB for `poi_submission`. */
+  /** Purpose of the file, which also decides its maximum size: 1 GiB for `cohort`, 50 MiB for `poi_submission`. */
   readonly kind: UploadKind;
   /** The file: a `Blob`, its bytes, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
   readonly data: UploadData;
-  /** Bytes; required for a stream, otherwise known. */
+  /** Size of the file in bytes. Required for a stream. */
   readonly size?: number | undefined;
   /** Additional fields for the body of the request that reserves the slot. */
   readonly fields?: JsonObject | undefined;
@@ -60,17 +60,19 @@ interface Slot {
   readonly size: number;
   /** Time on the monotonic clock at which the slot has certainly expired. */
   readonly expiresAt: number;
-  /** The service certainly accepts a claim before this moment. */
+  /** Time until which the service certainly accepts a claim. */
   readonly claimBefore: Date;
 }
 
 /** Error message for a slot that has expired. */
 const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
 
-/** Maximum number of slots to keep. The oldest is dropped first. */
+/** Maximum number of slots to remember. The oldest slots are dropped first. */
 const MAX_SLOTS = 10_000;
 
-/** The slots that a client has reserved. Uploads and claims that are certainly too late fail without a request. */
+/**
+ * The slots that a client has reserved. They let uploads and claims that are certainly too late fail without a request.
+ */
 export class Reservations {
   readonly #slots = new Map<string, Slot>();
 
@@ -82,7 +84,10 @@ export class Reservations {
     if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
   }
 
-  /** Returns a slot; `undefined` if another client has reserved it, or too many have been reserved since. */
+  /**
+   * Returns a slot; `undefined` if another client has reserved it, or if more than `MAX_SLOTS` slots were reserved
+   * later.
+   */
   get(reference: string): Slot | undefined {
     return this.#slots.get(reference);
   }
@@ -107,7 +112,7 @@ export class Uploads {
   }
 
   /**
-   * Reserves a slot. For 15 minutes, its URL accepts a file and its reference can be claimed.
+   * Reserves a slot. For 15 minutes, you can send a file to its URL and claim its reference.
    *
    * @throws {ValidationError} `local` for a file larger than the service accepts.
    */
@@ -130,7 +135,7 @@ export class Uploads {
   }
 
   /**
-   * Sends a file to a reserved slot, with retries until the slot expires if the data can be read again.
+   * Sends a file to a reserved slot. If the data can be read again, retries until the slot expires.
    *
    * @throws {AudienceError} with `slot`, which says whether sending again makes sense: `PermissionError` (403) for an
    * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
@@ -208,7 +213,7 @@ function openSource(
   }
 }
 
-/** Returns whether a value is a reservation with a URL that can be used: values from JSON are not typed. */
+/** Returns whether a value is a reservation with a usable URL. A value from JSON may be anything. */
 function isReservation(value: unknown): boolean {
   reservationSchema.built ??= reservationSchema.build();
   const { success, data } = reservationSchema.built.safeParse(value);
@@ -226,7 +231,7 @@ function sizeErrors(input: unknown): FieldErrors {
   return { size: [`is ${size} bytes; a ${kind} upload may have at most ${max}: split the file into several uploads.`] };
 }
 
-/** Returns the error for the input of a method that was refused before sending. */
+/** Returns the error for input of a method that the client refuses before sending. */
 export function inputError(name: string, errors: FieldErrors): Error {
   return localValidationError({ name, method: 'PUT', path: '' }, errors, messageOfFields(errors));
 }

@@ -23,7 +23,9 @@ const DAY = 86_400_000;
 
 const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
-/** Returns errors for months that the service certainly rejects; it may accept other formats than `YYYY-MM`. */
+/**
+ * Returns errors for months that the service certainly rejects. The service may accept other formats than `YYYY-MM`.
+ */
 function monthErrors(yearmonth: string, now: number): FieldErrors {
   if (!/^\d{4}-\d{2}$/.test(yearmonth)) return {};
   if (yearmonth < EARLIEST_USAGE_MONTH) return { yearmonth: [`must not be before ${EARLIEST_USAGE_MONTH}.`] };
@@ -68,7 +70,7 @@ export class UsageReports {
     return readUsage(this.#transport, params, options, (usage) => usage);
   }
 
-  /** Returns the number of remaining create requests that start a job, in this hour and day. */
+  /** Returns how many create requests that start a job remain in this hour and day. */
   buildBudget(options?: RequestOptions): ApiPromise<BuildBudget> {
     return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
       if (isObject(build_budget)) return build_budget;

@@ -17,7 +17,7 @@ export interface WaitTarget<K extends JobKind = JobKind> {
 export interface JobEvent {
   /** Event type, such as `audience.completed`. */
   readonly type: string;
-  /** The resource as its GET returns it. */
+  /** The resource, in the form of its GET response. */
   readonly data: unknown;
   /** Id of the event, `evt_…`, the same in every delivery. */
   readonly id?: string | undefined;
@@ -41,7 +41,7 @@ const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
   ['cohort', ['cohort']],
 ]);
 
-/** All waits of a client and of the clients made from it by `withOptions`. */
+/** All waits of a client and of the clients from its `withOptions`. */
 export class Waits {
   readonly #polls: SharedPolls;
   readonly #namespaces: Namespaces;
@@ -52,14 +52,14 @@ export class Waits {
     this.#namespaces = namespaces;
   }
 
-  /** Number of waits and watches under way. */
+  /** Number of waits and watches in progress. */
   get size(): number {
     return this.#polls.size;
   }
 
   /**
-   * Waits for a job by its kind and id, for instance to resume after a restart. Throws the errors of the `wait` of its
-   * namespace.
+   * Waits for a job by its kind and id, for example to resume a wait after a restart. Throws the same errors as `wait`
+   * of the namespace.
    *
    * @example
    * const audience = await client.waits.wait({ kind: 'audience', id: 42 });
@@ -74,12 +74,13 @@ export class Waits {
 
   /**
    * Passes a verified webhook event to the waits. An event that shows the end of a job ends the job's waits without a
-   * request. An event older than the last known state changes nothing; if an event lacks fields, the resource is read.
+   * request. An event older than the last known state changes nothing. If an event lacks fields, the wait reads the
+   * resource.
    *
-   * While webhooks are arriving, polling for that kind slows to once a minute. It returns to normal if jobs finish
-   * without a webhook.
+   * While webhooks are arriving, polling for that kind slows to once a minute. If jobs end without a webhook, polling
+   * returns to its normal rate.
    *
-   * @returns whether a wait took the state of its job from the event.
+   * @returns whether a wait used the state in the event.
    */
   notify(event: JobEvent): boolean {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};

@@ -4,7 +4,7 @@ import type { ApiPromise, Transport } from '../http/transport.ts';
 import { decodeList } from '../schemas/decode.ts';
 import { webhookEndpointResource } from '../schemas/webhook-endpoint-schema.ts';
 
-/** Webhook endpoints; they are registered in the console, the API only lists them. */
+/** Webhook endpoints. Users register endpoints in the console; the API only lists them. */
 export class Webhooks {
   readonly #transport: Transport;
 
@@ -13,7 +13,7 @@ export class Webhooks {
     this.#transport = transport;
   }
 
-  /** Lists the organization's endpoints, newest first. Not paged. */
+  /** Lists all endpoints of the organization, newest first, without paging. */
   list(options?: RequestOptions): ApiPromise<WebhookEndpoint[]> {
     return this.#transport.call('webhooks.list', { options, decode: decodeList(webhookEndpointResource) });
   }

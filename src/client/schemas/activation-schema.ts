@@ -27,7 +27,7 @@ export const activationSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link ActivationCreate}. Its required fields are those that the service requires (assumed). */
+/** Schema of {@link ActivationCreate}. Requires the same fields as the service (assumed). */
 export const activationCreateSchema = lazily(() =>
   z.looseObject({
     audience_id: z.int(),
@@ -48,5 +48,5 @@ export const activationCreateSchema = lazily(() =>
   }),
 );
 
-/** Activations as responses hold them. */
+/** Activations in responses. */
 export const activationResource: ResourceSchema<Activation> = { name: 'activation', schema: activationSchema };

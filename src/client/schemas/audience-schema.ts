@@ -39,7 +39,7 @@ export const audienceSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link AudienceCreate}. Its required fields are those that the service requires (assumed). */
+/** Schema of {@link AudienceCreate}. Requires the same fields as the service (assumed). */
 export const audienceCreateSchema = lazily(() =>
   z.looseObject({
     name: z.string(),
@@ -58,7 +58,7 @@ export const audienceCreateSchema = lazily(() =>
   }),
 );
 
-/** Audiences as responses hold them. */
+/** Audiences in responses. */
 export const audienceResource: ResourceSchema<Audience> = {
   name: 'audience',
   schema: audienceSchema,

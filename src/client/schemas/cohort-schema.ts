@@ -27,5 +27,5 @@ export const cohortCreateSchema = lazily(() =>
   }),
 );
 
-/** Cohorts as responses hold them. */
+/** Cohorts in responses. */
 export const cohortResource: ResourceSchema<Cohort> = { name: 'cohort', schema: cohortSchema };

@@ -4,25 +4,25 @@ import { isObject, jsonTypeOf, normalizeFlags, valueAt } from '../../util/json.t
 
 import type { ResourceSchema } from './shared-schemas.ts';
 
-/** Turns the envelope's `data` into the payload. */
+/** Converts the `data` of an envelope to the payload. */
 export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T>;
 
-/** The call whose response a decoder reads, as far as decoders need it. */
+/** The parts of a call that the decoder of its response needs. */
 export interface DecodeContext {
-  /** The envelope, for operations whose payload is more than its `data`. */
+  /** The envelope, for operations whose payload also contains other fields of the envelope. */
   readonly envelope: Envelope;
   /** `strict` fails on each field that is not as documented. */
   readonly validation: 'lenient' | 'strict';
   /** Returns the error for a payload that is not as documented and cannot be used. */
   fail(problem: string): Error;
-  /** Logs, once per field and kind of resource, that a field is not as expected. */
+  /** Logs, once per field and kind of resource, that a field differs from the documented shape. */
   warn(kind: string, field: string, problem: string): void;
 }
 
-/** Fields that must be as documented in both validation modes: without them, a resource cannot be used or awaited. */
+/** Fields that must be as documented in both validation modes. A resource without them cannot be used or awaited. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
-/** Fields that a row of a list must have. The client can read the status by the id. */
+/** Fields that a row of a list must have. With the id, the client can read the status. */
 const REQUIRED_ROW_FIELDS: ReadonlySet<string> = new Set(['', 'id']);
 
 interface Issue {
@@ -38,7 +38,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Describes how a field differs, by its type. Its value may be a secret and is left out. */
+/** Describes how the type of a field differs. Omits the value, which may be a secret. */
 function describeIssue(value: unknown, { path, expected }: Issue): string {
   if (numberProblem(valueAt(value, path)) !== undefined) return 'is beyond 2^53-1, so JavaScript has rounded it';
   if (expected === undefined) return 'is not in the documented format';
@@ -54,7 +54,7 @@ function issuesOf(value: unknown, { schema }: ResourceSchema<unknown>): readonly
 /** Maximum number of elements to check in an array of a resource, because each may have issues. */
 const MAX_CHECKED_ELEMENTS = 1_000;
 
-/** Returns a value with its array fields cut to the number of elements that are checked. */
+/** Returns a value with its array fields truncated to `MAX_CHECKED_ELEMENTS`. */
 function truncateArrays(value: unknown): unknown {
   const cut: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(Object(value))) {
@@ -63,7 +63,7 @@ function truncateArrays(value: unknown): unknown {
   return Object.keys(cut).length === 0 ? value : { ...Object(value), ...cut };
 }
 
-/** Returns a copy of a wire object, with its flags as booleans. */
+/** Returns a copy of a response object, with its flags as booleans. */
 function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonObject {
   const normalized: Record<string, unknown> = { ...wire };
   normalizeFlags(normalized, flags);
@@ -79,7 +79,10 @@ function isRequired(
   return fields.has(field) || (required?.includes(field) ?? false);
 }
 
-/** Decodes one object. A differing field fails it if required or in strict mode; otherwise it is logged and kept. */
+/**
+ * Decodes one object. Fails if a required field differs, or any field in strict mode; otherwise logs and keeps the
+ * field.
+ */
 function decodeObject<T>(
   value: unknown,
   resource: ResourceSchema<T>,
@@ -104,7 +107,7 @@ function decodeObject<T>(
 /** Maximum number of create requests to remember. The rate limits allow far fewer within the relevant seconds. */
 const MAX_RECENT_CREATES = 10_000;
 
-/** When resources of a namespace were created, by `namespace id`. */
+/** Times at which resources were created, by `namespace id`. */
 interface RecentCreates {
   readonly name: string;
   readonly created: Map<string, number>;
@@ -134,7 +137,9 @@ export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   };
 }
 
-/** Returns a value as a resource; `undefined` if it lacks documented fields, or `decodeOne` would refuse it. */
+/**
+ * Returns a value as a resource; `undefined` if the value lacks documented fields, or if `decodeOne` would refuse it.
+ */
 export function decodeComplete<T>(
   value: unknown,
   resource: ResourceSchema<T>,

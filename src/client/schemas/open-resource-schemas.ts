@@ -22,7 +22,7 @@ export const projectCreateSchema = lazily(() => z.looseObject({ name: z.string()
 /** Schema of {@link ScheduleCreate}. */
 export const scheduleCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
 
-/** Schema of {@link LookalikeCreate}. Its required fields are those that the service requires (assumed). */
+/** Schema of {@link LookalikeCreate}. Requires the same fields as the service (assumed). */
 export const lookalikeCreateSchema = lazily(() =>
   z.looseObject({
     name: z.optional(z.string()),
@@ -31,13 +31,13 @@ export const lookalikeCreateSchema = lazily(() =>
   }),
 );
 
-/** Estimates as responses hold them. */
+/** Estimates in responses. */
 export const estimateResource: ResourceSchema<Estimate> = { name: 'estimate', schema: estimateSchema };
 
-/** Projects as responses hold them. */
+/** Projects in responses. */
 export const projectResource: ResourceSchema<Project> = { name: 'project', schema: identifiedSchema };
 
-/** Schedules as responses hold them. */
+/** Schedules in responses. */
 export const scheduleResource: ResourceSchema<Schedule> = { name: 'schedule', schema: identifiedSchema };
 
 /** Rows of reference tables, whose fields are not specified. */

@@ -1,24 +1,24 @@
 import * as z from 'zod/mini';
 
-/** A schema that is built when it is first used. Create one with {@link lazily}: most programs use few of them. */
+/** A schema that is built at its first use, because most programs use few schemas. Create one with {@link lazily}. */
 export interface LazySchema<Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly build: () => Schema;
   built?: Schema;
 }
 
-/** Returns a schema that is built when it is first used. */
+/** Returns a schema that is built at its first use. */
 export const lazily = <Schema extends z.ZodMiniType>(build: () => Schema): LazySchema<Schema> => ({ build });
 
-/** How objects of one kind in responses and events are normalized and checked. */
+/** Describes how to normalize and check the objects of one kind in responses and events. */
 export interface ResourceSchema<T> {
-  /** Name of the kind, under which differing fields are logged once. */
+  /** Name of the kind in log lines about differing fields. */
   readonly name: string;
   readonly schema: LazySchema;
-  /** Fields that the service writes as `1`, `0` or a boolean; they become booleans before the check. */
+  /** Fields that the service writes as `1`, `0` or a boolean. They are converted to booleans before the check. */
   readonly flags?: readonly string[];
   /** Fields that must be as documented in both validation modes, in addition to `id` and `status`. */
   readonly required?: readonly string[];
-  /** Never set; exists only for the type parameter. */
+  /** Never set. Exists only for the type parameter. */
   readonly type?: T;
 }
 

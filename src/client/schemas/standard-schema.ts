@@ -8,7 +8,7 @@ export interface StandardSchema<T> {
     readonly version: 1;
     /** Name of the schema library, such as `zod`. */
     readonly vendor: string;
-    /** Checks a value; returns it converted, or its problems. */
+    /** Checks a value. Returns the converted value or its problems. */
     readonly validate: (value: unknown) => StandardResult<T> | Promise<StandardResult<T>>;
     /** Types of the schema, for the compiler only. */
     readonly types?:
@@ -31,15 +31,15 @@ export type StandardResult<T> =
       readonly issues?: undefined;
     }
   | {
-      /** Problems of the value. */
+      /** Problems of an invalid value. */
       readonly issues: readonly StandardIssue[];
     };
 
 /** One problem of a checked value. */
 export interface StandardIssue {
-  /** Description of the problem, for people. */
+  /** Description of the problem, in prose. */
   readonly message: string;
-  /** Keys from the value down to its invalid part; without a path, the value itself is invalid. */
+  /** Keys from the value to its invalid part. Without a path, the value itself is invalid. */
   readonly path?:
     | readonly (
         | PropertyKey
@@ -51,7 +51,7 @@ export interface StandardIssue {
     | undefined;
 }
 
-/** Returns a decoder that checks `data` by a caller's schema. */
+/** Returns a decoder that checks `data` with a caller's schema. */
 export function decodeWith<T>(schema: StandardSchema<T>): Decode<T> {
   return async (data, context) => {
     const result = await schema['~standard'].validate(data);

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { UploadRequest, UploadReservation } from '../../spec/upload-reservation.ts';
 import { lazily, type ResourceSchema } from './shared-schemas.ts';
 
-/** Schema of {@link UploadRequest}. The service accepts a request without `size`, too (assumed). */
+/** Schema of {@link UploadRequest}. The service also accepts a request without `size` (assumed). */
 export const uploadRequestSchema = lazily(() => z.looseObject({ kind: z.string(), size: z.optional(z.int()) }));
 
 /** Schema of {@link UploadReservation}. */
@@ -14,7 +14,7 @@ export const reservationSchema = lazily(() =>
   }),
 );
 
-/** Reservations as responses hold them. */
+/** Reservations in responses. */
 export const uploadReservationResource: ResourceSchema<UploadReservation> = {
   name: 'reservation',
   schema: reservationSchema,

@@ -15,5 +15,5 @@ export const usageSchema = lazily(() =>
   }),
 );
 
-/** Usage reports as responses hold them. */
+/** Usage reports in responses. */
 export const usageResource: ResourceSchema<Usage> = { name: 'usage', schema: usageSchema };

@@ -17,7 +17,7 @@ export const webhookEndpointSchema = lazily(() =>
   }),
 );
 
-/** Webhook endpoints as responses hold them. */
+/** Webhook endpoints in responses. */
 export const webhookEndpointResource: ResourceSchema<WebhookEndpoint> = {
   name: 'webhookEndpoint',
   schema: webhookEndpointSchema,

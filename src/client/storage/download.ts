@@ -10,7 +10,7 @@ import { isPage, linkAdvice, requestLink } from './result-links.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
-/** A file to be downloaded. */
+/** A file to download. */
 export interface DownloadPlan {
   readonly transport: Transport;
   readonly url: URL;
@@ -19,13 +19,13 @@ export interface DownloadPlan {
   readonly options: TransferOptions & Pick<RequestOptions, 'token'>;
   /** `total` is `undefined` while the length is unknown. */
   readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
-  /** Called with the `Content-Encoding` of the file, if it has one. */
+  /** Called with the `Content-Encoding` of the file, if the response has this header. */
   readonly onEncoding: (encoding: string) => void;
 }
 
 /**
- * Opens a file in storage. The stream reads only as fast as its consumer. After a lost connection it resumes at the
- * next byte, provided that the response headers prove the file unchanged.
+ * Opens a file in storage. The stream reads only as fast as its consumer. After a lost connection, the download resumes
+ * at the next byte if the response headers prove that the file is unchanged.
  */
 export async function openDownload(plan: DownloadPlan): Promise<ReadableStream<Uint8Array>> {
   const download = new Download(plan);
@@ -91,7 +91,7 @@ class Download {
     return this.#transfer
       .begin(() => this.#run(() => this.#connect()))
       .catch((error: unknown) => {
-        // If `around` never began the download, nothing else ends it.
+        // Nothing else ends the download if `around` never started it.
         this.#transfer.fail(error);
         this.close();
         throw error;
@@ -110,7 +110,7 @@ class Download {
     }
   }
 
-  /** Calls `callback` as soon as the download is aborted, also between two reads. */
+  /** Calls `callback` as soon as the download is aborted, even between two reads. */
   onAbort(callback: (reason: unknown) => void): void {
     const { signal } = this.#transfer.scope;
     onAbort(signal, () => {
@@ -161,7 +161,7 @@ class Download {
       accepts: ({ status, headers }) =>
         this.#loaded > 0 && status === 416 && headers.get('content-range') === `bytes */${this.#loaded}`,
     });
-    // An accepted 416 means that all bytes have arrived: only the end of the last response was lost.
+    // An accepted 416 means that all bytes had arrived before the last response was interrupted.
     if (response.ok) {
       if (this.#loaded === 0) this.#beginFile(response);
       else this.#checkSameFile(response);

@@ -16,13 +16,16 @@ import { idleFailure, lostFailure, queryRedactor, responseFailure } from './stor
 
 /** Options of every transfer. */
 export interface TransferOptions {
-  /** Ends the transfer immediately; it rejects with the signal's own reason. */
+  /** Signal that aborts the transfer immediately. The transfer rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte transferred after which an attempt fails. @default 30000 ms */
+  /** Milliseconds without a transferred byte after which an attempt fails. @default 30000 ms */
   readonly idleTimeout?: number | undefined;
-  /** Maximum number of retries; a download starts counting again whenever data arrive. @default the client's */
+  /** Maximum number of retries. A download resets the count whenever data arrive. @default the client's */
   readonly maxRetries?: number | undefined;
-  /** The longest `Retry-After` to honor, in milliseconds; a longer one fails the transfer. @default the client's */
+  /**
+   * The longest `Retry-After` to honor, in milliseconds. If storage asks for more, the transfer fails. @default the
+   * client's
+   */
   readonly maxRetryWait?: number | undefined;
 }
 
@@ -57,19 +60,22 @@ export function checkTransferOptions(method: TransferMethod, options: TransferOp
 
 const IDLE_TIMEOUT_MS = 30_000;
 
-/** Minimum time between two calls of `onProgress`: without it, an engine calls it thousands of times per second. */
+/**
+ * Minimum time between two calls of `onProgress`, in milliseconds. Without a minimum, some runtimes would call it
+ * thousands of times per second.
+ */
 const PROGRESS_INTERVAL_MS = 50;
 
-/** A file to be sent or fetched. */
+/** A file to upload or download. */
 interface TransferPlan {
   readonly operation: 'uploads.send' | 'activations.download';
   readonly method: 'PUT' | 'GET';
   readonly url: URL;
   readonly transport: Transport;
   readonly options: TransferOptions;
-  /** Time on the monotonic clock after which no retry is made. @default never */
+  /** Time on the monotonic clock after which the transfer is not retried. @default never */
   readonly expiresAt?: number;
-  /** Returns whether a failed attempt can be followed by another. */
+  /** Returns whether another attempt can follow a failed attempt. */
   canRetry(): boolean;
   /** Returns advice for the error of a response, by its status. */
   advice?(status: number): string | undefined;
@@ -82,13 +88,13 @@ export class Transfer {
   readonly settings: Settings;
   /** Aborts when the caller's signal aborts or the client is closed. */
   readonly scope: AbortScope;
-  /** Scope of the latest attempt; also aborts when no byte has been transferred for `idleTimeout`. */
+  /** Scope of the latest attempt. Also aborts after `idleTimeout` without a transferred byte. */
   attempt: AbortScope | undefined;
   /** Retries so far. A download resets them whenever data arrive. */
   retries = 0;
   /** Address of the next request. */
   url: URL;
-  /** Token that the next request sends. */
+  /** Token of the next request. */
   bearer: string | undefined;
   readonly #plan: TransferPlan;
   readonly #idleTimeout: number;
@@ -118,7 +124,7 @@ export class Transfer {
     this.#ended.promise.catch(() => {});
   }
 
-  /** The latest request, as hooks and errors show it: without its query. */
+  /** The latest request for hooks and errors, without its query. */
   get event(): RequestEvent {
     const { operation, method } = this.#plan;
     const { origin: baseUrl, pathname: path } = this.url;
@@ -172,13 +178,13 @@ export class Transfer {
     throw await responseFailure(response, this.event, this.#redactor(), attempt.signal, advice);
   }
 
-  /** Restarts the idle timeout, for instance because bytes were transferred. */
+  /** Restarts the idle timeout, for example because bytes were transferred. */
   touch(): void {
     this.#stopIdleTimer?.();
     this.#stopIdleTimer = startTimer(this.#idleTimeout, () => this.attempt?.abort(new Error('idle')));
   }
 
-  /** Stops the idle timeout until the next {@link touch}, while storage is not expected to send or receive. */
+  /** Stops the idle timeout until the next {@link touch}, while no data are expected. */
   rest(): void {
     this.#stopIdleTimer?.();
   }
@@ -191,7 +197,7 @@ export class Transfer {
     return true;
   }
 
-  /** Passes the end of the transfer to the user's hook; only the first call has an effect. */
+  /** Passes the end of the transfer to the user's hook. Only the first call has an effect. */
   end(outcome: EndEvent['outcome'], error?: unknown): void {
     this.#observer?.end(outcome, error);
     if (error === undefined) this.#ended.resolve();
@@ -203,10 +209,7 @@ export class Transfer {
     this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
   }
 
-  /**
-   * Removes all timers and listeners. If the transfer has not ended, the caller has given it up, or the client was
-   * closed.
-   */
+  /** Removes all timers and listeners. Reports a transfer that has not ended as aborted. */
   close(): void {
     const { signal } = this.scope;
     if (signal.aborted) this.fail(signal.reason);

@@ -6,7 +6,7 @@ import type { Redactor } from '../../util/redact.ts';
 
 /** A stream of bytes: a web `ReadableStream`, including the result of Node's `Readable.toWeb`. */
 export interface ByteStream {
-  /** `true` once it has a reader: it cannot be uploaded then. */
+  /** `true` if the stream has a reader. The client cannot upload a locked stream. */
   readonly locked: boolean;
   /** Returns the only reader, and locks the stream. */
   getReader(): ByteReader;
@@ -27,14 +27,14 @@ export interface ByteReader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** Data that can be uploaded. A stream needs its `size`, and can be sent only once. */
+/** Data to upload. A stream needs the `size` option and can be sent only once. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
 /** Returns whether data are a stream. */
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
-/** Accepts arrays of another realm, too. Other views might count their `length` in other units than bytes. */
+/** Also accepts arrays of another realm. Refuses other views, whose `length` may not be in bytes. */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 
@@ -97,15 +97,14 @@ export class UploadSource {
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
     this.#reader = reader;
-    // Do not wait for the cancellation: the cancellation of one branch of `tee()` ends only when the other branch is
-    // cancelled, too.
+    // Do not await the cancellation: for a branch of `tee()`, it ends only when the other branch is also cancelled.
     const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
     return { read: () => reader.read(), cancel };
   }
 
   /**
-   * Returns the data as one body without a type, for senders that cannot stream. A stream is collected in memory. A file
-   * must still have its first and its last byte: browsers would wait for bytes that it has lost.
+   * Returns the data as one body without a type, for senders that cannot stream. Collects a stream in memory. Checks
+   * the first and the last byte of a file, because browsers would wait forever for bytes that are gone.
    */
   async blob(): Promise<Blob> {
     const data = this.#data;
@@ -130,8 +129,8 @@ export class UploadSource {
   }
 
   /**
-   * Reads a file after a failed attempt, and records if it has changed. Firefox shows only at the end of a file that
-   * the file has grown.
+   * Reads a file after a failed attempt, and records whether the file has changed. Reads to the end, because only there
+   * does Firefox notice that the file has grown.
    */
   async verify(signal: AbortSignal): Promise<void> {
     try {
@@ -160,19 +159,19 @@ export class UploadSource {
   }
 }
 
-/** Bytes passed on at a time: small pieces show the progress of a slow connection, large ones save work on a fast one. */
+/** Bytes per piece. On a slow connection, small pieces show progress; on a fast connection, large pieces save work. */
 const PIECE_SIZE = { slow: 65_536, fast: 1_048_576 } as const;
 /** Buffers of the sender and its socket take the first bytes immediately, however slow the connection is. */
 const MIN_MEASURED_BYTES = 16 * 2 ** 20;
-/** Speed from which a connection gets large pieces. */
+/** Minimum speed of a connection for large pieces. */
 const FAST_BYTES_PER_MS = (10 * 2 ** 20) / 1_000;
 
-/** Returns the size of the next piece after `bytes` were passed on in `ms` milliseconds. Pure. */
+/** Returns the size of the next piece after `bytes` bytes were sent in `ms` milliseconds. A pure function. */
 export function pieceSize(bytes: number, ms: number): number {
   return bytes >= MIN_MEASURED_BYTES && bytes >= FAST_BYTES_PER_MS * ms ? PIECE_SIZE.fast : PIECE_SIZE.slow;
 }
 
-/** Number of reads in a row after which timers and aborts run: a stream of empty chunks would block them. */
+/** Maximum number of consecutive reads before timers and aborts run. A stream of empty chunks would block them. */
 const MAX_READS_IN_A_ROW = 100;
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -230,15 +229,15 @@ export class UploadBody {
       await this.#readChunk();
       this.#enqueue(controller);
     } catch (error) {
-      // After `close`, the data end early; an error would end the connection before the response has been read.
+      // After `close`, the data end early. An error would end the connection before the response has been read.
       if (this.#isClosed) return new Promise(() => {});
       throw this.#source.fail(error);
     }
   }
 
   /**
-   * Reads a chunk. The last chunk is passed on only once the data have ended: if their size has changed, storage must
-   * not receive a complete file.
+   * Reads a chunk. Passes on the last chunk only after the end of the data: if their size has changed, storage must not
+   * receive a complete file.
    */
   async #readChunk(): Promise<void> {
     const { size } = this.#source;

@@ -15,7 +15,7 @@ import { type PutRequest, putByXhr } from './xhr-upload.ts';
 
 /** Progress of an upload, in bytes. */
 export interface UploadProgress {
-  /** Never decreases; equals `total` only once storage has the file. */
+  /** Bytes sent so far. Never decreases, and equals `total` only once storage has the file. */
   readonly loaded: number;
   /** Size of the file. */
   readonly total: number;
@@ -24,17 +24,17 @@ export interface UploadProgress {
 /** Options of an upload. */
 export interface UploadOptions extends TransferOptions {
   /**
-   * Called as bytes are sent, at most every 50 ms, and at the end. An error that it throws is logged and does not
-   * affect the upload.
+   * Called as bytes are sent, at most every 50 ms, and at the end. If `onProgress` throws, the client logs the error,
+   * and the upload continues.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** Bytes; required for a stream, otherwise known. @default the size that the slot was reserved for */
+  /** Size of the data in bytes. Required for a stream. @default the reserved size of the slot */
   readonly size?: number | undefined;
   /** Headers that the presigned URL was signed for, such as `Content-Type`. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A file to be sent to its slot. */
+/** A file to send to its slot. */
 export interface UploadPlan {
   readonly transport: Transport;
   readonly url: string;
@@ -44,7 +44,10 @@ export interface UploadPlan {
   readonly expiresAt: number;
 }
 
-/** Sends a file to its slot, with retries until the slot expires. Errors say in `slot` whether it can be used again. */
+/**
+ * Sends a file to its slot, with retries until the slot expires. The `slot` of an error says whether the slot can be
+ * used again.
+ */
 export async function uploadFile({ transport, url, source, options, expiresAt }: UploadPlan): Promise<void> {
   const { settings } = transport;
   const { headers = {}, onProgress } = options;
@@ -94,8 +97,8 @@ export async function uploadFile({ transport, url, source, options, expiresAt }:
 const hasXhr = !isServerRuntime && typeof XMLHttpRequest === 'function';
 
 /**
- * True in Node and Bun, where `fetch` sends a stream with its length, which storage may require, and supports
- * `redirect: 'error'`. Deno and workers send a Blob, as browsers do.
+ * True in Node and Bun, whose `fetch` sends the length of a stream, which storage may require, and supports
+ * `redirect: 'error'`. Deno, Workers and browsers send a Blob.
  */
 const canStream =
   isServerRuntime && !('Deno' in globalThis) && globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
@@ -153,7 +156,7 @@ function withSlot(thrown: unknown, isExpired: boolean): unknown {
   const error = failed ? failed.error : thrown;
   if (!AudienceError.isInstance(error)) return error;
   const slot = isExpired ? 'unusable' : failed ? slotAfter(failed.failure) : 'usable';
-  // Only failed attempts need advice: the messages of other errors contain it already.
+  // Only failed attempts need advice. Other errors already have advice.
   return withDetails(error, { slot }, failed ? ADVICE[slot] : '');
 }
 

@@ -9,19 +9,19 @@ export interface PutRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly source: UploadSource;
   readonly transfer: Transfer;
-  /** Aborts with the transfer, and when no byte has been transferred for `idleTimeout`. */
+  /** Aborts with the transfer, and after `idleTimeout` without a transferred byte. */
   readonly signal: AbortSignal;
   /** Called with the number of bytes sent so far. */
   readonly onBytes: (bytes: number) => void;
 }
 
 /**
- * Sends a file by XMLHttpRequest: in browsers, only it reports the progress of an upload. It cannot refuse redirects,
- * so a redirected upload fails afterwards.
+ * Sends a file with XMLHttpRequest, which alone reports the progress of an upload in browsers. XMLHttpRequest cannot
+ * refuse redirects, so a redirected upload fails afterwards.
  */
 export async function putByXhr({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
   const data = await abortable(source.blob(), signal);
-  // Parsed here: in a page that is not UTF-8, `open` would encode a query differently than `fetch`.
+  // Parse the URL here: in a page that is not UTF-8, `open` would encode the query differently than `fetch`.
   const { href } = new URL(url);
   signal.throwIfAborted();
   const xhr = new XMLHttpRequest();
@@ -45,7 +45,7 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
       xhr.send(data);
     });
   } catch (error) {
-    // A file that has changed fails like a lost connection, so it is read to distinguish the two.
+    // A changed file fails like a lost connection: read the file to distinguish them.
     if (!signal.aborted) await source.verify(signal);
     throw error;
   } finally {

@@ -11,9 +11,9 @@ import { callSource, named, reportAs } from './call-source.ts';
 export interface NewAccount {
   /** Email address that no other account has. */
   readonly email: string;
-  /** Password for the credential exchange and the consent page; must not be empty. */
+  /** Password for the credential exchange and the consent page. Must not be empty. */
   readonly password: string;
-  /** The organization or its name; an unknown name creates an organization. @default 'Example Company' */
+  /** The organization or its name. An unknown name creates an organization. @default 'Example Company' */
   readonly company?: string | SandboxCompany | undefined;
   /** `true` if credentials are stored on the connection to the delivery partner. @default true */
   readonly deliveryCredentials?: boolean | undefined;
@@ -35,11 +35,11 @@ export interface SandboxCompany {
   readonly id: number;
   /** Name, which no other organization has. */
   readonly name: string;
-  /** Changes the limits of the build budget; builds so far stay counted. */
+  /** Changes the limits of the build budget. Earlier builds still count. */
   setBuildBudget(budget: Optional<Pick<SandboxLimits, 'buildsPerHour' | 'buildsPerDay'>>): void;
 }
 
-/** A token in the console, which does not show its value. */
+/** A token without its value, as in the console. */
 export interface TokenInfo {
   /** Id for `revokeToken`. */
   readonly id: number;
@@ -47,7 +47,7 @@ export interface TokenInfo {
   readonly kind: TokenKind;
   /** Time of issue, by the sandbox's clock. */
   readonly createdAt: Date;
-  /** `undefined` for login tokens, whose lifetime is not specified. */
+  /** Expiry. `undefined` for login tokens, whose lifetime is not specified. */
   readonly expiresAt: Date | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ConnectionInfo {
   readonly expiresAt: Date;
 }
 
-/** An account, with the actions its owner has in the console. */
+/** An account, with the actions of its owner in the console. */
 export interface SandboxAccount {
   /** Email address, with which `accounts.get` finds the account. */
   readonly email: string;
@@ -71,13 +71,13 @@ export interface SandboxAccount {
   readonly company: SandboxCompany;
   /** Issues a token as the credential exchange does, without a request. Returns its value. */
   token(kind: TokenKind): string;
-  /** Live login, API and MCP tokens, oldest first. */
+  /** Valid login, API and MCP tokens, oldest first. */
   tokens(): TokenInfo[];
   /** Revokes one token. */
   revokeToken(id: number): void;
-  /** Revokes all tokens of a kind. Returns how many were live. */
+  /** Revokes all tokens of a kind. Returns the number of valid tokens among them. */
   revokeTokens(kind: TokenKind): number;
-  /** Live OAuth connections. */
+  /** Active OAuth connections. */
   connections(): ConnectionInfo[];
   /** Revokes one OAuth connection and its tokens. */
   revokeConnection(id: number): void;
@@ -88,7 +88,7 @@ export interface SandboxAccount {
   changePassword(password?: string): string;
   /** Revokes the login token. */
   logout(): void;
-  /** Messages of the service to the owner, such as a disabled webhook endpoint; oldest first. */
+  /** Messages of the service to the owner, for example about a disabled webhook endpoint, oldest first. */
   readonly notifications: readonly string[];
 }
 

@@ -1,14 +1,14 @@
 import type { Service } from '../service.ts';
 
-/** A call of one of the sandbox's own methods: the method, and its arguments. */
+/** A call of a method of the sandbox, with its arguments. */
 export type Call = readonly [method: (...args: never[]) => unknown, ...args: readonly unknown[]];
 
-/** Returns a call, whose arguments are checked against the method. */
+/** Returns a call. The compiler checks its arguments against the method. */
 export const callOf = <A extends unknown[]>(method: (...args: A) => unknown, ...args: A): Call => [method, ...args];
 
 export const run = ([method, ...args]: Call): unknown => Reflect.apply(method, undefined, args);
 
-/** Expressions of source code, by the objects and methods that they stand for. */
+/** Source code expressions of objects and methods. */
 const SOURCES = new WeakMap<object, string>();
 
 /** Registers the source code expression of an object or a method. */
@@ -26,7 +26,7 @@ const isReference = (value: unknown): value is object =>
 /** Returns the expression that an object or a method stands for. */
 export const sourceOf = (value: unknown): string | undefined => (isReference(value) ? SOURCES.get(value) : undefined);
 
-/** Returns a value as a TypeScript literal, or as the expression it stands for. */
+/** Returns a value as a TypeScript literal or as its registered expression. */
 export function literal(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (value instanceof URL) return quote(value.href);
@@ -42,11 +42,11 @@ export function literal(value: unknown): string {
 
 const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name));
 
-/** Returns a string literal in single quotes; line separators are escaped. */
+/** Returns a string literal in single quotes, with escaped line separators. */
 const quote = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'").replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
 
-/** Returns a call in source code. Leaves out trailing `undefined` arguments. */
+/** Returns a call as source code, without trailing `undefined` arguments. */
 export function callSource(method: string, args: readonly unknown[]): string {
   const sent = args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1);
   const prefix = method === 'sandbox.advance' ? 'await ' : '';
@@ -63,7 +63,7 @@ export const reportAs =
       const result = method(...args);
       const report = (): void => called({ method: expressionOf, args, started });
       if (!(result instanceof Promise)) report();
-      // Reported before the caller continues. A call that fails is not reported.
+      // Report a successful call before its caller continues. Do not report a failed call.
       else result.then(report, () => {});
       return result;
     });

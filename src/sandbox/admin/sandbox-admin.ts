@@ -24,8 +24,8 @@ import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
 /** The operator's view of the sandbox: clock, jobs, faults, limits, accounts and logs. */
 export interface SandboxAdmin {
   /**
-   * Moves the clock forward by milliseconds, whatever its mode. Everything due runs in order, and webhook deliveries are
-   * awaited: a webhook receiver that awaits this causes a deadlock.
+   * Moves the clock forward by milliseconds, whatever its mode. Runs everything due in order, and awaits webhook
+   * deliveries. A webhook receiver that awaits `advance` causes a deadlock.
    *
    * @throws if `ms` is not a number of 0 or more, or leads to the year 9000 or later
    */
@@ -35,30 +35,30 @@ export interface SandboxAdmin {
   /** Returns the time of the sandbox's clock in milliseconds since 1970. */
   now(): number;
   /**
-   * Replaces individual limits from now on, also for tokens that exist. To change the build budget of an existing
+   * Replaces individual limits from now on, also for existing tokens. To change the build budget of an existing
    * organization, call its `setBuildBudget`.
    */
   setLimits(limits: Optional<SandboxLimits>): void;
-  /** Organizations, whose accounts share build budget and webhook endpoints. */
+  /** Organizations. Accounts of an organization share its build budget and webhook endpoints. */
   readonly companies: {
-    /** Creates an organization, to which accounts belong by its name. */
+    /** Creates an organization. Accounts refer to it by name. */
     create(input: NewCompany): SandboxCompany;
     /** Returns the organization with a name. */
     get(name: string): SandboxCompany;
   };
   /**
-   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. It contains neither fault rules nor
-   * options, nor requests in flight. It contains tokens, passwords and secrets of the sandbox.
+   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. The state contains the tokens,
+   * passwords and secrets of the sandbox, but no fault rules, options and requests in flight.
    */
   save(): SandboxState;
   /**
    * Replaces the current state with a saved state. The clock moves forward to the time of the saved state, never back.
-   * Fault rules stay.
+   * Keeps the fault rules.
    *
-   * @throws if it is not a state of this version and seed
+   * @throws if the value is not a state of this version and seed
    */
   restore(state: SandboxState): void;
-  /** Accounts, with the actions their owners have in the console. */
+  /** Accounts, with the actions of their owners in the console. */
   readonly accounts: {
     /** All accounts, oldest first. */
     list(): SandboxAccount[];
@@ -67,7 +67,7 @@ export interface SandboxAdmin {
     /** Creates an account. Accounts of one organization share its build budget and webhook endpoints. */
     create(input: NewAccount): SandboxAccount;
   };
-  /** The consent of users to OAuth, without a browser. */
+  /** The OAuth consent of users, without a browser. */
   readonly oauth: {
     /**
      * Grants an authorization request in the name of an account, as its consent page does. Returns the redirect URI
@@ -81,24 +81,27 @@ export interface SandboxAdmin {
   readonly jobs: {
     /** Sets the outcome of the next job of a kind. Several calls queue up. */
     next(kind: JobKind, outcome: JobOutcome): void;
-    /** Removes the outcomes of jobs that have not begun. */
+    /** Removes the outcomes of future jobs. */
     clearNext(): void;
     /** Ends a running job immediately with a final status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
     finish(kind: JobKind, id: number, status: number, reason?: string): void;
-    /** Returns why a job ended, which the console shows and the API does not. */
+    /** Returns why a job ended. The console shows this reason, the API does not. */
     reason(kind: JobKind, id: number): string | undefined;
     /** Running jobs, oldest first. */
     readonly running: readonly JobInfo[];
   };
   /** Rules that make requests fail on purpose. */
   readonly faults: {
-    /** Adds a rule after the existing ones. Returns a function that removes it and releases the requests it holds. */
+    /**
+     * Adds a rule after the existing rules. Returns a function that removes the rule and releases the requests that it
+     * holds.
+     */
     add(rule: FaultRule): () => void;
     /** The rules that can still apply, in order. */
     list(): ActiveFault[];
     /** Removes one rule. */
     remove(id: number): void;
-    /** Removes all rules. Returns how many could still apply. */
+    /** Removes all rules. Returns the number of rules that could still apply. */
     clear(): number;
   };
   /** The latest requests (10,000 unless `limits.logLength` differs), oldest first. */
@@ -193,6 +196,6 @@ function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>)
   for (const [key, window] of state.addressBuckets) window.setLimit(addressLimit(limits, key));
 }
 
-/** Returns the limit of an address bucket, whose key begins with its name. */
+/** Returns the limit of a bucket per IP address. Its key begins with its name. */
 const addressLimit = ({ login, mint }: SandboxLimits, key: string): WindowLimit =>
   key.startsWith('login ') ? login : mint;

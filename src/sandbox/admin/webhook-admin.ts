@@ -7,7 +7,7 @@ import { reportAs } from './call-source.ts';
 
 /** A webhook endpoint to register. */
 export interface NewEndpoint {
-  /** Account whose organization it belongs to. @default the first account */
+  /** Account of the organization that owns the endpoint. @default the first account */
   readonly account?: SandboxAccount | undefined;
   /** Label of the endpoint. @default 'Webhook' */
   readonly name?: string | undefined;
@@ -17,37 +17,40 @@ export interface NewEndpoint {
   readonly events?: readonly string[] | undefined;
 }
 
-/** Changes of a webhook endpoint; a field that is left out stays as it is. */
+/** Changes of a webhook endpoint. Omitted fields remain unchanged. */
 export interface EndpointChanges extends Pick<NewEndpoint, 'name' | 'events'> {
   /** Receiver URL, http or https. */
   readonly url?: string | undefined;
 }
 
-/** Webhook endpoints and their deliveries, as the console manages them. */
+/** Webhook endpoints and their deliveries, with the actions of the console. */
 export interface SandboxWebhooks {
-  /** Registers an endpoint. Returns the signing secret, which is shown only here. */
+  /** Registers an endpoint. Returns its signing secret, which no other method returns. */
   create(input: NewEndpoint): {
     /** Id of the endpoint, for the other methods. */
     readonly id: number;
     /** Signing secret, `whsec_…`. */
     readonly secret: string;
   };
-  /** Changes the name, the URL or the events of an endpoint. The next attempts of waiting events go to the new URL. */
+  /** Changes the name, the URL or the events of an endpoint. The next attempts for pending events go to the new URL. */
   update(id: number, changes: EndpointChanges): void;
-  /** Replaces the signing secret. For 24 hours, deliveries also carry a signature of the previous one. */
+  /** Replaces the signing secret. For 24 hours, deliveries also contain a signature with the previous secret. */
   rotate(id: number): {
     /** The new signing secret. */
     readonly secret: string;
   };
-  /** Deactivates an endpoint. An event whose next attempt comes due meanwhile is not sent to the endpoint any more. */
+  /**
+   * Deactivates an endpoint. If the next attempt for an event is due while the endpoint is inactive, the sandbox does
+   * not send the event to it.
+   */
   pause(id: number): void;
   /** Activates an endpoint that was paused or disabled. */
   resume(id: number): void;
   /** Sends a `webhook.test` event, regardless of subscriptions. */
   test(id: number): void;
   /**
-   * Sends an event again, with its id and body, to every active endpoint it was sent to: up to six attempts, the first
-   * one immediately. These attempts replace the waiting ones.
+   * Sends an event again, with its id and body, to every active endpoint that it was sent to: up to six attempts, the
+   * first immediately. These attempts replace the pending attempts.
    *
    * @param id Id of the event, `evt_…`, which must be in the log.
    */
@@ -78,7 +81,7 @@ export function webhookAdmin(service: Service, recordOf: (account: SandboxAccoun
   const report = reportAs(service, 'sandbox.webhooks');
   return {
     create: report('create', ({ account, name = 'Webhook', url, events = EVENT_TYPES }) => {
-      // Events of jobs that ended before now must not be sent to the new endpoint.
+      // Record due job ends first, so that the new endpoint does not receive their events.
       clock.runDue();
       const [first] = state.accounts.values();
       const creator = account ? recordOf(account) : first;

@@ -13,11 +13,14 @@ import { failure, tooManyRequests, unauthenticated } from './responses.ts';
 export interface Env {
   Bindings: {
     readonly address: string;
-    /** Set for requests over HTTP: the server's origin, and the names that `Host` may hold besides addresses and localhost. */
+    /**
+     * Set for requests over HTTP: the origin of the server, and the names that `Host` may contain besides addresses and
+     * localhost.
+     */
     readonly overHttp?: { readonly origin?: string; readonly names: readonly string[] };
     /** Origin of the storage to use. @default `storageUrl` of the state */
     readonly storageUrl?: string;
-    /** Token of the run, which requests to the console need; without it, none is needed. */
+    /** Token of this run that requests to the console need. If not set, they need no token. */
     readonly consoleToken?: string;
     /** Token of a request that an MCP tool makes. */
     readonly token?: Token;
@@ -33,16 +36,16 @@ export interface Env {
     why: string;
     /** Id of the resource that the request has created. */
     createdId: number;
-    /** When the reason of the refusal passes, in milliseconds since 1970. */
+    /** Time from which the service would accept the request, in milliseconds since 1970. */
     freeAt: number;
     bucket: LimitUse;
     budget: BuildBudget;
     paging: Paging;
-    /** Bucket that counts the request, by the contract. */
+    /** Bucket that counts the request according to the contract. */
     bucketName: Bucket | undefined;
-    /** Cursor of the page after the one that is sent; `null` after the last one. */
+    /** Cursor of the next page; `null` after the last page. */
     nextCursor: string | null;
-    /** Parameters of the path, where a contract has them elsewhere, or as a part of a segment. */
+    /** Path parameters that a contract moves elsewhere, or to a part of a segment. */
     params: Readonly<Record<string, string>>;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
@@ -57,7 +60,7 @@ type Middleware = MiddlewareHandler<Env>;
 /** Maximum length of a reason in the log. */
 export const MAX_WHY = 500;
 
-/** Returns an error response, and has the log show why. */
+/** Returns an error response, and logs the reason. */
 export function refuse(context: Context<Env>, why: string, response: Response): Response {
   context.set('why', why.slice(0, MAX_WHY));
   return response;
@@ -74,13 +77,13 @@ export function checkAccept(context: Context<Env>): Response | undefined {
 const bearerValue = (context: Context<Env>): string | undefined =>
   /^bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
 
-/** Returns the live token of the `Authorization` header. */
+/** Returns the valid token of the `Authorization` header. */
 export function bearerToken(service: Service, context: Context<Env>): Token | undefined {
   const value = bearerValue(context);
   return value === undefined ? undefined : findToken(service, value);
 }
 
-/** Returns a 401 to a request without a token that is valid for it. */
+/** Returns a 401 for a request without a valid token. */
 export function refuseToken(service: Service, context: Context<Env>): Response {
   return refuse(context, tokenProblem(service, context), unauthenticated());
 }
@@ -100,7 +103,7 @@ export function setToken(context: Context<Env>, token: Token): void {
   context.set('account', token.account);
 }
 
-/** Counts a request in a bucket; returns a 429 if it is exhausted. */
+/** Counts a request in a bucket. Returns a 429 if the bucket is exhausted. */
 function consume(
   { clock }: Service,
   context: Context<Env>,
@@ -134,8 +137,8 @@ export function checkRate(
 }
 
 /**
- * Middleware of general endpoints: responds with 406, 401 or 429, or continues. Tokens of scope `mcp` are valid on the
- * MCP endpoint only.
+ * Middleware of general endpoints: responds with 406, 401 or 429, or continues. Tokens of scope `mcp` are valid only at
+ * the MCP endpoint.
  */
 export const requireToken =
   (service: Service, bucket: TokenBucket): Middleware =>
@@ -173,5 +176,5 @@ function checkAddress(service: Service, context: Context<Env>, bucket: AddressBu
   return consume(service, context, bucket, window, context.env.address);
 }
 
-/** Returns the origin of the storage that belongs to the address a request was sent to. */
+/** Returns the origin of the storage for the address of a request. */
 export const storageUrlOf = ({ state }: Service, { env }: Context<Env>): string => env.storageUrl ?? state.storageUrl;

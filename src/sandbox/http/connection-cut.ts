@@ -1,4 +1,4 @@
-/** The part of a response that is sent before the connection is cut in the middle of its body. */
+/** The part of a response that is sent before a cut in the middle of its body. */
 interface PartialResponse {
   readonly status: number;
   readonly headers: Headers;

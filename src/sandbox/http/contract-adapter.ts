@@ -8,7 +8,7 @@ import { isObject, type JsonObject, readBody } from './request-body.ts';
 /** A segment with a parameter, such as `{id}` or `{id}.json`. */
 const PARAMETER = /([^/{]*)\{(\w+)\}([^/]*)/g;
 
-/** Converts a path of an operation for the router: `{id}` becomes `:id`, and `{id}.json` a pattern of that name. */
+/** Converts the path of an operation for the router: `{id}` to `:id`, and `{id}.json` to a pattern with this name. */
 const routePath = (path: string): string =>
   path.replace(PARAMETER, (_, before: string, name: string, after: string) =>
     before || after ? `:${name}{${escaped(before)}[^/]+${escaped(after)}}` : `:${name}`,
@@ -16,14 +16,17 @@ const routePath = (path: string): string =>
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Adds the route of an operation, as the contract of the sandbox describes it. */
+/** Adds the route of an operation according to the contract of the sandbox. */
 export function addRoute(app: Hono<Env>, service: Service, name: OperationName, ...handlers: Handler<Env>[]): void {
   const { method, path } = service.operations[name];
   const adapters: Handler<Env>[] = service.contract ? [adapt(service, name)] : [];
   app.on(method, [routePath(path)], ...adapters, ...handlers);
 }
 
-/** Returns a parameter of an operation's path; if the contract's path leaves it out, of the query or the body. */
+/**
+ * Returns a parameter of an operation's path. If the path in the contract omits the parameter, reads the query or the
+ * body.
+ */
 export const paramOf = (context: Context<Env>, name: string): string | undefined =>
   context.get('params')?.[name] ?? context.req.param(name) ?? context.req.query(name);
 
@@ -80,13 +83,13 @@ function withValue(object: JsonObject, path: string, value: unknown): JsonObject
 
 const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
-/** Bounds of the pages of a list: rows by default, and at most. */
+/** Default and maximum number of rows on a page of a list. */
 interface PageBounds {
   readonly size: number;
   readonly cap: number;
 }
 
-/** Returns the page of a list that a request asks for; a larger page than the cap is reduced to it. */
+/** Returns the requested page of a list, with at most `cap` rows. */
 export function pageIn<T>(rows: readonly T[], context: Context<Env>, { size, cap }: PageBounds): T[] {
   const paging = context.get('paging') ?? PAGE_NUMBERS;
   const { style, param, maxSize = cap } = paging;
@@ -99,7 +102,7 @@ export function pageIn<T>(rows: readonly T[], context: Context<Env>, { size, cap
   return rows.slice(start, end);
 }
 
-/** Returns how many rows are before a page. An unknown cursor is beyond the last row. */
+/** Returns the number of rows before a page. An unknown cursor points beyond the last row. */
 function startOf(style: Paging['style'], sent: string | undefined, rows: number): number {
   if (sent === undefined) return 0;
   return style === 'offset' ? (count(sent) ?? 0) : (count(/^after-(\d+)$/.exec(sent)?.[1]) ?? rows);

@@ -10,8 +10,8 @@ export interface SandboxServer {
   /** Origin of presigned URLs and result files: a separate port, because the service's storage is a separate host. */
   readonly storageUrl: string;
   /**
-   * Origin of the console with the token of this run, if `console` is set: {@link ListenOptions.console}. Whoever has it
-   * can operate the sandbox.
+   * Origin of the console with the token of this run, if `console` is set: {@link ListenOptions.console}. Anyone with
+   * this address can operate the sandbox.
    */
   readonly consoleUrl?: string;
   /** Closes all ports and their connections. */
@@ -25,7 +25,7 @@ export interface ListenOptions {
   /** Port of the storage. @default 0, a free port */
   readonly storagePort?: number | undefined;
   /**
-   * Address to listen on. Any other than loopback can be reached by other machines, and causes a warning. @default
+   * Address to listen on. Other machines can reach an address that is not loopback, so it causes a warning. @default
    * '127.0.0.1'
    */
   readonly host?: string | undefined;
@@ -49,10 +49,16 @@ interface PortServer {
   close(): Promise<void>;
 }
 
-/** Connections that wait to be accepted: a client may make a thousand calls at the same time. The default is 511. */
+/**
+ * Maximum number of pending connections, because a client may make a thousand calls at the same time. Node's default is
+ * 511.
+ */
 const BACKLOG = 4_096;
 
-/** Keeps idle connections open: with the default of five seconds, a request of a busy client may meet their end. */
+/**
+ * Milliseconds before the server closes an idle connection. With Node's default of five seconds, a connection may be
+ * closed while a busy client sends a request.
+ */
 const KEEP_ALIVE_MS = 600_000;
 
 const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
@@ -64,7 +70,7 @@ export interface Origins {
   console(token: string): Promise<Fetch>;
 }
 
-/** Serves the API, its storage and, if wanted, the console over HTTP. */
+/** Serves the API, its storage and, optionally, the console over HTTP. */
 export async function listen(origins: Origins, options: ListenOptions): Promise<SandboxServer> {
   const { host = '127.0.0.1', name } = options;
   if (name !== undefined && !isHostName(name)) throw new Error(`\`name\` must be a host name, not "${name}".`);
@@ -97,7 +103,7 @@ export async function listen(origins: Origins, options: ListenOptions): Promise<
 const isHostName = (name: string): boolean =>
   URL.canParse(`http://${name}`) && new URL(`http://${name}`).hostname === name.toLowerCase();
 
-/** Serves on one port. `node:http` is imported lazily, so that browsers can use the rest of the sandbox. */
+/** Serves on one port. Imports `node:http` lazily, so that browsers can use the rest of the sandbox. */
 async function serve(
   respond: Fetch,
   { host = '127.0.0.1', name = host }: ListenOptions,

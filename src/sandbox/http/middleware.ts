@@ -35,10 +35,13 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   });
 }
 
-/** Returns the encoded path, which cannot break a line of the log, cut to the maximum length there. */
+/** Returns the encoded path for the log, which contains no line break, truncated to the maximum length. */
 const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, MAX_LOGGED_PATH);
 
-/** Milliseconds by which the sandbox's clock may differ from the machine's before responses have the sandbox's time. */
+/**
+ * Maximum difference between the clocks of the sandbox and the machine, in milliseconds, without a header with the
+ * sandbox's time.
+ */
 const MAX_CLOCK_DRIFT_MS = 1_000;
 
 /** Logs each request except preflights, which browsers send automatically. */
@@ -57,7 +60,7 @@ const logRequests =
       isCut = error instanceof ConnectionCut && !error.partial;
       throw error;
     } finally {
-      // A fault that truncates a body reads it first.
+      // A fault that truncates the body has already read it.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const isError = response !== undefined && response.status >= 400;
       const isJson = response?.headers.get('content-type') === 'application/json';
@@ -75,7 +78,7 @@ const logRequests =
       response?.headers.set(service.contract?.requestIdHeader ?? 'x-request-id', entry.id);
       const isOwnTime = Math.abs(clock.now() - Date.now()) > MAX_CLOCK_DRIFT_MS;
       if (isOwnTime) response?.headers.set('x-sandbox-time', new Date(clock.now()).toISOString());
-      // Do not log the requests of an MCP tool as separate requests: they follow from the message that calls the tool.
+      // Do not log requests of an MCP tool separately, because the log contains the message that calls the tool.
       const isRoot = env.token === undefined;
       service.logRequest(entry, {
         entry,
@@ -95,7 +98,7 @@ const logRequests =
     return undefined;
   };
 
-/** Returns the URL of a request at the address of the server: its `Host` may be any. */
+/** Returns the URL of a request at the address of the server, because `Host` may have any value. */
 function ownUrl({ env, req }: Context<Env>): string {
   const { origin, pathname, search } = new URL(req.url);
   return `${env.overHttp?.origin ?? origin}${pathname}${search}`;
@@ -137,7 +140,7 @@ function logEntry(
   };
 }
 
-/** Longest body in which the name is looked for, in bytes. */
+/** Maximum size of a body to search for the name, in bytes. */
 const MAX_NAMED = 65_536;
 
 /** Returns the `name` in the JSON body of a POST request; `undefined` if it has none. */
@@ -148,7 +151,7 @@ function nameIn(context: Context<Env>): string | undefined {
     const parsed = parseJson(new TextDecoder().decode(body));
     return isObject(parsed) && typeof parsed.name === 'string' ? parsed.name.slice(0, MAX_WHY) : undefined;
   } catch {
-    return undefined; // The route refuses a body that is nested too deeply.
+    return undefined; // the route refuses a body that is nested too deeply
   }
 }
 
@@ -180,7 +183,7 @@ export const checkHost =
     return format(421, `The sandbox is not known as "${hostname}". To use that name, listen with that \`name\`.`);
   };
 
-/** Returns whether a request is made by a page of the same origin, or by a program: browsers send these headers. */
+/** Returns whether a page of the same origin or a program sent a request, according to headers of browsers. */
 export function isSameOrigin({ req }: Context<Env>): boolean {
   const site = req.header('sec-fetch-site') ?? 'same-origin';
   const origin = req.header('origin');

@@ -5,7 +5,7 @@ import { ConnectionCut } from './connection-cut.ts';
 /** Paths of the service (specification, "Versioning"). */
 const API_PATHS = /^\/(?:api\/v2|oauth)\/|^\/\.well-known\/oauth-/;
 
-/** The sandbox behind a handler. */
+/** The sandbox that a handler calls. */
 interface HandlerOptions {
   /** Responds to a request, or rejects with a `ConnectionCut`. */
   readonly respond: (request: Request) => Promise<Response>;
@@ -26,7 +26,7 @@ export function createHandler({ respond, origin, paths, isStorage }: HandlerOpti
     isStorage(url) || (origin === undefined ? isApi(url.pathname) : url.origin === origin);
   const handler: object = {
     kind: 'request',
-    // The property was called this in msw 2.6 to 2.12.
+    // Name of the property in msw 2.6 to 2.12.
     __kind: 'RequestHandler',
     async run({ request, requestId }: { readonly request: Request; readonly requestId: string }) {
       if (!isHandled(new URL(request.url))) return null;

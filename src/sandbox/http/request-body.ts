@@ -42,8 +42,8 @@ export class FilePart {
 }
 
 /**
- * Reads the object in a request's body: JSON, or the fields of `multipart/form-data`, in which strings that hold a JSON
- * object or array are parsed. Returns `undefined` for any other body.
+ * Reads the object in a request's body: JSON, or the fields of `multipart/form-data`, with strings that contain a JSON
+ * object or array parsed. Returns `undefined` for any other body.
  *
  * @param max Most bytes of JSON.
  * @throws NestingError, JsonSizeError
@@ -73,24 +73,24 @@ export async function readBytes(context: Context): Promise<Uint8Array<ArrayBuffe
   }
 }
 
-/** Longest body that is kept for whoever observes the sandbox, in bytes. */
+/** Maximum size of a body to keep for observers of the sandbox, in bytes. */
 export const MAX_KEPT_BODY = 2 ** 20;
 
-/** How long a body that no route has read is waited for, in milliseconds of the machine's clock. */
+/** Maximum wait for a body that no route has read, in milliseconds of the machine's clock. */
 const UNREAD_BODY_TIMEOUT_MS = 1_000;
 
-/** Keeps the body of a request that was refused before a route has read it, unless it is long or late. */
+/** Keeps the body of a request that was refused before a route read the body, unless the body is too long or late. */
 export async function readUnreadBody(context: Context): Promise<void> {
   const { raw, method } = context.req;
   const isEmpty = method === 'GET' || method === 'HEAD' || context.get('body') !== undefined;
   const length = Number(context.req.header('content-length') ?? 0);
   if (isEmpty || raw.signal.aborted || length > MAX_KEPT_BODY || raw.bodyUsed || !raw.body) return;
-  // If the client has disconnected, there is nothing to store.
+  // Ignore the error: the client has disconnected.
   const bytes = await readUpTo(MAX_KEPT_BODY, raw.body, UNREAD_BODY_TIMEOUT_MS).catch(() => undefined);
   if (bytes && bytes.length >= length) context.set('body', bytes);
 }
 
-/** Reads a stream to its end, or for a time; returns `undefined` if it has more than `max` bytes. */
+/** Reads a stream to its end, or for a limited time. Returns `undefined` if it has more than `max` bytes. */
 async function readUpTo(
   max: number,
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -107,7 +107,7 @@ async function readUpTo(
       if (size > max) return undefined;
       chunks.push(read.value);
     }
-    // A Blob would be read outside of virtual time.
+    // Do not use a Blob, whose reads do not follow virtual time.
     const bytes = new Uint8Array(size);
     let at = 0;
     for (const chunk of chunks) {
@@ -121,7 +121,9 @@ async function readUpTo(
   }
 }
 
-/** Returns whether a request's body has at most `max` bytes. It is not read if its length is known, and otherwise only so far. */
+/**
+ * Returns whether a request's body has at most `max` bytes. Reads at most these bytes, and none if the length is known.
+ */
 export async function isBodyWithin(max: number, { req }: Context): Promise<boolean> {
   const length = req.header('content-length');
   if (length !== undefined) return Number(length) <= max;
@@ -155,7 +157,7 @@ export function parseJson(json: string | Uint8Array): unknown {
   } catch {
     return undefined;
   }
-  // Level by level, because recursion would exhaust the stack.
+  // Check level by level, because recursion would exhaust the stack.
   let level = [value].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > MAX_NESTING) throw new NestingError();

@@ -50,7 +50,7 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
       return request instanceof Response ? request : app.fetch(request, { ...env, token });
     };
   app.all(service.operations['mcp.send'].path, requireMcpToken(service), async (context) => {
-    // Imported with the first request: tests without MCP do not need its 0.6 MB.
+    // Import the server with the first request: tests without MCP do not need its 0.6 MB.
     const { createMcpHandlerFor } = await import('./mcp-server.ts');
     try {
       const request = await readRequest(context);
@@ -63,10 +63,13 @@ export function mcpRoutes(app: Hono<Env>, service: Service): void {
   });
 }
 
-/** Maximum size of a message in bytes, as of the official server. */
+/** Maximum size of a message in bytes, equal to the limit of the official server. */
 const MAX_MESSAGE_BYTES = 4 * 2 ** 20;
 
-/** Reads the message of a request. Returns an error response if it is too large, or an id is a number but no integer. */
+/**
+ * Reads the message of a request. Returns an error response if the message is too large, or if an id is a number but
+ * not an integer.
+ */
 async function readRequest(context: Context<Env>): Promise<McpRequest | Response> {
   const { method, url, headers, signal } = context.req.raw;
   if (method !== 'POST') return { request: context.req.raw, message: undefined };
@@ -89,7 +92,7 @@ function rpcError(status: number, code: number, message: string): Response {
 
 /**
  * Creates the request of a tool call: arguments that are parameters go into the path, the rest into the query or body.
- * Returns an error response for arguments that no request can hold.
+ * Returns an error response for arguments that a request cannot contain.
  */
 function createSubRequest(
   base: string,
@@ -125,6 +128,6 @@ function createSubRequest(
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** Returns whether a header carries a value unchanged: printable ASCII without leading or trailing spaces. */
+/** Returns whether a header can contain a value unchanged: printable ASCII without leading or trailing spaces. */
 const isHeaderValue = (value: unknown): value is string =>
   typeof value === 'string' && /^[!-~](?:[ -~]*[!-~])?$/.test(value);

@@ -69,8 +69,8 @@ export function consentLoginPage({ client }: AuthorizationRequest, problem?: str
 }
 
 /**
- * Returns a page that opens the address again: a browser that comes from another site leaves out the cookie of the session, and
- * sends it with the next request.
+ * Returns a page that opens the address again. A browser that comes from another site omits the session cookie at
+ * first, and sends it with the next request.
  */
 export function openAgain(url: string): Response {
   const again = new URL(url);

@@ -16,7 +16,7 @@ export class OAuthRequestError extends Error {
   }
 }
 
-/** Returns a JSON response that must not be cached, because it may hold tokens. */
+/** Returns a JSON response with `no-store`, because it may contain tokens. */
 export function oauthJson(status: number, body: unknown): Response {
   return Response.json(body, { status, headers: { 'cache-control': 'no-store' } });
 }

@@ -67,7 +67,8 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
     if (form.get('decision') === 'deny')
       throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
     if (form.get('decision') === 'switch' && isSameOrigin(context)) return consentLoginPage(request);
-    // A page of another origin cannot read credentials, but the browser may send it the cookie.
+    // Refuse a form of another origin: its page cannot know the credentials, but the browser may add the session
+    // cookie.
     const ofSession = isSameOrigin(context) ? session : undefined;
     const account = form.has('email') ? findAccount(service, form) : ofSession;
     if (!account || (form.get('decision') !== 'allow' && !isSameOrigin(context))) {

@@ -80,7 +80,7 @@ function readDatastreams({ datastreams }: JsonObject, errors: FieldErrors): read
   return [];
 }
 
-/** Delivers what an activation has found. */
+/** Adds the result files of an activation. */
 function completeActivation(
   service: Service,
   activation: Mutable<Activation>,

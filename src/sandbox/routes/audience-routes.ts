@@ -23,7 +23,7 @@ interface Definition {
   readonly operator?: JsonObject | null;
   /** The seed of a lookalike. */
   readonly seed?: Audience;
-  /** `true` if it is made from a cohort. */
+  /** `true` if the audience is created from a cohort. */
   readonly isCohort?: boolean;
 }
 
@@ -52,7 +52,7 @@ function createAudience({ state, clock }: Service, account: AccountRecord, defin
   };
 }
 
-/** Shows what the build of an audience has found. */
+/** Adds the results of a build to an audience. */
 function completeAudience(_: Service, audience: Mutable<Audience>, { eids = 0, scids = 0 }: JobResult): void {
   const { is_affinity } = audience.eligibility.metrics;
   const metrics = {

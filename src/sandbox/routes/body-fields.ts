@@ -25,7 +25,7 @@ export const creatorOf = ({ email }: AccountRecord): { readonly name: string; re
   email,
 });
 
-/** Reads an optional string; adds to `errors` if the field is anything else. */
+/** Reads an optional string. Adds an error for any other value. */
 export function readName(body: JsonObject, field: string, fallback: string, errors: FieldErrors): string {
   const value = body[field] ?? fallback;
   if (typeof value === 'string') return value;
@@ -33,9 +33,7 @@ export function readName(body: JsonObject, field: string, fallback: string, erro
   return fallback;
 }
 
-/**
- * Reads the project, which may be missing but otherwise must exist (specification, "Rules known for creates", rule 1).
- */
+/** Reads the optional project, which must exist (specification, "Rules known for creates", rule 1). */
 export function readProject(
   { project_id }: JsonObject,
   account: AccountRecord,
@@ -54,7 +52,7 @@ function isDate(value: unknown): value is string {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
-/** Returns the fields of a dataset; adds to `errors` those that are missing or invalid. */
+/** Returns the fields of a dataset. Adds missing or invalid fields to `errors`. */
 function readDataset(value: unknown, path: string, errors: FieldErrors): AudienceDataset | undefined {
   const { analysis_type, start_date, end_date } = isObject(value) ? value : {};
   if (typeof analysis_type !== 'string') errors[`${path}.analysis_type`] = ['The analysis type must be a string.'];

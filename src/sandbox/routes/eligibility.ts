@@ -11,8 +11,8 @@ export const IDENTIFIERS: readonly string[] = ['EID', 'SCID', 'HEM', 'MAID', 'IP
 export const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 /**
- * Returns whether the mapping keys of an audience have been deleted, 90 days after the end of its latest dataset. Those
- * of lookalikes are kept.
+ * Returns whether the mapping keys of an audience have been deleted, 90 days after the end of its latest dataset. The
+ * service keeps the keys of lookalikes.
  */
 export function isExpired({ dataset, is_lookalike }: Audience, now: number): boolean {
   if (is_lookalike) return false;

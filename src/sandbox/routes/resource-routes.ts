@@ -13,7 +13,7 @@ import type { AccountRecord, BuildDefinition, Mutable } from '../state.ts';
 import { findById } from './body-fields.ts';
 import { buildWait, currentBudget } from './budget-use.ts';
 
-/** A new resource, or the errors of the body it would be created from. */
+/** A new resource, or the errors of the body. */
 export type Draft<T> = { readonly errors: FieldErrors } | NewResource<T>;
 
 /** A resource to add to an account. */
@@ -22,7 +22,7 @@ interface NewResource<T> {
   readonly name: string;
   /** Called when the create request is accepted. */
   readonly onAccept?: () => void;
-  /** The findings of its job if it succeeds. */
+  /** Results of its job if the job succeeds. */
   readonly result?: JobResult;
 }
 
@@ -34,7 +34,7 @@ const isListed = (name: string): name is ListedName =>
 
 type WithId = { readonly id: number };
 
-/** A kind of resource, as its routes, its jobs and schedules need it. */
+/** A kind of resource, for its routes, jobs and schedules. */
 export interface ResourceType<T extends WithId = WithId> {
   /** Namespace in the operation table. */
   readonly name: NamespaceWith<'create'> & NamespaceWith<'get'>;
@@ -43,11 +43,11 @@ export interface ResourceType<T extends WithId = WithId> {
   /** The job that a create request starts; none for projects and schedules. */
   readonly kind?: JobKind;
   resourcesOf(account: AccountRecord): Map<number, Mutable<T>>;
-  /** Creates a resource from a body, by the rules of the specification. */
+  /** Creates a resource from a body according to the rules of the specification. */
   draft(service: Service, body: JsonObject, account: AccountRecord): Draft<T>;
-  /** Shows in the resource what its job has found. */
+  /** Adds the results of its job to the resource. */
   complete?(service: Service, resource: Mutable<T>, result: JobResult): void;
-  /** Returns the resource as the API shows it. @default the resource as it is */
+  /** Returns the resource in the form of the API. @default the resource unchanged */
   show?(service: Service, resource: T, storageUrl: string): unknown;
 }
 
@@ -81,7 +81,7 @@ function createRoute(app: Hono<Env>, service: Service, type: ResourceType): void
     const body = await readBody(context);
     if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
-    // A restored state has replaced the state that the request belongs to.
+    // Loading a state has replaced the state to which the request belongs.
     if (service.state.accounts.get(account.email) !== account) throw new ConnectionCut();
     const { company } = account;
     const draft = type.draft(service, body, account);
