@@ -9,7 +9,7 @@ const { delivery: anyEvent, ...EVENTS } = service.events;
 const schemaNameOf = (type: string): string =>
   `${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
 
-const DATA_OF_JOB = 'The resource itself, exactly as its GET returns it, without the array.';
+const DATA_OF_JOB = 'The resource, as a GET of it returns it, without the array around it.';
 const DATA_OF_TEST = 'A message and the id of the endpoint.';
 
 /** Returns the schemas of all events, and `WebhookEvent`, which is any of them. */
