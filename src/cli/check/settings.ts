@@ -55,16 +55,11 @@ export function mergeFindings(
   return { contract: { ...contract, checked }, notes };
 }
 
-/** Result of comparing a check with an earlier one. */
-export interface Comparison {
-  /** Differences from the findings of an earlier check. */
-  readonly changes: readonly { readonly id: string; readonly was: unknown; readonly is: unknown }[];
-  /** Findings of an earlier check that this check could not check. */
-  readonly unchecked: readonly string[];
-}
-
-/** Compares a check with the contract that an earlier one has written. */
-export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract): Comparison {
+/**
+ * Compares a check with the contract that an earlier one has written. Returns the differences, and the findings of the
+ * earlier check that this one could not check.
+ */
+export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract) {
   const known = findings.filter(({ id }) => earlier.checked?.confirmed.includes(id));
   const settings = leavesOf(contract).map(([path, is]) => {
     const was = valueAt(earlier, path) ?? valueAt(ASSUMED, path) ?? (path.at(-1) === 'data' ? 'data' : 'not set');
