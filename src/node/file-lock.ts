@@ -5,7 +5,7 @@ import { createMutex } from '../util/concurrency.ts';
 import { makePrivateFolder, resolveLinks, writing } from './file-system.ts';
 import { createContender, keepFresh, type LockIdentity } from './lock-folder.ts';
 
-/** Default maximum time to wait for a lock. */
+/** Maximum time to wait for a lock. */
 const MAX_WAIT_MS = 120_000;
 
 /** Bounds of the random time between two attempts to acquire a lock that another process holds. */
@@ -13,29 +13,22 @@ const ATTEMPT_MS = { min: 20, max: 100 } as const;
 
 const mutex = createMutex();
 
-/** How to wait for a lock. */
-export interface FileLockOptions {
-  /** Maximum time to wait for the lock in milliseconds. @default 120000 ms (2 minutes) */
-  readonly maxWaitMs?: number | undefined;
-  /** Ends the wait for the lock, but not the work; the result rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Runs `work` while this process holds the lock of a file: a folder beside it, whose time its holder refreshes. Calls in
  * one process run one after another, in order. The lock of a killed process is taken over after ten seconds.
  *
  * @param work Receives a signal that aborts when the lock is lost: the process was suspended for more than ten seconds and
  * another one has taken over the lock, or its folder was removed. The work must then not rely on what it has read.
+ * @param signal Ends the wait for the lock, but not the work; the result rejects with the signal's reason.
  * @throws {FileError} `file-unwritable` or `disk-full` if the lock cannot be acquired.
  */
 export function withFileLock<R>(
   path: string,
   work: (lost: AbortSignal) => Promise<R>,
-  { maxWaitMs = MAX_WAIT_MS, signal }: FileLockOptions = {},
+  signal?: AbortSignal,
 ): Promise<R> {
   let file = path;
-  const wait = new AbortScope({ parents: [signal], ms: maxWaitMs, reason: () => heldTooLong(file, maxWaitMs) });
+  const wait = new AbortScope({ parents: [signal], ms: MAX_WAIT_MS, reason: () => heldTooLong(file) });
   const result = mutex(path, async () => {
     file = await writing(path, () => resolveLinks(path));
     const folder = `${file}.lock`;
@@ -66,9 +59,9 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
   }
 }
 
-function heldTooLong(file: string, maxWaitMs: number): FileError {
+function heldTooLong(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} has been held for ${maxWaitMs / 1_000} seconds.`;
+  const message = `${path} has been held for ${MAX_WAIT_MS / 1_000} seconds.`;
   const advice = `If none of your processes uses ${file}, delete ${path} and try again.`;
   return new FileError(message, { code: 'file-unwritable', path, advice });
 }
