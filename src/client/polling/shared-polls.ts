@@ -20,11 +20,6 @@ const ABANDONED_MS = 60_000;
 /** Maximum targets to count for an estimate of the time until a turn. */
 const MAX_COUNTED = 60;
 
-/** Receives the events of webhooks for the jobs of a table. */
-interface EventReceiver {
-  notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
-}
-
 /**
  * The data that all waits of a client share about their polls: the rate, and the order. It sends nothing and has no timer:
  * each wait asks for the turn of its target, polls it or sleeps, and asks again.
@@ -35,7 +30,7 @@ interface EventReceiver {
 export class SharedPolls {
   readonly rate: PollRate;
   readonly via: WaitsVia;
-  readonly tables = new Set<EventReceiver>();
+  readonly tables = new Set<Pick<SharedPolls, 'notify'>>();
   /** Number of waits and watches under way. */
   size = 0;
   /** Targets by kind. The kind, and in it the target, whose last poll began first, comes first. */

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../spec/wire-values.ts';
 import { valueAt } from '../../util/json.ts';
-import type { DeleteCount } from '../http/delete-counts.ts';
+import type { DeleteCount } from '../http/client-state.ts';
 
 /** Places where services commonly state the number of rows of a list; none is documented. */
 const TOTAL_PATHS = [['total'], ['meta', 'total'], ['pagination', 'total'], ['meta', 'pagination', 'total']] as const;
