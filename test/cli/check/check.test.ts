@@ -227,17 +227,6 @@ describe('check', () => {
     expect(sandbox.log).toHaveLength(requests);
   });
 
-  it('says that a path of `--contract` is wrong', async () => {
-    const { run, folder } = await startFilled();
-    const contract = join(folder, 'contract.json');
-    await writeFile(contract, JSON.stringify({ operations: { 'schedules.list': { path: '/api/v2/gone' } } }));
-    const { code, out } = await run(['check', '--contract', contract]);
-    expect(code).toBe(11);
-    expect(out).toContain(
-      'path:schedules.list: `GET /api/v2/gone` is refused (404). `GET /api/v2/schedules/index` works',
-    );
-  });
-
   it('refuses to compare with one file and to write another one', async () => {
     const { run, folder, sandbox } = await startScene();
     const { code, err } = await run(['check', '--against', join(folder, 'a.json'), '--out', join(folder, 'b.json')]);
