@@ -1,7 +1,6 @@
-import type { ServiceContract } from '../../spec/contract.ts';
+import { PAGE_NUMBERS, type ServiceContract } from '../../spec/contract.ts';
 import { operations } from '../../spec/operations.ts';
 import { isObject, valueAt } from '../../util/json.ts';
-import { ASSUMED_PAGING } from './check-paging.ts';
 import type { CheckLevel, Finding } from './findings.ts';
 
 /** Address of the schema of a contract, for editors: the installed package's, as seen from the folder of a program. */
@@ -15,7 +14,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
 
 /** Settings that a contract leaves out. */
 const ASSUMED = {
-  ...{ operations, paging: { ...ASSUMED_PAGING, maxSize: 'as documented' }, waits: { via: 'list' } },
+  ...{ operations, paging: { ...PAGE_NUMBERS, maxSize: 'as documented' }, waits: { via: 'list' } },
   ...{ serverTimeZone: 'UTC', requestIdHeader: 'x-request-id' },
 };
 

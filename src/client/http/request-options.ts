@@ -58,15 +58,7 @@ export interface CreateOptions extends RequestOptions {
 
 /** Names of the options that every call takes. */
 export const REQUEST_OPTIONS: readonly string[] = [
-  'signal',
-  'timeout',
-  'maxRetries',
-  'maxRetryWait',
-  'deadline',
-  'headers',
-  'token',
-  'query',
-  'fetchOptions',
+  ...['signal', 'timeout', 'maxRetries', 'maxRetryWait', 'deadline', 'headers', 'token', 'query', 'fetchOptions'],
 ];
 
 /** Names of the options that only a call with an idempotency key takes. */
@@ -109,9 +101,6 @@ export const DEFAULTS = {
   backoff: { min: 500, max: 30_000 },
   maxResponseBytes: 16 * 2 ** 20,
 } as const;
-
-/** Paging by the number of the page (assumed). */
-export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Options of a client that its calls use, with defaults filled in. */
 export interface Settings {
