@@ -199,8 +199,9 @@ describe('check', () => {
     const { run, folder } = await startFilled();
     const file = join(folder, 'service.json');
     await writeFile(file, JSON.stringify(WRITTEN, undefined, 4));
-    const { code, err } = await run(['check', '--out', file]);
+    const { code, out, err } = await run(['check', '--out', file]);
     expect(code).toBe(11);
+    expect(out).toContain('schedules.list: `GET /api/v2/gone` is refused (404). `GET /api/v2/schedules/index` works');
     const text = await readFile(file, 'utf8');
     const { $schema, checked, ...settings } = JSON.parse(text);
     expect(text).toMatch(/^\{\n {4}"\$schema"/);
