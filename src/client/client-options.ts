@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
-import type { ServiceContract } from '../spec/contract.ts';
+import { PAGE_NUMBERS, type ServiceContract } from '../spec/contract.ts';
 import type { RateLimits } from '../spec/limits.ts';
 import type { Optional } from '../spec/wire-values.ts';
 import { checkBaseUrl } from '../util/base-url.ts';
@@ -27,7 +27,7 @@ import { VERSION } from '../util/version.ts';
 import type { Credentials, TokenInput, TokenSource } from './auth/token-source.ts';
 import { contractOption, headerNameOption, pagingOf, timeZoneOption, viaOption } from './contract-option.ts';
 import { debugLog } from './http/call-observer.ts';
-import { DEFAULTS, PAGE_NUMBERS, type Settings } from './http/request-options.ts';
+import { DEFAULTS, type Settings } from './http/request-options.ts';
 import { type Fetch, type FetchOptions, fetchOf, OWN_FETCH_OPTIONS } from './http/send.ts';
 import { mergeOverrides, type OperationOverrides, resolveOperations } from './operation-overrides.ts';
 import type { Hooks } from './polling/wait-events.ts';

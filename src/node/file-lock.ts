@@ -5,21 +5,13 @@ import { createMutex } from '../util/concurrency.ts';
 import { makePrivateFolder, resolveLinks, writing } from './file-system.ts';
 import { createContender, keepFresh, type LockIdentity } from './lock-folder.ts';
 
-/** Default maximum time to wait for a lock, in milliseconds. */
+/** Maximum time to wait for a lock, in milliseconds. */
 const MAX_WAIT_MS = 120_000;
 
 /** Bounds of the random time between two attempts to acquire a lock that another process holds. */
 const ATTEMPT_MS = { min: 20, max: 100 } as const;
 
 const mutex = createMutex();
-
-/** Options of the wait for a lock. */
-export interface FileLockOptions {
-  /** Maximum time to wait for the lock in milliseconds. @default 120000 ms (2 minutes) */
-  readonly maxWaitMs?: number | undefined;
-  /** Signal that ends the wait for the lock, but not the work. The promise rejects with the reason of the signal. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * Runs `work` while this process holds the lock of a file. The lock is a folder beside the file, whose modification
@@ -29,15 +21,16 @@ export interface FileLockOptions {
  * @param work Receives a signal that aborts when the lock is lost, because another process took over the lock while
  * this process was suspended for more than ten seconds, or because the folder was removed. After that, the work must
  * not rely on data that it read earlier.
+ * @param signal Ends the wait for the lock, but not the work. The promise rejects with the reason of the signal.
  * @throws {FileError} `file-unwritable` or `disk-full` if the lock cannot be acquired.
  */
 export function withFileLock<R>(
   path: string,
   work: (lost: AbortSignal) => Promise<R>,
-  { maxWaitMs = MAX_WAIT_MS, signal }: FileLockOptions = {},
+  signal?: AbortSignal,
 ): Promise<R> {
   let file = path;
-  const wait = new AbortScope({ parents: [signal], ms: maxWaitMs, reason: () => heldTooLong(file, maxWaitMs) });
+  const wait = new AbortScope({ parents: [signal], ms: MAX_WAIT_MS, reason: () => heldTooLong(file) });
   const result = mutex(path, async () => {
     file = await writing(path, () => resolveLinks(path));
     const folder = `${file}.lock`;
@@ -68,9 +61,9 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
   }
 }
 
-function heldTooLong(file: string, maxWaitMs: number): FileError {
+function heldTooLong(file: string): FileError {
   const path = `${file}.lock`;
-  const message = `${path} has been held for ${maxWaitMs / 1_000} seconds.`;
+  const message = `${path} has been held for ${MAX_WAIT_MS / 1_000} seconds.`;
   const advice = `If none of your processes uses ${file}, delete ${path} and try again.`;
   return new FileError(message, { code: 'file-unwritable', path, advice });
 }

@@ -74,7 +74,7 @@ export async function openJournal(
       await handle.close();
     }
   };
-  const released = withFileLock(file, work, { signal: wait.signal }).finally(() => wait.dispose());
+  const released = withFileLock(file, work, wait.signal).finally(() => wait.dispose());
   released.catch(opened.reject);
   return opened.promise;
 }

@@ -60,6 +60,9 @@ export interface Paging {
   readonly next?: string | undefined;
 }
 
+/** Paging by the number of the page (assumed). */
+export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
+
 /** How the links to result files of activations behave. */
 export interface ResultLinks {
   /** Whether downloads follow redirects, up to 10. Pages cannot. @default false */

@@ -5,15 +5,6 @@ import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable } from '../terminal/terminal.ts';
 import type { RowState, RowView } from './batch-row.ts';
 
-/** Shows the progress of a batch to people and programs. */
-export interface BatchProgress {
-  /** The state of a row has changed. */
-  changed(view: RowView): void;
-  /** Says what all rows wait for. Prints a text once, even if its details change. */
-  announce(text: string, details: string): void;
-  close(): void;
-}
-
 /** Number of changes that a terminal shows. */
 const VISIBLE_CHANGES = 10;
 
@@ -22,29 +13,25 @@ export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 /**
  * Shows the progress of a batch: with `--json`, as a line of data for each change; in a terminal, as one redrawn block;
- * elsewhere, as a line for each change.
+ * elsewhere, as a line for each change. `announce` says what all rows wait for, once for each text.
  *
  * @param keys Keys of all rows.
  * @param earlier Keys of rows that earlier runs have done; all of them take one line.
  */
-export async function createBatchProgress(
-  keys: readonly string[],
-  earlier: ReadonlySet<string>,
-  output: Output,
-): Promise<BatchProgress> {
+export async function createBatchProgress(keys: readonly string[], earlier: ReadonlySet<string>, output: Output) {
   let announced = '';
   if (output.isJson || output.isQuiet || !isLive(output.stderr)) {
     if (earlier.size > 0) output.note(`${now()} ${countOf(earlier.size)} done before.`);
     return {
-      changed(view) {
+      changed(view: RowView): void {
         if (output.isJson) void output.json({ at: now(), ...recordOf(view, output) });
         else if (!earlier.has(view.key)) output.note(`${now()} ${lineOf(view)}`);
       },
-      announce(text, details) {
+      announce(text: string, details: string): void {
         if (text !== announced) output.log('info', `${output.isJson ? '' : `${now()} `}${text}${details}`);
         announced = text;
       },
-      close() {},
+      close(): void {},
     };
   }
   const states = new Map<string, RowState>(keys.map((key) => [key, 'waiting']));
@@ -57,12 +44,12 @@ export async function createBatchProgress(
     return [...lines, ...changes.slice(-Math.min(VISIBLE_CHANGES, maximum))].map((line) => cut(printable(line)));
   });
   return {
-    changed(view) {
+    changed(view: RowView): void {
       states.set(view.key, view.state);
       if (!earlier.has(view.key)) changes.push(`${now()} ${lineOf(view)}`);
       block.redraw();
     },
-    announce(text, details) {
+    announce(text: string, details: string): void {
       notice = `${text}${details}`;
       block.redraw();
     },

@@ -2,17 +2,9 @@ import { statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { JobError } from '../../index.ts';
+import { writable } from '../input/local-file.ts';
 import { type Context, commandLine } from '../terminal/context.ts';
-import { messageOf } from '../terminal/error-texts.ts';
-import {
-  CommandError,
-  EXIT,
-  type ExitCode,
-  exitCodeOf,
-  interruption,
-  usageError,
-  worstOf,
-} from '../terminal/exit-codes.ts';
+import { EXIT, type ExitCode, exitCodeOf, interruption, usageError, worstOf } from '../terminal/exit-codes.ts';
 import type { Output } from '../terminal/output.ts';
 import { errorTexts, reportError } from '../terminal/report-error.ts';
 import { countOf, now, recordOf } from './batch-progress.ts';
@@ -157,17 +149,6 @@ async function writeReport(path: string, views: readonly RowView[], output: Outp
   const records = views.map((view) => recordOf(view, output));
   const text = extname(path) === '.csv' ? csvOf(views, output) : `${JSON.stringify(records, null, 2)}\n`;
   await writable(path, () => writeFile(path, text));
-}
-
-/**
- * Writes to a path.
- *
- * @throws {CommandError} if it cannot be written.
- */
-export async function writable(path: string, write: () => Promise<void>): Promise<void> {
-  await write().catch((cause: unknown) => {
-    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
-  });
 }
 
 function csvOf(views: readonly RowView[], output: Output): string {

@@ -76,11 +76,7 @@ const NO_FILES = 'Its activation has no files yet.';
 const STEPS = { cohort: 'importing', audience: 'building', activation: 'activating' } as const;
 
 /** Returns the keys of a row in the journal, in the order in which the row needs them. */
-export const partsOf = (key: string) => ({
-  cohort: `${key} cohort`,
-  audience: key,
-  activation: `${key} activation`,
-});
+export const partsOf = (key: string) => ({ cohort: `${key} cohort`, audience: key, activation: `${key} activation` });
 
 /** Returns the journal's record of a row that is done, if an earlier run has reached the goal of this one. */
 export function doneOf(

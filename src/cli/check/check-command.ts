@@ -3,9 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { ServiceContract } from '../../spec/contract.ts';
 import { optionsOf } from '../account/connection.ts';
 import { readContract } from '../input/contract-file.ts';
-import { readIfExists, replaceFile } from '../input/local-file.ts';
+import { readIfExists, replaceFile, writable } from '../input/local-file.ts';
 import type { Account, Context } from '../terminal/context.ts';
-import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../terminal/exit-codes.ts';
 import { askConfirmation } from '../terminal/prompts.ts';
 import { type CheckReport, checkService } from './check.ts';
@@ -88,15 +87,6 @@ async function confirmWrites(context: Context): Promise<void> {
   if (!context.stdin().isTTY || !context.output.stderr.isTTY) throw usageError(`Pass --yes: the check ${effects}.`);
   if (!(await askConfirmation(context, `The check ${effects}. Continue?`)))
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
-}
-
-/** Reads and writes the file of `--out`, or a file beside it. */
-async function writable<T>(path: string, access: () => Promise<T>): Promise<T> {
-  try {
-    return await access();
-  } catch (cause) {
-    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
-  }
 }
 
 /** Returns the content of the file of `--out`. Throws if it could not be written later. */

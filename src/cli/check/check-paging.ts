@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Paging } from '../../spec/contract.ts';
+import { PAGE_NUMBERS, type Paging } from '../../spec/contract.ts';
 import { RESOURCE_PAGE_CAP } from '../../spec/limits.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
 import { valueAt } from '../../util/json.ts';
 import { placeOf, reasonOf, type Session } from './check-session.ts';
 import { type Reply, rowsIn, valuesIn } from './evidence.ts';
 import { KINDS } from './findings.ts';
-
-/** How lists are paged, as the package assumes. */
-export const ASSUMED_PAGING: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Parameters that other services have for the same. */
 const SIZES: readonly string[] = ['per_page', 'limit', 'page_size', 'perPage', 'pageSize', 'size', 'count'];
@@ -37,7 +34,7 @@ export async function checkPaging(session: Session): Promise<void> {
   const path = kind && paths.working.get(`${kind}.list`);
   if (!path) return findings.unclear('paging', 'Needs a list with two rows.');
   probe.report('step', 'Paging');
-  const known = expected.paging ?? ASSUMED_PAGING;
+  const known = expected.paging ?? PAGE_NUMBERS;
   const listed = session.rows.get(kind) ?? [];
   let failure: Reply | undefined;
   const readPage = async (query: Readonly<Record<string, string | number>>): Promise<Page> => {
@@ -86,7 +83,7 @@ export async function checkPaging(session: Session): Promise<void> {
   // A contract may leave `size` out, so that the client does not send it.
   const paging: Paging = isDeepStrictEqual({ size, ...inEffect }, { size, ...way }) ? inEffect : { ...way, size };
   const evidence = `\`${way.param}\` leads from one row to another one.`;
-  findings.prove('paging', paging, [ASSUMED_PAGING, inEffect], evidence, { paging });
+  findings.prove('paging', paging, [PAGE_NUMBERS, inEffect], evidence, { paging });
   const noteMax = (rows: number, evidence: string): void =>
     findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize: rows } } });
   if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever is requested.');

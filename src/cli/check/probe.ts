@@ -1,5 +1,5 @@
 import { DEFAULTS, readResponse } from '../../client/index.ts';
-import { AudienceClient, type ClientOptions, ConflictError, RateLimitError } from '../../index.ts';
+import { AudienceClient, type ClientOptions, ConflictError, type CreateOptions, RateLimitError } from '../../index.ts';
 import { RATE_LIMITS } from '../../spec/limits.ts';
 import type { Method } from '../../spec/operations.ts';
 import type { JsonObject } from '../../spec/wire-values.ts';
@@ -9,15 +9,12 @@ import { EXIT, type ExitCode } from '../terminal/exit-codes.ts';
 import { fingerprint, type Reply } from './evidence.ts';
 
 /** A request of the check. */
-export interface ProbeRequest {
+interface ProbeRequest extends Pick<CreateOptions, 'query' | 'idempotencyKey' | 'onConflict'> {
   readonly method: Method;
   /** Path below the base URL, with `{id}` for {@link ProbeRequest.id}. */
   readonly path: string;
   readonly id?: string;
-  readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: JsonObject;
-  readonly idempotencyKey?: string;
-  readonly onConflict?: 'throw';
 }
 
 /** Ends the check; what it has learned so far is reported. */

@@ -35,11 +35,15 @@ async function findPath<T>(
     const { status, envelope } = reply;
     const proof = await judge(reply, path);
     if (typeof proof === 'object') {
-      const evidence =
-        path === operations[name].path && difference === '' ? '' : `${difference}\`GET ${path}\` works: `;
-      notePath(session, name, path, evidence + proof.why);
+      const isAssumed = path === operations[name].path && difference === '';
+      notePath(
+        session,
+        name,
+        path,
+        `${isAssumed ? '' : `${difference}\`GET ${path}\` works: `}${proof.why}`,
+        proof.place,
+      );
       paths.works(name, path);
-      notePlace(session, name, proof.place);
       return proof.value;
     }
     const isLikeUnknown = probe.isLikeUnknown(reply);
@@ -62,10 +66,11 @@ async function findPath<T>(
   return void findings.set(id, 'differs', `${difference}No other path works.`, { breaks: true });
 }
 
-/** Notes that a path is right. */
-function notePath({ paths, findings }: Session, name: OperationName, path: string, evidence: string): void {
-  const known = [operations[name].path, paths.inEffect(name).path];
-  findings.prove(`path:${name}`, path, known, evidence, { operations: { [name]: { path } } });
+/** Notes that a path is right, and where its responses have the payload. */
+function notePath(session: Session, name: OperationName, path: string, evidence: string, place: string): void {
+  const known = [operations[name].path, session.paths.inEffect(name).path];
+  session.findings.prove(`path:${name}`, path, known, evidence, { operations: { [name]: { path } } });
+  notePlace(session, name, place);
 }
 
 /** All reads of a check, except the reads of further pages. */
@@ -109,10 +114,8 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
     const path = pathOf(name);
     const text = `\`GET ${path}\` responds with ${status}.`;
-    if (found) {
-      notePath(session, name, path, 'Responds as documented.');
-      notePlace(session, name, found.place);
-    } else if (isMissing(status)) findings.set(`path:${name}`, 'differs', text, { breaks: true });
+    if (found) notePath(session, name, path, 'Responds as documented.', found.place);
+    else if (isMissing(status)) findings.set(`path:${name}`, 'differs', text, { breaks: true });
     else findings.unclear(`path:${name}`, text);
   };
   note('webhooks.list', list, webhooks);

@@ -1,7 +1,6 @@
-import type { ServiceContract } from '../../spec/contract.ts';
+import { PAGE_NUMBERS, type ServiceContract } from '../../spec/contract.ts';
 import { operations } from '../../spec/operations.ts';
 import { isObject, valueAt } from '../../util/json.ts';
-import { ASSUMED_PAGING } from './check-paging.ts';
 import type { CheckLevel, Finding } from './findings.ts';
 
 /** Address of the schema of a contract, for editors: the installed package's, as seen from the folder of a program. */
@@ -15,7 +14,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
 
 /** Settings that a contract leaves out. */
 const ASSUMED = {
-  ...{ operations, paging: { ...ASSUMED_PAGING, maxSize: 'as documented' }, waits: { via: 'list' } },
+  ...{ operations, paging: { ...PAGE_NUMBERS, maxSize: 'as documented' }, waits: { via: 'list' } },
   ...{ serverTimeZone: 'UTC', requestIdHeader: 'x-request-id' },
 };
 
@@ -55,16 +54,11 @@ export function mergeFindings(
   return { contract: { ...contract, checked }, notes };
 }
 
-/** Result of comparing a check with an earlier one. */
-export interface Comparison {
-  /** Differences from the findings of an earlier check. */
-  readonly changes: readonly { readonly id: string; readonly was: unknown; readonly is: unknown }[];
-  /** Findings of an earlier check that this check could not check. */
-  readonly unchecked: readonly string[];
-}
-
-/** Compares a check with the contract that an earlier one has written. */
-export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract): Comparison {
+/**
+ * Compares a check with the contract that an earlier one has written. Returns the differences, and the findings of the
+ * earlier check that this one could not check.
+ */
+export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract) {
   const known = findings.filter(({ id }) => earlier.checked?.confirmed.includes(id));
   const settings = leavesOf(contract).map(([path, is]) => {
     const was = valueAt(earlier, path) ?? valueAt(ASSUMED, path) ?? (path.at(-1) === 'data' ? 'data' : 'not set');

@@ -14,9 +14,6 @@ const QUARTER_MS = 15 * 60_000;
 /** Maximum offset of a time zone from UTC, in quarters of an hour. */
 const MAX_QUARTERS = 56;
 
-/** A response to a read of a project, with the project if the response has it. */
-type ProjectReply = Reply & { readonly project: JsonObject | undefined };
-
 /** Decides whether projects of earlier checks are deleted, by their names. */
 export type ConfirmDelete = (names: readonly string[]) => Promise<boolean>;
 
@@ -66,7 +63,7 @@ class ProjectFlow {
   readonly #key = crypto.randomUUID();
   readonly #mark = crypto.randomUUID().replaceAll('-', '');
   readonly #name: string;
-  #before: readonly JsonObject[] = [];
+  #before: ReadonlySet<string> = new Set();
   /** Ids of projects that this check has certainly created. */
   readonly #own = new Set<string>();
   #mayBeLeft = false;
@@ -79,9 +76,10 @@ class ProjectFlow {
   async run(confirmDelete: ConfirmDelete): Promise<void> {
     const { probe } = this.#session;
     probe.report('step', 'A project: create, repeat, read, delete');
-    this.#before = await this.#list();
+    const before = await this.#list();
+    this.#before = new Set(before.map(({ id }) => String(id)));
     const age = ({ name }: JsonObject): number => probe.now - Date.parse(NAME.exec(String(name))?.[1] ?? '');
-    const left = this.#before.filter((row) => age(row) > LEFT_AFTER_MS);
+    const left = before.filter((row) => age(row) > LEFT_AFTER_MS);
     if (left.length > 0 && (await confirmDelete(left.map(({ name }) => String(name)))))
       for (const { id } of left) await this.#send('projects.delete', { id: String(id) });
     try {
@@ -157,61 +155,56 @@ class ProjectFlow {
     const { serverTimeZone: zone = 'UTC' } = expected;
     const text = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.exec(`${created_at}`)?.[0];
     const quarters = Math.round((Date.parse(`${text?.replace(' ', 'T')}Z`) - at) / QUARTER_MS);
-    if (probe.isClockForeign) {
+    if (probe.isClockForeign)
       findings.unclear('time-zone', 'The timestamps do not come from the clock of the service.');
-      return;
-    }
-    if (!(Math.abs(quarters) <= MAX_QUARTERS)) {
+    else if (!(Math.abs(quarters) <= MAX_QUARTERS))
       findings.unclear('time-zone', 'The new resource has no `created_at` in the form `Y-m-d H:i:s`.');
-      return;
+    else {
+      const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
+      const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
+      const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
+      findings.prove('time-zone', serverTimeZone, ['UTC', zone], why, { serverTimeZone });
     }
-    const inEffect = parseTimestamp(`${text}`, zone)?.getTime() ?? Number.NaN;
-    const serverTimeZone = Math.abs(inEffect - at) <= QUARTER_MS / 2 ? zone : zoneName(quarters * 15);
-    const why = 'The offset of a resource that the check just created. Daylight saving time cannot be detected.';
-    findings.prove('time-zone', serverTimeZone, ['UTC', zone], why, { serverTimeZone });
   }
 
-  /**
-   * Returns the project that this check has certainly created, because it is new and its name has the random
-   * characters. Searches by the ids of a response, then in the list, and keeps the id.
-   */
+  /** Returns the project that this check has certainly created: one of those in a response, or else one in the list. */
   async #adopt(reply?: Reply): Promise<JsonObject | undefined> {
     if (reply?.status === 409) return undefined;
     const shown = valuesIn(reply?.envelope).flatMap(({ value }) => [value].flat().filter(isRow));
-    for (const rows of [async () => shown, async () => this.#listOwn()])
-      for (const row of await rows()) {
-        const id = String(row.id);
-        if (this.#before.some((other) => String(other.id) === id)) continue;
-        const { project } = await this.#readUntil(id, (reply) => this.#isOwn(reply.project));
-        if (!project || !this.#isOwn(project)) continue;
-        this.#own.add(id);
-        return project;
-      }
+    return (await this.#firstOwn(shown)) ?? this.#firstOwn(await this.#listOwn());
+  }
+
+  /** Returns the first project that is new and whose name has the random characters, and keeps its id. */
+  async #firstOwn(rows: readonly JsonObject[]): Promise<JsonObject | undefined> {
+    for (const id of rows.map((row) => String(row.id)).filter((id) => !this.#before.has(id))) {
+      const project = await this.#readUntil(id, (row) => (this.#isOwn(row) ? row : undefined));
+      if (!project) continue;
+      this.#own.add(id);
+      return project;
+    }
     return undefined;
   }
 
-  /** Reads a project until its response is as expected, for ten seconds at most, and returns what was read last. */
-  async #readUntil(id: string, isExpected: (reply: ProjectReply) => boolean): Promise<ProjectReply> {
+  /** Reads a project until a test passes, for ten seconds at most, and returns the last result of the test. */
+  async #readUntil<T>(id: string, test: (project: JsonObject | undefined, reply: Reply) => T): Promise<T> {
     const { probe, paths } = this.#session;
     const path = paths.working.get('projects.get') ?? paths.inEffect('projects.get').path;
-    const read = async (): Promise<ProjectReply> => {
+    for (let reads = 0; ; reads++) {
       const reply = await probe.get(path, { id });
-      return { ...reply, project: resourceIn(reply.envelope, id, placeOf(this.#session, 'projects.get'))?.value };
-    };
-    let last = await read();
-    for (const ms of LAG_PAUSES_MS) {
-      if (isExpected(last) || (last.status >= 400 && !isMissing(last.status))) break;
-      await probe.pause(ms);
-      last = await read();
+      const result = test(resourceIn(reply.envelope, id, placeOf(this.#session, 'projects.get'))?.value, reply);
+      const pause = LAG_PAUSES_MS[reads];
+      const isRefused = reply.status >= 400 && !isMissing(reply.status);
+      if (result || isRefused || pause === undefined) return result;
+      await probe.pause(pause);
     }
-    return last;
   }
 
   /** Returns whether a response shows that a project is gone. A failed read shows nothing. */
-  async #isGone(id: string): Promise<boolean> {
-    const isWithout = ({ project, envelope, status }: ProjectReply): boolean =>
-      project === undefined && (isMissing(status) || envelope !== undefined);
-    return isWithout(await this.#readUntil(id, isWithout));
+  #isGone(id: string): Promise<boolean> {
+    return this.#readUntil(
+      id,
+      (project, { status, envelope }) => project === undefined && (isMissing(status) || envelope !== undefined),
+    );
   }
 
   #isOwn(row: JsonObject | undefined): boolean {

@@ -1,4 +1,6 @@
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { messageOf } from '../terminal/error-texts.ts';
+import { CommandError } from '../terminal/exit-codes.ts';
 
 /** Returns the content of a regular file; `undefined` if the file does not exist. */
 export async function readIfExists(path: string): Promise<string | undefined> {
@@ -9,6 +11,19 @@ export async function readIfExists(path: string): Promise<string | undefined> {
   } catch (error) {
     if (Object(error).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/**
+ * Reads or writes a path that the user has named for output.
+ *
+ * @throws {CommandError} if it cannot be written.
+ */
+export async function writable<T>(path: string, access: () => Promise<T>): Promise<T> {
+  try {
+    return await access();
+  } catch (cause) {
+    throw new CommandError(`${path} cannot be written: ${messageOf(cause)}`, { code: 'output-unwritable', cause });
   }
 }
 

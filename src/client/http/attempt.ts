@@ -45,7 +45,7 @@ export async function attempt(
 ): Promise<SuccessResponse> {
   const permit = await acquirePermit(call, signal);
   const { name } = call.operation;
-  const deletes = name.endsWith('.delete') ? call.state.deletes.of(name) : undefined;
+  const deletes = name.endsWith('.delete') ? call.state.deletesOf(name) : undefined;
   if (deletes) deletes.sent++;
   try {
     return await exchange(call, request, permit, signal);

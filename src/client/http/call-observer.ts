@@ -5,14 +5,6 @@ import type { CallAdditions, CallHooks, EndEvent, RequestEvent, ResponseEvent, R
 import type { Settings } from './request-options.ts';
 import { type Fetch, wrappedFetch } from './send.ts';
 
-/** Work that the `around` hook runs. */
-interface ObservedWork<R> {
-  readonly signal: AbortSignal;
-  readonly work: () => Promise<R>;
-  /** Settles when everything that `work` started has ended. @default the result of `work` */
-  readonly ended?: Promise<unknown>;
-}
-
 /** Passes the events of one call or transfer to the user's hooks. Without hooks, a call has no observer. */
 export class CallObserver {
   readonly #settings: Settings;
@@ -60,9 +52,10 @@ export class CallObserver {
   }
 
   /** Runs work within `around`, unless the signal aborts before it begins. */
-  around<R>({ signal, ...work }: ObservedWork<R>): Promise<R> {
+  around<R>(signal: AbortSignal, work: () => Promise<R>, ended?: Promise<unknown>): Promise<R> {
     return runAround(this.#settings, 'around', {
-      ...work,
+      work,
+      ended,
       event: () => this.event,
       start: (begin, additions?: CallAdditions) => {
         if (signal.aborted) return Promise.reject(signal.reason);

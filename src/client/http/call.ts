@@ -27,7 +27,7 @@ import {
   KEY_OPTIONS,
   REQUEST_OPTIONS,
 } from './request-options.ts';
-import { AttemptFailure, localValidationError, messageOfFields } from './response-errors.ts';
+import { AttemptFailure, localValidationError } from './response-errors.ts';
 import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './retry-policy.ts';
 import { OWN_FETCH_OPTIONS } from './send.ts';
 import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
@@ -55,7 +55,7 @@ export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = 
     scope = new AbortScope({ owner: state, parents: [options.signal], ms: options.deadline, reason: () => DEADLINE });
     const { signal } = scope;
     return await (observer
-      ? observer.around({ signal, work: () => observed(call, observer, makeAttempt, signal) })
+      ? observer.around(signal, () => observed(call, observer, makeAttempt, signal))
       : withAttempts(call, makeAttempt, signal));
   } catch (error) {
     throw endWith(error, call);
@@ -242,9 +242,7 @@ function finalError(thrown: unknown, call: CallRecord): AudienceError {
 
 function toError(thrown: unknown, call: CallRecord): AudienceError {
   if (thrown instanceof AttemptFailure) return thrown.error;
-  if (thrown instanceof InvalidInputError) {
-    return localValidationError(call.operation, thrown.errors, messageOfFields(thrown.errors));
-  }
+  if (thrown instanceof InvalidInputError) return localValidationError(call.operation, thrown.errors);
   if (thrown === DEADLINE) return deadlineError(call);
   if (AudienceError.isInstance(thrown)) return thrown;
   const cause = call.redactor.cause(thrown);

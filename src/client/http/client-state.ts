@@ -4,7 +4,14 @@ import type { Redactor } from '../../util/redact.ts';
 import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/permits.ts';
-import { DeleteCounts } from './delete-counts.ts';
+
+/** Delete requests of one operation: they move the rows of lists that are being read. */
+export interface DeleteCount {
+  /** Number of requests sent. */
+  sent: number;
+  /** Number of them that have ended. */
+  ended: number;
+}
 
 /** The state that a client shares with the clients that its `withOptions` returns. */
 export class ClientState implements ScopeOwner {
@@ -25,18 +32,24 @@ export class ClientState implements ScopeOwner {
    * create request may not find the resource.
    */
   readonly created = new Map<string, number>();
-  /** Deletes of this client, which move the rows of lists. */
-  readonly deletes = new DeleteCounts();
+  readonly #deletes = new Map<string, DeleteCount>();
   /** Called by the last call that ends after the client is closed. */
   onIdle: (() => void) | undefined;
   #idle: Promise<void> | undefined;
 
-  constructor(parts: Omit<ClientState, 'loggedFields' | 'created' | 'deletes' | keyof ScopeOwner | 'close'>) {
+  constructor(parts: Omit<ClientState, 'loggedFields' | 'created' | keyof ScopeOwner | 'close' | 'deletesOf'>) {
     this.limiter = parts.limiter;
     this.buildBudget = parts.buildBudget;
     this.redactor = parts.redactor;
     this.tokens = parts.tokens;
     this.tokenContext = parts.tokenContext;
+  }
+
+  /** Returns the count of an operation; it changes with each request. */
+  deletesOf(operation: string): DeleteCount {
+    const count = this.#deletes.get(operation) ?? { sent: 0, ended: 0 };
+    this.#deletes.set(operation, count);
+    return count;
   }
 
   /**

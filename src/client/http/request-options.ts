@@ -61,15 +61,7 @@ export interface CreateOptions extends RequestOptions {
 
 /** Names of the options of every call. */
 export const REQUEST_OPTIONS: readonly string[] = [
-  'signal',
-  'timeout',
-  'maxRetries',
-  'maxRetryWait',
-  'deadline',
-  'headers',
-  'token',
-  'query',
-  'fetchOptions',
+  ...['signal', 'timeout', 'maxRetries', 'maxRetryWait', 'deadline', 'headers', 'token', 'query', 'fetchOptions'],
 ];
 
 /** Names of the options that only a call with an idempotency key takes. */
@@ -115,9 +107,6 @@ export const DEFAULTS = {
   backoff: { min: 500, max: 30_000 },
   maxResponseBytes: 16 * 2 ** 20,
 } as const;
-
-/** Paging by the number of the page (assumed). */
-export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** Options of a client for its calls, with defaults filled in. */
 export interface Settings {

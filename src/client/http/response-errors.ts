@@ -243,7 +243,7 @@ function authenticationError(text: string, details: ApiErrorDetails, call: CallI
 }
 
 /** Returns field errors in one line. */
-export function messageOfFields(errors: ValidationError['errors']): string {
+function messageOfFields(errors: ValidationError['errors']): string {
   const text = Object.entries(errors)
     .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
     .join(' ');
@@ -294,9 +294,8 @@ export function timeoutFailure(timeout: number, call: CallInfo): AttemptFailure 
 export function localValidationError(
   operation: Pick<ResolvedOperation, 'name' | 'method' | 'path'>,
   errors: ValidationError['errors'],
-  text: string,
 ): ValidationError {
-  return new ValidationError(`${operation.name} was not sent: ${text}`, {
+  return new ValidationError(`${operation.name} was not sent: ${messageOfFields(errors)}`, {
     status: 422,
     operation: operation.name,
     method: operation.method,

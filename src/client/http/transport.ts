@@ -103,13 +103,7 @@ export class ApiPromise<T> extends Promise<T> {
     const received = await this.#pending.response;
     const { settings, attempts } = this.#pending.call;
     const requestId = received.headers.get(settings.requestIdHeader) ?? undefined;
-    return {
-      data,
-      response: unreadResponse(received),
-      envelope: received.envelope,
-      requestId,
-      attempts,
-    };
+    return { data, response: unreadResponse(received), envelope: received.envelope, requestId, attempts };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { JobKind, JobResource, JobState, StatusFields } from '../../spec/job-status.ts';
-import { abortable, startTimer } from '../../util/abort.ts';
+import { sleep } from '../../util/abort.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
 
@@ -55,13 +55,8 @@ export interface JobSource<T extends JobResource> {
  */
 export type PollKind = 'page' | 'single' | 'refresh';
 
-/** A job whose waits may sleep. */
-interface Sleeper {
-  wake(): void;
-}
-
 /** The target of polls: a page of a list or a single resource, with the poll times that its waits share. */
-export class PollTarget<J extends Sleeper = Sleeper> {
+export class PollTarget<J extends Pick<Job<never>, 'wake'> = Pick<Job<never>, 'wake'>> {
   /** The jobs that the target shows. Their waits poll the target. */
   readonly jobs: Set<J>;
   /**
@@ -189,15 +184,11 @@ export class Job<T extends JobResource> {
    * has its own timer.
    */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#sleepers.add(resolve);
-    const stopTimer = startTimer(Math.ceil(ms), resolve);
-    try {
-      await abortable(promise, signal);
-    } finally {
-      stopTimer();
-      this.#sleepers.delete(resolve);
-    }
+    let wake: (() => void) | undefined;
+    await sleep(Math.ceil(ms), signal, (resolve) => {
+      wake = resolve;
+      this.#sleepers.add(resolve);
+    }).finally(() => wake && this.#sleepers.delete(wake));
   }
 
   /** Wakes the sleeping waits. If a wait is not woken, it checks for changes when its timer fires. */

@@ -20,11 +20,6 @@ const ABANDONED_MS = 60_000;
 /** Maximum number of targets to count for an estimate of the time until a target's turn. */
 const MAX_COUNTED = 60;
 
-/** Receives the events of webhooks for the jobs of a table. */
-interface EventReceiver {
-  notify(kinds: readonly JobKind[], id: number, data: unknown): boolean;
-}
-
 /**
  * The rate and the order of the polls of all waits of a client. This class sends nothing and has no timer: each wait
  * asks for the turn of its target, polls it or sleeps, and asks again.
@@ -35,7 +30,7 @@ interface EventReceiver {
 export class SharedPolls {
   readonly rate: PollRate;
   readonly via: WaitsVia;
-  readonly tables = new Set<EventReceiver>();
+  readonly tables = new Set<Pick<SharedPolls, 'notify'>>();
   /** Number of waits and watches in progress. */
   size = 0;
   /** Targets by kind. The kinds, and the targets of each kind, are ordered by the start of their last poll. */

@@ -49,13 +49,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, uploads: Uploads, reservations: Reservations) {
     const check = (body: unknown) => reservations.claimErrors(body);
-    const plan = {
-      name: 'cohorts',
-      kind: 'cohort',
-      schema: cohortResource,
-      body: cohortCreateSchema,
-      check,
-    } as const;
+    const plan = { name: 'cohorts', kind: 'cohort', schema: cohortResource, body: cohortCreateSchema, check } as const;
     super(transport, plan, polls);
     this.#uploads = uploads;
     this.#state = transport.state;

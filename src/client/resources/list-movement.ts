@@ -1,6 +1,6 @@
 import type { Envelope } from '../../spec/wire-values.ts';
 import { valueAt } from '../../util/json.ts';
-import type { DeleteCount } from '../http/delete-counts.ts';
+import type { DeleteCount } from '../http/client-state.ts';
 
 /** Fields in which services commonly return the number of rows of a list. The specification shows none of them. */
 const TOTAL_PATHS = [['total'], ['meta', 'total'], ['pagination', 'total'], ['meta', 'pagination', 'total']] as const;

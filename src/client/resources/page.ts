@@ -5,7 +5,7 @@ import type { OperationName, PathParams } from '../../spec/operations.ts';
 import type { Envelope } from '../../spec/wire-values.ts';
 import { checkOptionNames, refuseOddQuery } from '../../util/input-checks.ts';
 import { isObject } from '../../util/json.ts';
-import type { DeleteCount } from '../http/delete-counts.ts';
+import type { DeleteCount } from '../http/client-state.ts';
 import type { RequestOptions } from '../http/request-options.ts';
 import type { Transport } from '../http/transport.ts';
 import { ApiPromise } from '../http/transport.ts';
@@ -147,7 +147,7 @@ export function listPages<T>(
   const { page = 1, per_page = Math.min(plan.size ?? cap, cap), ...rest } = params ?? {};
   const query = { ...rest, page, per_page };
   const start = startOf(page, per_page, paging);
-  const deletes = transport.state.deletes.of(plan.operation.replace(/\w+$/, 'delete'));
+  const deletes = transport.state.deletesOf(plan.operation.replace(/\w+$/, 'delete'));
   const list: List<T> = { transport, plan, params, options, first: page, deletes };
   return fetchPage(list, { query, start, seen: new Set(), longest: 0, repeats: 0 });
 }

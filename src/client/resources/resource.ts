@@ -178,8 +178,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
       read: (id, options) => this.get(id, options),
       decode: (data) => readRow(data, schema, settings),
       stateOf: (resource) => jobState(kind, resource, settings.statuses),
-      invalidId: (problem) =>
-        localValidationError(settings.operations[`${name}.get`], { id: [problem] }, `id: ${problem}`),
+      invalidId: (problem) => localValidationError(settings.operations[`${name}.get`], { id: [problem] }),
       settings,
     };
     this.#poller = new Poller(state, source, jobs);

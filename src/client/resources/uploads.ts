@@ -5,7 +5,7 @@ import type { JsonObject, UploadKind } from '../../spec/wire-values.ts';
 import { fromCallSite } from '../../util/call-site.ts';
 import { checkStorageHeaders, InvalidInputError, promiseProblem } from '../../util/input-checks.ts';
 import type { CreateOptions, RequestOptions } from '../http/request-options.ts';
-import { localValidationError, messageOfFields } from '../http/response-errors.ts';
+import { localValidationError } from '../http/response-errors.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import { decodeOne } from '../schemas/decode.ts';
 import { reservationSchema, uploadRequestSchema, uploadReservationResource } from '../schemas/upload-schemas.ts';
@@ -233,5 +233,5 @@ function sizeErrors(input: unknown): FieldErrors {
 
 /** Returns the error for input of a method that the client refuses before sending. */
 export function inputError(name: string, errors: FieldErrors): Error {
-  return localValidationError({ name, method: 'PUT', path: '' }, errors, messageOfFields(errors));
+  return localValidationError({ name, method: 'PUT', path: '' }, errors);
 }

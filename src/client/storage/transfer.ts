@@ -138,9 +138,7 @@ export class Transfer {
 
   /** Runs the start of the transfer within the user's `around`, until {@link end}. */
   begin<R>(work: () => Promise<R>): Promise<R> {
-    return this.#observer
-      ? this.#observer.around({ signal: this.scope.signal, work, ended: this.#ended.promise })
-      : work();
+    return this.#observer ? this.#observer.around(this.scope.signal, work, this.#ended.promise) : work();
   }
 
   /** Runs `attempt` until it succeeds. Rejects with an {@link AttemptFailure}, or the reason of an abort. */

@@ -199,8 +199,9 @@ describe('check', () => {
     const { run, folder } = await startFilled();
     const file = join(folder, 'service.json');
     await writeFile(file, JSON.stringify(WRITTEN, undefined, 4));
-    const { code, err } = await run(['check', '--out', file]);
+    const { code, out, err } = await run(['check', '--out', file]);
     expect(code).toBe(11);
+    expect(out).toContain('schedules.list: `GET /api/v2/gone` is refused (404). `GET /api/v2/schedules/index` works');
     const text = await readFile(file, 'utf8');
     const { $schema, checked, ...settings } = JSON.parse(text);
     expect(text).toMatch(/^\{\n {4}"\$schema"/);
@@ -225,17 +226,6 @@ describe('check', () => {
     expect((await run(['check', '--out', out])).code).toBe(2);
     expect(await readFile(out, 'utf8')).toBe('{ "pages": 1 }');
     expect(sandbox.log).toHaveLength(requests);
-  });
-
-  it('says that a path of `--contract` is wrong', async () => {
-    const { run, folder } = await startFilled();
-    const contract = join(folder, 'contract.json');
-    await writeFile(contract, JSON.stringify({ operations: { 'schedules.list': { path: '/api/v2/gone' } } }));
-    const { code, out } = await run(['check', '--contract', contract]);
-    expect(code).toBe(11);
-    expect(out).toContain(
-      'path:schedules.list: `GET /api/v2/gone` is refused (404). `GET /api/v2/schedules/index` works',
-    );
   });
 
   it('refuses to compare with one file and to write another one', async () => {
