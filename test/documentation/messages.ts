@@ -91,7 +91,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     return start({ faults: [{ on: 'usage.get', status: 401 }] }, { token }).client.usage.get();
   },
   'Only tokens of scope `mcp` are accepted here': () => {
-    const { account, client } = start({}, { mcpToken: () => account.token('api') });
+    const { account, client } = start({}, { mcpToken: { get: async () => account.token('api') } });
     return client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   },
   'failed: 404 … if every call of this operation fails like this, run `aud check`': () =>
