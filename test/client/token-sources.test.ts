@@ -146,42 +146,17 @@ describe('apiToken', () => {
     await connect({ token, fetch }).webhooks.list();
     expect(sent).toBe(2);
   });
-
-  it('works without a client when it has a base URL', async () => {
-    const { url, sandbox } = await startBench();
-    const source = apiToken(credentials, { store: memoryTokenStore(), baseUrl: url });
-    const token = await source.get({});
-    expect(await source.get({})).toBe(token);
-    expect(issuedStatuses(sandbox.log)).toEqual([200]);
-  });
 });
 
-describe('mcpToken', () => {
-  it('issues an MCP token', async () => {
-    const { url, sandbox } = await startBench();
-    await mcpToken(credentials, { store: memoryTokenStore(), baseUrl: url }).get({});
-    expect(sandbox.log.at(-1)).toMatchObject({ path: '/api/v2/auth/mcp-token', status: 200 });
-  });
+it.each([apiToken, mcpToken, loginToken])('%o works without a client when it has a base URL', async (create) => {
+  const { url, sandbox } = await startBench();
+  const source = create(credentials, { store: memoryTokenStore(), baseUrl: url });
+  expect(await source.get({})).toBe(await source.get({}));
+  const endpoint = { apiToken: 'api-token', mcpToken: 'mcp-token', loginToken: 'login' }[create.name];
+  expect(sandbox.log).toMatchObject([{ path: `/api/v2/auth/${endpoint}`, status: 200 }]);
 });
 
 describe('loginToken', () => {
-  it('logs in again when another login has ended the token', async () => {
-    const { connect, sandbox } = await startBench();
-    const first = connect({ credentials });
-    await first.webhooks.list();
-    await connect({ token: loginToken(credentials) }).webhooks.list();
-    expect(await first.webhooks.list()).toEqual([]);
-    expect(sandbox.log.map(({ path, status }) => `${path.split('/').at(-1)} ${status}`)).toEqual([
-      'login 200',
-      'index 200',
-      'login 200',
-      'index 200',
-      'index 401',
-      'login 200',
-      'index 200',
-    ]);
-  });
-
   it('`loginToken` with a store logs in once for all clients that share the store, also after another login', async () => {
     const { account, connect, sandbox } = await startBench();
     const store = memoryTokenStore();
@@ -216,13 +191,6 @@ describe('loginToken', () => {
     const { url } = await startBench();
     const source = loginToken({ email: 'nobody', password: 'secret' }, { store: memoryTokenStore(), baseUrl: url });
     expect(String(await failureOf(source.get({})))).not.toContain('revoke');
-  });
-
-  it('works without a client when it has a base URL', async () => {
-    const { url, sandbox } = await startBench();
-    const source = loginToken(credentials, { baseUrl: url });
-    expect(await source.get({})).toBe(await source.get({}));
-    expect(logins(sandbox.log)).toEqual([200]);
   });
 
   it('refuses a store without methods', () => {

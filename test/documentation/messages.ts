@@ -40,7 +40,6 @@ function start(sandboxOptions: SandboxOptions = {}, options: ClientOptions = {})
 const respondingWith = (body: string, init: ResponseInit): AudienceClient =>
   start({}, { fetch: async () => new Response(body, init) }).client;
 
-/** Creates an audience whose job ends at a status, and waits for it. */
 /** Downloads a result whose link has a response. */
 async function download(response: Step): Promise<void> {
   const server = await startServer({
@@ -50,6 +49,7 @@ async function download(response: Step): Promise<void> {
   for await (const { open } of clientOf(server).activations.download(7)) await open();
 }
 
+/** Creates an audience whose job ends at a status, and waits for it. */
 const build = (outcome: number) => start({ jobs: { duration: 0, outcome } }).client.audiences.createAndWait(BODY);
 
 /** Creates a client without an address or a token in the environment. */
@@ -87,16 +87,12 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
 
   'failed: 401 … The token is missing, invalid, expired or revoked': () => start({}, { token: 't' }).client.usage.get(),
   'The service also refused a new token': () => {
-    const { sandbox } = start();
-    sandbox.faults.add({ on: 'usage.get', status: 401 });
     const token = loginToken(CREDENTIALS, { store: memoryTokenStore() });
-    return new AudienceClient({ baseUrl: BASE_URL, token, fetch: sandbox.fetch, logLevel: 'off' }).usage.get();
+    return start({ faults: [{ on: 'usage.get', status: 401 }] }, { token }).client.usage.get();
   },
   'Only tokens of scope `mcp` are accepted here': () => {
-    const { account, sandbox } = start();
-    const token = account.token('api');
-    const options = { baseUrl: BASE_URL, token, mcpToken: token, fetch: sandbox.fetch, logLevel: 'off' } as const;
-    return new AudienceClient(options).mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const { account, client } = start({}, { mcpToken: { get: async () => account.token('api') } });
+    return client.mcp.send({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   },
   'failed: 404 … if every call of this operation fails like this, run `aud check`': () =>
     start().client.audiences.get(4711),
@@ -121,10 +117,9 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
   'received no complete response within … ms (`timeout`)': () =>
     start({ faults: [{ on: 'usage.get', delay: 60_000 }] }, { timeout: 10 }).client.usage.get(),
   'The limit of … active API tokens is reached': async () => {
-    const { account, sandbox } = start();
+    const { account, client } = start({}, { token: apiToken(CREDENTIALS, { store: memoryTokenStore() }) });
     for (let tokens = 1; tokens < 10; tokens++) account.token('api');
-    const token = apiToken(CREDENTIALS, { store: memoryTokenStore() });
-    return new AudienceClient({ baseUrl: BASE_URL, token, fetch: sandbox.fetch, logLevel: 'off' }).usage.get();
+    return client.usage.get();
   },
 
   'It may have been created: repeat it with the idempotency key "…"': () =>
@@ -189,12 +184,10 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     start().client.uploads.upload({ kind: 'cohort', data: new Blob(['a']).stream(), size: 2 }),
 
   'was redirected by storage': async () => {
-    const { sandbox } = start();
-    const token = loginToken(CREDENTIALS, { store: memoryTokenStore() });
+    const { sandbox, client } = start({}, { fetch: async (...request) => respond(...request) });
     const redirect = { status: 302, headers: { location: '/elsewhere' } };
-    const fetch: ClientOptions['fetch'] = async (input, init) =>
+    const respond: NonNullable<ClientOptions['fetch']> = async (input, init) =>
       init?.method === 'PUT' ? new Response('', redirect) : sandbox.fetch(input, init);
-    const client = new AudienceClient({ baseUrl: BASE_URL, token, fetch, maxRetries: 0, logLevel: 'off' });
     return client.uploads.upload({ kind: 'cohort', data: new Blob(['a']) });
   },
 

@@ -157,18 +157,6 @@ describe('connectMcp', () => {
     expect(asked.every((one) => one.startsWith('mcp '))).toBe(true);
   });
 
-  it('retries messages without effects after 503 and lost connections', async () => {
-    const { url, account, sandbox } = await startBench();
-    const retries: number[] = [];
-    const onRetry = ({ attempt }: { attempt: number }): void => void retries.push(attempt);
-    const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp'), onRetry });
-    sandbox.faults.add({ on: 'mcp.send', status: 503, times: 2 });
-    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
-    sandbox.faults.add({ on: 'mcp.send', cut: 'after', times: 1 });
-    await client.ping();
-    expect(retries).toEqual([1, 2, 1]);
-  });
-
   it('retries no call of a tool that the service may have carried out', async () => {
     const { url, account, sandbox } = await startBench();
     const client = await connectFor(create(), { baseUrl: url, token: account.token('mcp') });

@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { type AudienceClient, apiToken, memoryTokenStore } from '../../src/index.ts';
 import { type Journal, JournalError, openJournal, readJournal } from '../../src/node/index.ts';
+import type { SandboxOptions } from '../../src/sandbox/index.ts';
 import { openFilesBelow } from '../support/directory.ts';
 import { fillDisk, type JournalBench, startJournalBench } from '../support/journal.ts';
 import { quickly } from '../support/quickly.ts';
@@ -21,6 +22,12 @@ const NEWLINE = 10;
 /** Changes the file of a journal. */
 async function edit(path: string, change: (text: string) => string): Promise<void> {
   await writeFile(path, change(await readFile(path, 'utf8')));
+}
+
+/** Opens a journal that does not exist yet, beside a sandbox. */
+async function openNew(options?: SandboxOptions): Promise<{ bench: JournalBench; journal: Journal }> {
+  const bench = await startJournalBench(options);
+  return { bench, journal: await bench.open() };
 }
 
 /** Lets the response of the first create be lost, and returns a journal in which its outcome is not known. */
@@ -40,8 +47,7 @@ const moveSent = (path: string, ms: number): Promise<void> =>
 
 describe('a journal', () => {
   it('creates a resource once for each key, also when it is opened again', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const id = await journal.create(bench.client.audiences, 'north', NORTH);
     expect(await journal.create(bench.client.audiences, 'north', { dataset: [], name: 'North' })).toBe(id);
     expect(journal.find('north', NORTH)).toBe(id);
@@ -54,8 +60,7 @@ describe('a journal', () => {
   });
 
   it('contains no body, no token and no name, and only its owner can read it', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const id = await journal.create(bench.client.audiences, 'north', { name: 'A secret name', dataset: [] });
     expect(await bench.lines()).toEqual([
       { journal: 1, id: expect.any(String), service: bench.url },
@@ -73,9 +78,8 @@ describe('a journal', () => {
   });
 
   it('takes creates of every namespace that has an idempotency key', async () => {
-    const bench = await startJournalBench({ jobs: { duration: 0 } });
+    const { bench, journal } = await openNew({ jobs: { duration: 0 } });
     const { client } = bench;
-    const journal = await bench.open();
     const dataset = recentDataset();
     const seed = await client.audiences.wait(await journal.create(client.audiences, 'seed', { name: 'Seed', dataset }));
     const config = { target_size: 1_000 };
@@ -88,8 +92,7 @@ describe('a journal', () => {
   });
 
   it('creates once for two calls at the same time', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const create = (): Promise<number> => journal.create(bench.client.audiences, 'north', NORTH);
     const [one, other] = await Promise.all([create(), create()]);
     expect(one).toBe(other);
@@ -97,8 +100,7 @@ describe('a journal', () => {
   });
 
   it('refuses another body under a key, and takes it under another one', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     const id = await journal.create(audiences, 'north', NORTH);
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
@@ -111,8 +113,7 @@ describe('a journal', () => {
   });
 
   it('creates a key again after it was forgotten, also with the same body', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const id = await journal.create(bench.client.audiences, '__proto__', NORTH);
     await journal.forget('__proto__');
     await journal.forget('never used');
@@ -128,16 +129,14 @@ describe('a journal', () => {
     ['a list', [] as never],
     ['a BigInt', { name: 1n } as never],
   ])('refuses %s as a body', async (_, body) => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const error = await failureOf(journal.create(bench.client.audiences, 'north', body));
     expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('`body`') });
     expect(await bench.lines()).toHaveLength(1);
   });
 
   it('refuses an empty key, an invalid path, and creates after it was closed', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     expect(await failureOf(journal.create(audiences, '', NORTH))).toMatchObject({ name: 'ConfigurationError' });
     expect(await failureOf(openJournal('', bench.client))).toMatchObject({ name: 'ConfigurationError' });
@@ -206,15 +205,6 @@ describe('a journal whose process was killed', () => {
     ]);
     await writeFile(bench.path, '{"journal":1,"id\0\0');
     expect((await bench.open()).get('north')).toBeUndefined();
-    expect(await bench.names()).toEqual(['North']);
-  });
-
-  it('sends the same key again, and the service replays its response', async () => {
-    const bench = await startJournalBench();
-    await loseResponse(bench);
-    const journal = await bench.open();
-    await journal.create(bench.client.audiences, 'north', NORTH);
-    expect(bench.sandbox.log.filter(({ replayed }) => replayed)).toHaveLength(1);
     expect(await bench.names()).toEqual(['North']);
   });
 
@@ -364,8 +354,7 @@ describe('a journal of another account', () => {
 
 describe('a key of a journal', () => {
   it('stands for one kind of resource', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const body = { name: 'North' };
     await journal.create(bench.client.projects, 'north', body);
     const error = await failureOf(journal.create(bench.client.audiences, 'north', body));
@@ -375,16 +364,14 @@ describe('a key of a journal', () => {
   });
 
   it('is not used by a namespace without `create`', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const error = await failureOf(journal.create(bench.client.usage as never, 'north', NORTH as never));
     expect(error).toMatchObject({ name: 'ConfigurationError', message: expect.stringContaining('`client.audiences`') });
     expect(journal.get('north')).toBeUndefined();
   });
 
   it('is resolved once: another id needs `forget`', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     await journal.resolve('north', 12);
     await journal.resolve('north', 12);
     const error = await failureOf(journal.resolve('north', 13));
@@ -415,8 +402,7 @@ describe('a copied journal', () => {
 
 describe('a refusal', () => {
   it('voids a create that was sent by the same call, so that another body may follow', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const { audiences } = bench.client;
     bench.sandbox.faults.add({ on: 'audiences.create', status: 422, times: 1 });
     expect(await failureOf(journal.create(audiences, 'north', NORTH))).toMatchObject({ code: 'validation-failed' });
@@ -503,8 +489,7 @@ describe('a refusal', () => {
   });
 
   it('a refusal that a suspended process has written late removes no id', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const id = await journal.create(bench.client.audiences, 'north', NORTH);
     await journal.close();
     const [, { sent } = {}] = await bench.lines();
@@ -515,8 +500,7 @@ describe('a refusal', () => {
   });
 
   it('by an abort before the request was sent voids the create', async () => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const reason = new Error('stop');
     const signal = AbortSignal.abort(reason);
     expect(await failureOf(journal.create(bench.client.audiences, 'north', NORTH, { signal }))).toBe(reason);
@@ -555,8 +539,7 @@ describe('a file that cannot be the journal', () => {
     '{"key":"no',
     '[]',
   ])('is refused if a line inside is damaged: %s', async (line) => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     await journal.create(bench.client.audiences, 'north', NORTH);
     await journal.close();
     const intact = await readFile(bench.path, 'utf8');
@@ -617,8 +600,7 @@ describe('a journal that can no longer be written', () => {
     ['before a create is sent', 0, 0],
     ['when its response has arrived', 1, 1],
   ])('(a full disk, %s) creates nothing more, and what was sent is replayed later', async (_, after, sent) => {
-    const bench = await startJournalBench();
-    const journal = await bench.open();
+    const { bench, journal } = await openNew();
     const release = await fillDisk(after);
     const { audiences } = bench.client;
     expect(await failureOf(journal.create(audiences, 'north', NORTH))).toMatchObject({ code: 'disk-full' });

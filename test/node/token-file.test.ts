@@ -13,10 +13,8 @@ import {
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { apiToken } from '../../src/index.ts';
 import { fileTokenStore } from '../../src/node/index.ts';
 import { makeOlder, openFilesBelow, temporaryDirectory } from '../support/directory.ts';
-import { credentials, startBench } from '../support/sandbox.ts';
 import { failureOf } from '../support/server.ts';
 
 const TOKEN = { token: 'a-secret-token', expiresAt: '2027-01-01T00:00:00+00:00', mintedAt: 'x', more: { of: ['it'] } };
@@ -112,15 +110,6 @@ describe('a token file', () => {
       );
     },
   );
-
-  it('gets one token, which every later start uses', async () => {
-    const { connect, sandbox } = await startBench();
-    const path = await newPath();
-    for (let at = 0; at < 3; at++) {
-      await connect({ token: apiToken(credentials, { store: fileTokenStore(path) }) }).webhooks.list();
-    }
-    expect(sandbox.log.filter(({ path: at }) => at.endsWith('/api-token'))).toHaveLength(1);
-  });
 });
 
 describe('a symbolic link to a token file', () => {

@@ -28,14 +28,6 @@ afterEach(() => {
 });
 
 describe('the access token', () => {
-  it('is refreshed after a 401, and the call is retried', async () => {
-    const { oauth, url, old, exchanges, store } = await startExpired();
-    expect(await ping(oauth, url)).toBe(200);
-    expect(exchanges()).toEqual([200, 200]);
-    expect(await oauth.get()).not.toBe(old);
-    expect(await store.load()).toMatchObject({ token: await oauth.get() });
-  });
-
   it('is refreshed once for a hundred concurrent calls, which all succeed', async () => {
     const { sandbox, clientWith, store, url, exchanges } = await startExpired({
       limits: { mcp: { limit: 10_000, interval: HOUR } },

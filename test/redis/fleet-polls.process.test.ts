@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Priority } from '../../src/client/rate-limit/permits.ts';
 import { redisLimiter } from '../../src/redis/index.ts';
+import { mostInWindow } from '../support/most-in-window.ts';
 import { randomOf } from '../support/seeded.ts';
-import { mostInWindow } from './support/strict-service.ts';
 import { sleep, suiteVirtualRedis } from './support/virtual-fleet.ts';
 
 const MINUTE = 60_000;
@@ -58,10 +58,7 @@ async function run({ minutes, priority = 'background', own, ownMinutes = minutes
   const gaps = polls.flatMap((sentAt) => sentAt.slice(1).map((at, before) => at - (sentAt[before] ?? at)));
   return {
     counts: polls.map(({ length }) => length),
-    mostPolls: mostInWindow(
-      polls.flat().toSorted((a, b) => a - b),
-      READ.interval,
-    ),
+    mostPolls: mostInWindow(polls.flat(), READ.interval),
     longestGap: Math.max(...gaps),
     longestQueued: Math.max(...queued),
   };

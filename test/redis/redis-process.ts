@@ -5,7 +5,7 @@ import { createOAuthClient } from '../../src/oauth/index.ts';
 import { redisTokenStore } from '../../src/redis/index.ts';
 import { ping, REDIRECT } from '../support/ping.ts';
 import { connectTo } from '../support/redis-clients.ts';
-import type { RedisProcessOptions } from './redis-process-options.ts';
+import type { RedisProcessOptions } from './redis-processes.ts';
 
 /** Runs an action on a token store in Redis for each message, which names the action. */
 const {

@@ -2,7 +2,20 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/directory.ts';
-import type { RedisProcessOptions } from './redis-process-options.ts';
+import type { ClientKind } from '../support/redis-clients.ts';
+
+/** Argument of `redis-process.ts`. */
+export interface RedisProcessOptions {
+  readonly kind: ClientKind;
+  readonly redisUrl: string;
+  readonly key: string;
+  readonly lease?: number;
+  /** URL of the sandbox. */
+  readonly baseUrl?: string;
+  readonly credentials?: { readonly email: string; readonly password: string };
+  /** How long the action `hold` keeps the lock, in milliseconds. */
+  readonly hold?: number;
+}
 
 /** Starts `redis-process.ts`; resolves when it waits for messages. */
 export async function startOnRedis(options: RedisProcessOptions, env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {

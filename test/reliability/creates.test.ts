@@ -199,12 +199,3 @@ it.each([
     expect(error).toMatchObject({ outcome, idempotencyKey: expect.any(String) });
   }),
 );
-
-it.each(['http://127.0.0.1:1', 'http://127.0.0.1:9', 'http://no-such-host.invalid:8080'])(
-  'a create that finds nobody at %s is not sent',
-  async (baseUrl) => {
-    const { connect } = await startBench();
-    const client = connect({ baseUrl, token: 'test-token', maxRetries: 1, allowInsecure: true });
-    expect(await failureOf(client.projects.create({ name: 'x' }))).toMatchObject({ outcome: 'not-sent' });
-  },
-);

@@ -5,15 +5,13 @@ import { inVirtualTime } from '../support/in-virtual-time.ts';
 import { seeded } from '../support/seeded.ts';
 import { runs } from '../support/volume.ts';
 import { wireAudience } from '../support/wire-audience.ts';
-import { garbled, mutated, pick } from './support/mutations.ts';
+import { damaged, pick } from './support/mutations.ts';
 
 const CREATES = runs(100, 1_000, 20_000);
 /** Creates of one client: a long wait that the service asks for holds back the later creates of its client. */
 const PER_CLIENT = 20;
 
 const time = inVirtualTime();
-
-const WAITS = ['0', '1', '30', '59', '61', '2400', '1e3', '-5', 'soon', '', 'Thu, 01 Jan 1970 00:00:00 GMT'];
 
 /** Counts of one name: requests that arrived, and resources created. */
 interface Deeds {
@@ -30,21 +28,14 @@ const isOffline = (name: string): boolean => name.endsWith('-7');
 function startCounting(random: () => number) {
   const deeds = new Map<string, Deeds>();
   const keys = new Set<string>();
-  const respond = (status: number, envelope: object): Response => {
-    const damage = random();
-    const text = JSON.stringify(damage < 0.3 ? mutated(envelope, random) : envelope) ?? '';
-    const headers = new Headers({ 'content-type': pick(random, ['application/json', 'text/html', 'x']) });
-    if (random() < 0.3) headers.set('retry-after', pick(random, WAITS));
-    return new Response(damage > 0.8 ? garbled(text, random) : text, { status, headers });
-  };
   const refuse = (status: number, code = status): Response =>
-    respond(status, { status: 'error', code, message: 'Refused.', data: [], errors: { name: ['wrong'] } });
+    damaged(random, status, { status: 'error', code, message: 'Refused.', data: [], errors: { name: ['wrong'] } });
   const lost = (cause: object): Promise<never> =>
     Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('lost'), cause) }));
 
   async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
-    if (request.method === 'GET') return respond(200, { status: 'success', code: 200, message: '', data: [] });
+    if (request.method === 'GET') return damaged(random, 200, { status: 'success', code: 200, message: '', data: [] });
     const { name } = await request.json();
     if (isOffline(name) || random() < 0.05) return lost({ ...REFUSED, address: '127.0.0.1', port: 80 });
     const key = request.headers.get('idempotency-key') ?? '';
@@ -67,7 +58,7 @@ function startCounting(random: () => number) {
     if (chance < 0.5) return lost({ ...REFUSED, address: '192.0.2.1', port: 4318 });
     if (chance < 0.65) return refuse(pick(random, [408, 500, 502, 503, 504]));
     const status = pick(random, [200, 200, 201, 202]);
-    return respond(status, { status: 'success', code: status, message: 'ok', data: [wireAudience()] });
+    return damaged(random, status, { status: 'success', code: status, message: 'ok', data: [wireAudience()] });
   }
   return { deeds, fetch };
 }

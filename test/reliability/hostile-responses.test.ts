@@ -1,6 +1,6 @@
 import '../support/nothing-left.ts';
 import { createServer, type RequestListener } from 'node:http';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ResponseError } from '../../src/index.ts';
 import { listenForTest } from '../support/loopback.ts';
 import { clientOf, failureOf } from '../support/server.ts';
@@ -78,21 +78,6 @@ describe('a create whose response is hostile', () => {
       Object(Promise.resolve(Object.defineProperties(response, Object.getOwnPropertyDescriptors(odd))));
     const client = clientOf({ url: 'http://localhost' }, { fetch, maxRetries: 0 });
     expect(await failureOf(client.audiences.create({ name: 'x' }))).toMatchObject({ outcome: 'unknown' });
-  });
-
-  it('may not have arrived after a failed TLS handshake, but may after an alert that follows the request', async () => {
-    const failing = (code: string) => (): Promise<never> =>
-      Promise.reject(Object.assign(new TypeError('fetch failed'), { code }));
-    for (const [code, outcome] of [
-      ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'unknown'],
-      ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'not-sent'],
-      ['CERT_HAS_EXPIRED', 'not-sent'],
-    ] as const) {
-      vi.stubGlobal('fetch', failing(code));
-      onTestFinished(() => void vi.unstubAllGlobals());
-      const client = clientOf({ url: 'http://localhost' }, { maxRetries: 0 });
-      expect(await failureOf(client.audiences.create({ name: 'x' }))).toMatchObject({ outcome });
-    }
   });
 });
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRateLimiter, withMargin } from '../../src/client/rate-limit/rate-limiter.ts';
 import type { ClientOptions } from '../../src/index.ts';
 import { RATE_LIMITS } from '../../src/spec/limits.ts';
+import { mostInWindow } from '../support/most-in-window.ts';
 import { seeded } from '../support/seeded.ts';
 import { clientOf } from '../support/server.ts';
 import { runs } from '../support/volume.ts';
@@ -52,18 +53,6 @@ async function run(limit: number, interval: number, arrivals: readonly Arrival[]
   await vi.runAllTimersAsync();
   await Promise.all(all);
   return grants;
-}
-
-/** The most requests in any window of the interval that slides. */
-function mostInSlidingWindow(times: readonly number[], interval: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  let from = 0;
-  let most = 0;
-  for (const [at, time] of sorted.entries()) {
-    while (time - (sorted[from] ?? 0) >= interval) from++;
-    most = Math.max(most, at - from + 1);
-  }
-  return most;
 }
 
 /** The most requests in a fixed window, whatever its phase. */
@@ -128,7 +117,7 @@ describe('a bucket with random arrivals and latencies', () => {
   it('never exceeds its limit in any window: sliding, fixed at any phase, or a token bucket', async () => {
     await always((grants, { limit, interval, phase }) => {
       const times = grants.map(({ arrived }) => arrived);
-      expect(mostInSlidingWindow(times, interval)).toBeLessThanOrEqual(limit);
+      expect(mostInWindow(times, interval)).toBeLessThanOrEqual(limit);
       expect(mostInFixedWindow(times, interval, phase)).toBeLessThanOrEqual(limit);
       expect(refusedByTokenBucket(times, limit, interval)).toBe(0);
     });

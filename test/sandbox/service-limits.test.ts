@@ -3,20 +3,18 @@ import { credentials, HOUR, MINUTE, startSandbox } from './support/sandbox-calls
 
 describe('rate buckets', () => {
   it.each([
-    ['read', 120, 'GET', '/api/v2/webhooks/index', true],
-    ['write', 30, 'POST', '/api/v2/audiences/9/delete', true],
-    ['login', 180, 'POST', '/api/v2/auth/login', false],
-    ['mint', 10, 'POST', '/api/v2/auth/mcp-token/revoke', false],
+    ['read', 120, 'GET', '/api/v2/webhooks/index', 'api'],
+    ['write', 30, 'POST', '/api/v2/audiences/9/delete', 'api'],
+    ['mcp', 120, 'POST', '/api/v2/mcp', 'mcp'],
+    ['login', 180, 'POST', '/api/v2/auth/login', undefined],
+    ['mint', 10, 'POST', '/api/v2/auth/mcp-token/revoke', undefined],
   ] as const)(
     'the bucket %s allows %i requests a minute, then returns 429 with Retry-After',
-    async (_, limit, method, path, bearer) => {
+    async (_, limit, method, path, kind) => {
       const api = startSandbox();
-      const send = () =>
-        api.call(
-          method,
-          path,
-          bearer ? { token: api.token, ...(method === 'POST' && { body: {} }) } : { body: credentials },
-        );
+      const token = kind && api.account.token(kind);
+      const body = method === 'POST' ? credentials : undefined;
+      const send = () => api.call(method, path, { ...(token && { token }), body });
       for (let index = 0; index < limit; index++) {
         expect((await send()).status).not.toBe(429);
         if (index === 0) await api.sandbox.advance(10_000);

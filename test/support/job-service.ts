@@ -1,4 +1,5 @@
 import { type Audience, AudienceClient, type ClientOptions, type WaitOptions } from '../../src/index.ts';
+import { mostInWindow } from './most-in-window.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { wireAudience } from './wire-audience.ts';
 
@@ -92,7 +93,11 @@ export function startJobService(options: JobServiceOptions = {}): JobService {
     show,
     lists: () => service.reads.flatMap(({ page }) => page ?? []),
     singles: () => service.reads.flatMap(({ id }) => id ?? []),
-    mostInAMinute: () => mostInAMinute(service.reads),
+    mostInAMinute: () =>
+      mostInWindow(
+        service.reads.map(({ at }) => at),
+        60_000,
+      ),
     client: new AudienceClient({
       baseUrl: 'http://localhost',
       token: 'test-token',
@@ -137,14 +142,4 @@ export async function lateness(
   const ended = performance.now();
   await time.until(waiting);
   return performance.now() - ended;
-}
-
-function mostInAMinute(reads: readonly JobRead[]): number {
-  let from = 0;
-  let most = 0;
-  for (const [to, { at }] of reads.entries()) {
-    while (at - (reads[from]?.at ?? at) >= 60_000) from++;
-    most = Math.max(most, to - from + 1);
-  }
-  return most;
 }

@@ -49,7 +49,7 @@ export async function startOidc(options: OidcOptions = {}): Promise<OidcServer> 
   const back = options.separateResource ? createServer() : front;
   const url = await listenForTest(front);
   const resource = `${back === front ? url : await listenForTest(back)}${MCP_PATH}`;
-  const accessTokens = new OidcStorage();
+  const accessTokens = createStorage();
   const provider = new Provider(url, configurationOf(resource, accessTokens));
   const loseResponse = loseResponses(provider);
   const requests = recordTokenRequests(provider);
@@ -122,10 +122,10 @@ function recordTokenRequests(provider: Provider): TokenRequest[] {
   return requests;
 }
 
-function configurationOf(resource: string, accessTokens: OidcStorage): Configuration {
+function configurationOf(resource: string, accessTokens: Adapter): Configuration {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
-    adapter: (kind) => (kind === 'AccessToken' ? accessTokens : new OidcStorage()),
+    adapter: (kind) => (kind === 'AccessToken' ? accessTokens : createStorage()),
     jwks: { keys: [privateKey.export({ format: 'jwk' })] },
     cookies: { keys: ['of-tests'] },
     scopes: ['openid', SCOPE],
@@ -215,42 +215,22 @@ async function serveMcpResource({ resource, issuer, isLive }: McpResource, reque
   return new Response(null, { status: 401, headers: { 'www-authenticate': challenge } });
 }
 
-/** In-memory storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
-class OidcStorage implements Adapter {
-  readonly #items = new Map<string, AdapterPayload>();
-
-  async upsert(id: string, payload: AdapterPayload): Promise<void> {
-    this.#items.set(id, payload);
-  }
-
-  async find(id: string): Promise<AdapterPayload | undefined> {
-    return this.#items.get(id);
-  }
-
-  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    return [...this.#items.values()].find((payload) => payload.uid === uid);
-  }
-
-  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return [...this.#items.values()].find((payload) => payload.userCode === userCode);
-  }
-
-  async consume(id: string): Promise<void> {
-    const payload = this.#items.get(id);
-    if (payload) payload.consumed = Math.floor(Date.now() / 1000);
-  }
-
-  async destroy(id: string): Promise<void> {
-    this.#items.delete(id);
-  }
-
-  async revokeByGrantId(grantId: string): Promise<void> {
-    for (const [id, payload] of this.#items) if (payload.grantId === grantId) this.#items.delete(id);
-  }
-
-  clear(): void {
-    this.#items.clear();
-  }
+/** Creates in-memory storage of an authorization server for one model (`AccessToken`, `Grant`, …). */
+function createStorage(): Adapter & { clear(): void } {
+  const items = new Map<string, AdapterPayload>();
+  const by = (name: 'uid' | 'userCode', value: string) => [...items.values()].find((item) => item[name] === value);
+  return {
+    upsert: async (id, payload) => void items.set(id, payload),
+    find: async (id) => items.get(id),
+    findByUid: async (uid) => by('uid', uid),
+    findByUserCode: async (userCode) => by('userCode', userCode),
+    consume: async (id) => void Object.assign(items.get(id) ?? {}, { consumed: Math.floor(Date.now() / 1_000) }),
+    destroy: async (id) => void items.delete(id),
+    async revokeByGrantId(grantId) {
+      for (const [id, payload] of items) if (payload.grantId === grantId) items.delete(id);
+    },
+    clear: () => items.clear(),
+  };
 }
 
 /** Maximum number of redirects: enough for two pages, each of which redirects once or twice. */

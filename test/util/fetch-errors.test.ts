@@ -13,6 +13,7 @@ describe('a failed `fetch`', () => {
     ['an untrusted certificate', failed('x', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })],
     ['no TLS at all', failed('x', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' })],
     ['no TLS in common', failed('x', { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })],
+    ['no cipher in common', failed('x', { code: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' })],
     ['a name that the server does not know', failed('x', { code: 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME' })],
     ['no protocol in common', failed('x', { code: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL' })],
     ['a refused connection in Bun', failed('x', { code: 'ECONNREFUSED' })],
@@ -28,6 +29,7 @@ describe('a failed `fetch`', () => {
 
   it.each([
     ['a reset', failed('read ECONNRESET', { syscall: 'read', code: 'ECONNRESET' })],
+    ['no certificate of the client', failed('x', { code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' })],
     ['a broken TLS record', failed('x', { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' })],
     ['a browser, which reports no cause', new TypeError('Failed to fetch')],
     [

@@ -45,6 +45,7 @@ interface Case {
 }
 
 const MCP = ['request', 'POST', '/api/v2/mcp', '--data', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'] as const;
+const DOWNLOAD = ['activations', 'download', '1'] as const;
 const ONCE = ['--max-retries', '0'] as const;
 const CREATE = ['audiences', 'create', '--name', 'x', ...ONCE] as const;
 const LOGGED_OUT = { AUDIENCE_TOKEN: undefined, AUDIENCE_BASE_URL: undefined };
@@ -67,6 +68,14 @@ const succeeds = (data: unknown): RequestListener =>
 /** Responds with an activation that has completed, and with these results. */
 const activationWith = (datastreams: unknown): RequestListener =>
   succeeds([{ id: 1, description: 'x', status: { id: 104, name: 'Completed' }, datastreams }]);
+
+/** Responds with an activation whose result is at a path, and to a request of the result in another way. */
+const hasResultAt =
+  (path: string, respond: RequestListener, uriOf = (origin: string) => `${origin}${path}`): RequestListener =>
+  (request, response) => {
+    const results = { uri: uriOf(`http://${request.headers.host}`) };
+    (request.url === path ? respond : activationWith([{ name: 'x', results }]))(request, response);
+  };
 
 /** Never responds. */
 const silent: RequestListener = () => {};
@@ -190,22 +199,17 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     },
     'another operation': { args: ['budget'], service: responds(403, { message: 'No.' }) },
     'results in storage': {
-      args: ['activations', 'download', '1'],
-      service: (request, response) => {
-        const uri = `http://${request.headers.host?.replace('127.0.0.1', 'localhost')}/expired`;
-        const respond =
-          request.url === '/expired' ? responds(403, 'x') : activationWith([{ name: 'x', results: { uri } }]);
-        respond(request, response);
-      },
+      args: DOWNLOAD,
+      service: hasResultAt(
+        '/expired',
+        responds(403, 'x'),
+        (origin) => `${origin.replace('127.0.0.1', 'localhost')}/expired`,
+      ),
       text: 'Storage refused the link, so the token is not the cause.',
     },
     'results on the origin of the service': {
-      args: ['activations', 'download', '1'],
-      service: (request, response) => {
-        const respond =
-          request.url === '/file' ? responds(403, 'x') : activationWith([{ name: 'x', results: { uri: '/file' } }]);
-        respond(request, response);
-      },
+      args: DOWNLOAD,
+      service: hasResultAt('/file', responds(403, 'x'), () => '/file'),
       text: 'If it needs the token, set `results: { bearer: true }` in the contract.',
     },
   },
@@ -217,13 +221,8 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     },
     'a path': { args: ['request', 'GET', '/api/v2/nope'] },
     'results in storage': {
-      args: ['activations', 'download', '1'],
-      service: (request, response) => {
-        const uri = `http://${request.headers.host}/gone`;
-        const respond =
-          request.url === '/gone' ? responds(404, 'x') : activationWith([{ name: 'x', results: { uri } }]);
-        respond(request, response);
-      },
+      args: DOWNLOAD,
+      service: hasResultAt('/gone', responds(404, 'x')),
       text: 'storage responded with 404. Storage refused the link, so the token is not the cause.',
     },
   },
@@ -283,9 +282,9 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['usage', '--contract', 'FOLDER/contract.json'],
       prepare: ({ folder }) => writeFile(join(folder, 'contract.json'), '{"operations":{"usage.get":{"data":"nope"}}}'),
     },
-    'no results': { args: ['activations', 'download', '1'], service: activationWith(null) },
+    'no results': { args: DOWNLOAD, service: activationWith(null) },
     'results without a link': {
-      args: ['activations', 'download', '1'],
+      args: DOWNLOAD,
       service: activationWith([{ name: 'x', results: { uri: 'ftp://x' } }]),
     },
   },
@@ -299,15 +298,8 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: "was redirected (302), and the client never follows redirects. Use the service's own address in --base-url or AUDIENCE_BASE_URL.",
     },
     'of storage': {
-      args: ['activations', 'download', '1'],
-      service: (request, response) => {
-        const uri = `http://${request.headers.host}/moved`;
-        const moved = request.url === '/moved';
-        const respond = moved
-          ? responds(302, '', { location: '/x' })
-          : activationWith([{ name: 'x', results: { uri } }]);
-        respond(request, response);
-      },
+      args: DOWNLOAD,
+      service: hasResultAt('/moved', responds(302, '', { location: '/x' })),
       text: 'set `results: { redirect: true }` in the contract.',
     },
   },
@@ -371,7 +363,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   },
   'download-incomplete': {
     'streams without a file': {
-      args: ['activations', 'download', '1'],
+      args: DOWNLOAD,
       service: activationWith([
         { name: 'meta', results: null },
         { name: 'google', results: { uri: '' } },
@@ -414,27 +406,23 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
   },
 };
 
-/** Exit codes of the errors above, except for unexpected ones. */
-const EXIT_CODES: Readonly<Record<string, number>> = {
-  'configuration-invalid': 2,
-  'job-failed': 3,
-  'job-needs-info': 4,
-  'job-cancelled': 5,
-  'wait-timeout': 6,
-  'authentication-failed': 7,
-  'oauth-failed': 7,
-  'reauthorization-required': 7,
-  'api-error': 8,
-  conflict: 8,
-  'not-acceptable': 8,
-  'not-found': 8,
-  'permission-denied': 8,
-  'results-not-ready': 8,
-  'validation-failed': 8,
-  'webhook-invalid': 8,
-  'build-budget-exhausted': 9,
-  'rate-limited': 9,
+/** Codes by the exit code of the errors above, except for unexpected ones. */
+const EXIT_CODES: Readonly<Record<number, readonly string[]>> = {
+  2: ['configuration-invalid'],
+  3: ['job-failed'],
+  4: ['job-needs-info'],
+  5: ['job-cancelled'],
+  6: ['wait-timeout'],
+  7: ['authentication-failed', 'oauth-failed', 'reauthorization-required'],
+  8: [
+    ...['api-error', 'conflict', 'not-acceptable', 'not-found', 'permission-denied', 'results-not-ready'],
+    ...['validation-failed', 'webhook-invalid'],
+  ],
+  9: ['build-budget-exhausted', 'rate-limited'],
 };
+
+const exitCodeOf = (code: string): number =>
+  Number(Object.entries(EXIT_CODES).find(([, codes]) => codes.includes(code))?.[0] ?? 1);
 
 const ALL = Object.entries(CASES).flatMap(([code, cases]) =>
   typeof cases === 'string' ? [] : Object.entries(cases).map(([name, row]) => [code, name, row] as const),
@@ -454,7 +442,7 @@ describe('errors of the client, in the words of the command', () => {
       expect(err).toContain(text);
       expect(err).not.toMatch(WORD_OF_CLIENT);
       const json = await scene.run([...words, '--json'], options);
-      expect(linesOf(json.err).at(-1)).toMatchObject({ code, exitCode: EXIT_CODES[code] ?? 1, ...fields });
+      expect(linesOf(json.err).at(-1)).toMatchObject({ code, exitCode: exitCodeOf(code), ...fields });
       expect(json.code).toBe(exitCode);
       expect(json.err).not.toMatch(WORD_OF_CLIENT);
     },

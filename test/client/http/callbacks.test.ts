@@ -58,13 +58,6 @@ describe('an abort whose reason is an error of this package', () => {
   });
 });
 
-describe('a fetch that ignores its signal', () => {
-  it('does not hold up the deadline', async () => {
-    const client = clientOf({ url: 'http://127.0.0.1:1' }, { fetch: never });
-    expect(await failureOf(client.webhooks.list({ deadline: 5 }))).toMatchObject({ code: 'deadline-exceeded' });
-  });
-});
-
 describe('an async callback that rejects', () => {
   it('is logged and harms nothing', async () => {
     const server = await startServer([

@@ -74,12 +74,6 @@ describe('a secret', () => {
     expect(String(error)).toContain('cannot send');
   });
 
-  it('is not part of what a client shows', async () => {
-    const client = clientOf({ url: 'http://127.0.0.1:1' }, { token: TOKEN });
-    expect(everything(client)).not.toContain('canary');
-    expect(everything(client.audiences)).not.toContain('canary');
-  });
-
   it('shows in no event of a hook, nor in a log line', async () => {
     const server = await startServer([{ headers: { 'x-request-id': `for ${TOKEN}` } }]);
     const { logger, lines } = recorder();

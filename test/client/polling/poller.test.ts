@@ -13,7 +13,7 @@ import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.t
 import { inVirtualTime } from '../../support/in-virtual-time.ts';
 import { answer, type JobService, startJobService } from '../../support/job-service.ts';
 import { credentials } from '../../support/sandbox.ts';
-import { clientOf, failureOf, startServer } from '../../support/server.ts';
+import { failureOf } from '../../support/server.ts';
 import { wireAudience } from '../../support/wire-audience.ts';
 
 type Step = () => Response | Promise<Response>;
@@ -290,13 +290,6 @@ describe('in virtual time', () => {
       expect(sandbox.log.filter(({ method }) => method === 'POST')).toHaveLength(1);
     });
 
-    it('rejects with the error for how the job ended', async () => {
-      const { client } = startSandbox({ jobs: { outcome: 107, duration: 60_000 } });
-      expect(await time.until(failureOf(client.audiences.createAndWait({ name: 'x' })))).toBeInstanceOf(
-        JobNeedsInfoError,
-      );
-    });
-
     it('reports what was created when its wait fails, so that it can be waited for again', async () => {
       const { client, sandbox, account, connect } = startSandbox();
       const onCreated = (): void => void account.changePassword('new');
@@ -356,26 +349,5 @@ describe('in virtual time', () => {
       expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, update))).toMatchObject(misplaced);
       expect(sandbox.log).toEqual([]);
     });
-
-    it('refuses wrong options of the wait before it creates or uploads anything', async () => {
-      const { client, sandbox } = startSandbox();
-      const wait: object = { timout: 5 };
-      const error = {
-        name: 'ConfigurationError',
-        message: expect.stringContaining('`timout` is not an option of a wait'),
-      };
-      expect(await failureOf(client.audiences.createAndWait({ name: 'x' }, { wait }))).toMatchObject(error);
-      expect(await failureOf(client.cohorts.import(new Uint8Array(3), {}, { wait }))).toMatchObject(error);
-      expect(sandbox.log).toEqual([]);
-    });
-  });
-});
-
-// Last, because its sockets are closed later, by timers of the machine.
-describe('a wait over HTTP', () => {
-  it('resolves with the completed resource after one request', async () => {
-    const server = await startServer([{ data: [wireAudience(42)] }]);
-    expect(await clientOf(server).audiences.wait(42)).toMatchObject({ id: 42, status: { id: 104 } });
-    expect(await server.seen()).toMatchObject([{ method: 'GET', url: '/api/v2/audiences/42' }]);
   });
 });

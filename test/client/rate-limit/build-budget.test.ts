@@ -3,7 +3,6 @@ import { BuildBudgetError, type RateLimiter } from '../../../src/index.ts';
 import { quickly } from '../../support/quickly.ts';
 import type { Step } from '../../support/script.ts';
 import { clientOf, failureOf, startServer } from '../../support/server.ts';
-import { wireAudience } from '../../support/wire-audience.ts';
 
 const create = 'POST /api/v2/audiences/create';
 const usage = 'GET /api/v2/usage';
@@ -29,27 +28,6 @@ describe('a build budget refusal', () => {
     for (const error of errors) expect(error).toMatchObject({ name: 'BuildBudgetError' });
     expect((await server.seen()).filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
-
-  it('is waited for when the call may wait so long, and cleared by a success', () =>
-    quickly(async () => {
-      const budget = (seconds: number | null) => ({
-        data: {
-          build_budget: { hour: { limit: 1, used: 1 }, day: { limit: 9, used: 1 }, retry_after_seconds: seconds },
-        },
-      });
-      const server = await startServer({
-        [create]: [{ status: 429, headers: { 'retry-after': '1' } }, { data: [wireAudience()] }],
-        [usage]: [budget(1)],
-      });
-      const client = clientOf(server);
-      const created = await Promise.all([1, 2, 3].map((at) => client.audiences.create({ name: `${at}` })));
-      expect(created).toHaveLength(3);
-      await client.audiences.create({ name: 'A' });
-      const keys = (await server.seen())
-        .filter(({ method }) => method === 'POST')
-        .map(({ headers }) => headers['idempotency-key']);
-      expect(new Set(keys).size).toBe(4);
-    }));
 
   it('longer than the deadline fails immediately', async () => {
     const server = await startServer([{ status: 429, headers: { 'retry-after': '100' } }]);

@@ -1,4 +1,5 @@
 import type { RateLimit } from '../../../src/spec/limits.ts';
+import { mostInWindow } from '../../support/most-in-window.ts';
 
 /** A request: its time of arrival, and its status. */
 interface Arrival {
@@ -20,22 +21,10 @@ export interface StrictService {
   took(): number;
 }
 
-/** Returns the maximum number of times that are less than `interval` apart. */
-export function mostInWindow(times: readonly number[], interval: number): number {
-  let from = 0;
-  let most = 0;
-  for (const [at, time] of times.entries()) {
-    while (time - (times[from] ?? time) >= interval) from++;
-    most = Math.max(most, at - from + 1);
-  }
-  return most;
-}
-
 /** Creates a service that refuses a request if it has accepted `limit` requests in the `interval` before. */
 export function createStrictService({ limit, interval }: RateLimit): StrictService {
   const arrivals: Arrival[] = [];
   const accepted: number[] = [];
-  const times = (): number[] => arrivals.map(({ at }) => at);
   return {
     arrivals,
     respond() {
@@ -51,7 +40,11 @@ export function createStrictService({ limit, interval }: RateLimit): StrictServi
       return Response.json({ status: 'success', code: 200, message: 'ok', data: [] });
     },
     refused: () => arrivals.filter(({ status }) => status === 429).length,
-    most: () => mostInWindow(times(), interval),
+    most: () =>
+      mostInWindow(
+        arrivals.map(({ at }) => at),
+        interval,
+      ),
     took: () => (arrivals.at(-1)?.at ?? 0) - (arrivals[0]?.at ?? 0),
   };
 }

@@ -1,4 +1,4 @@
-import { body, contains, data, field, fields, isOfType, lacks, operation, type Rules, rule } from './rule.ts';
+import { body, contains, data, field, fields, isOfType, lacks, operation, type Rules, rule, says } from './rule.ts';
 
 const LOGIN = 'POST /api/v2/auth/login';
 const API_TOKEN = 'POST /api/v2/auth/api-token';
@@ -20,14 +20,13 @@ const response = (request: string, status: number): string => `${operation(reque
 /** Specification, "Endpoints". */
 export const ENDPOINTS: Rules = {
   Endpoints: [
-    rule('All require `Accept: application/json`', INFO, /every request `Accept: application\/json`/),
-    rule(
-      'All but the credential exchange require a bearer token',
-      INFO,
-      /other than of the credential exchange needs `Authorization: Bearer/,
-    ),
-    rule('Bodies of POST are JSON', INFO, /Bodies of POST are `application\/json`/),
-    rule('or `multipart/form-data` for file uploads', INFO, /or `multipart\/form-data` for file uploads/),
+    ...says(INFO, {
+      'All require `Accept: application/json`': /every request `Accept: application\/json`/,
+      'All but the credential exchange require a bearer token':
+        /other than of the credential exchange needs `Authorization: Bearer/,
+      'Bodies of POST are JSON': /Bodies of POST are `application\/json`/,
+      'or `multipart/form-data` for file uploads': /or `multipart\/form-data` for file uploads/,
+    }),
   ],
   'Credential exchange': [
     ...CREDENTIALS_ENDPOINTS.flatMap((request) => [
@@ -48,62 +47,46 @@ export const ENDPOINTS: Rules = {
     ),
     ...fields('Credentials', { email: 'string', password: 'string' }),
     rule('`email` is a valid email address', field('Credentials', 'email'), { format: 'email' }),
-    rule('login returns `{ token }`', data(LOGIN), { properties: { token: { type: 'string' } } }),
-    rule('a login token has no `expires_at`', data(LOGIN), lacks('expires_at')),
-    rule('login deletes the previous login token', description(LOGIN), /deletes the previous login token/),
+    ...says(data(LOGIN), {
+      'login returns `{ token }`': { properties: { token: { type: 'string' } } },
+      'a login token has no `expires_at`': lacks('expires_at'),
+    }),
     rule('api-token returns `{ token, expires_at }`', `${data(API_TOKEN)}/required`, ['token', 'expires_at']),
     rule('mcp-token returns `{ token, expires_at }`', `${data(MCP_TOKEN)}/required`, ['token', 'expires_at']),
     rule('`expires_at` is ISO 8601 with offset', field('ExpiringToken', 'expires_at'), {
       format: 'date-time',
       description: 'ISO 8601 with offset.',
     }),
-    rule('mcp-token issues a token with scope `mcp`', description(MCP_TOKEN), /with the scope `mcp`/),
-    rule(
-      'mcp-token: 422 when 10 are active',
-      description(MCP_TOKEN),
-      /If 10 MCP tokens .* are active, the service refuses the request with 422/,
-    ),
+    ...says(description(MCP_TOKEN), {
+      'mcp-token issues a token with scope `mcp`': /with the scope `mcp`/,
+      'mcp-token: 422 when 10 are active': /If 10 MCP tokens .* are active, the service refuses the request with 422/,
+    }),
     rule('mcp-token describes 422', response(MCP_TOKEN, 422), /ValidationError/),
-    rule(
-      'api-token issues a token named `api` with no scopes',
-      description(API_TOKEN),
-      /named `api` and without scopes/,
-    ),
-    rule(
-      'api-token: 422 when 10 are active',
-      description(API_TOKEN),
-      /If 10 API tokens .* are active, the service refuses the request with 422/,
-    ),
-    rule('the message says to revoke', description(API_TOKEN), /message states the limit and says to revoke/),
+    ...says(description(API_TOKEN), {
+      'api-token issues a token named `api` with no scopes': /named `api` and without scopes/,
+      'api-token: 422 when 10 are active': /If 10 API tokens .* are active, the service refuses the request with 422/,
+    }),
     rule('api-token describes 422', response(API_TOKEN, 422), /ValidationError/),
     rule('revoke returns `{ revoked }`', `${data(`${API_TOKEN}/revoke`)}/properties/revoked`, { type: 'integer' }),
     rule('revoke of MCP tokens returns `{ revoked }`', `${data(`${MCP_TOKEN}/revoke`)}/properties/revoked`, {
       type: 'integer',
     }),
-    rule('`revoked` is how many', field('Revocation', 'revoked'), /Number of tokens that were active/),
-    rule('revokes every active API token', description(`${API_TOKEN}/revoke`), /all active API tokens/),
-    rule('revokes every active MCP token', description(`${MCP_TOKEN}/revoke`), /all active MCP tokens/),
     rule('wrong credentials: not shown', `${response(LOGIN, 401)}/x-assumed`, /wrong credentials/),
   ],
   Webhooks: [
-    rule('GET /api/v2/webhooks/index has no parameters', operation(WEBHOOKS), { parameters: [] }),
-    rule('it counts in the read bucket', operation(WEBHOOKS), { 'x-rate-limit-bucket': 'read' }),
-    rule('it is shown: not assumed', operation(WEBHOOKS), lacks('"x-assumed":"Method')),
+    ...says(operation(WEBHOOKS), {
+      'GET /api/v2/webhooks/index has no parameters': { parameters: [] },
+      'it counts in the read bucket': { 'x-rate-limit-bucket': 'read' },
+      'it is shown: not assumed': lacks('"x-assumed":"Method'),
+    }),
     rule('`data` is an array of endpoints', data(WEBHOOKS), { type: 'array' }),
     rule('of webhook endpoint objects', `${data(WEBHOOKS)}/items/required`, contains('last_delivery_at')),
-    rule('newest first', description(WEBHOOKS), /newest first/),
-    rule("for the caller's company", description(WEBHOOKS), /of the organization/),
   ],
   OAuth: [
     rule('POST /oauth/register is dynamic client registration', description('POST /oauth/register'), /RFC 7591/),
     rule('its body includes `redirect_uris`', `${body('POST /oauth/register')}/required`, ['redirect_uris']),
     rule('its body includes grant types', `${body('POST /oauth/register')}/properties/grant_types`, { type: 'array' }),
     rule('its body includes the scope', `${body('POST /oauth/register')}/properties/scope`, { enum: ['mcp'] }),
-    rule(
-      'GET /oauth/authorize shows a consent screen',
-      description('GET /oauth/authorize'),
-      /consent screen for the session of the console that has logged in/,
-    ),
     rule('it requires `code_challenge`', `${operation('GET /oauth/authorize')}/parameters/3`, {
       name: 'code_challenge',
       required: true,
@@ -113,103 +96,61 @@ export const ENDPOINTS: Rules = {
       required: true,
       schema: { enum: ['S256'] },
     }),
-    rule('POST /oauth/token exchanges a code', description('POST /oauth/token'), /Exchanges an authorization code/),
-    rule('and refreshes', description('POST /oauth/token'), /refreshes/),
     rule('POST /oauth/revoke is token revocation', description('POST /oauth/revoke'), /RFC 7009/),
-    rule(
-      'it accepts access or refresh tokens',
-      description('POST /oauth/revoke'),
-      /Accepts an access or refresh token/,
-    ),
     rule('Protected resource metadata', description('GET /.well-known/oauth-protected-resource'), /RFC 9728/),
     rule('is public', operation('GET /.well-known/oauth-protected-resource'), { security: [] }),
     rule('Authorization server metadata', description('GET /.well-known/oauth-authorization-server'), /RFC 8414/),
     rule('is public', operation('GET /.well-known/oauth-authorization-server'), { security: [] }),
-    rule(
-      'They are authoritative for scopes, grant types and URLs',
-      '/tags',
-      /authoritative for scopes, grant types and addresses/,
-    ),
   ],
   'Other operations referred to': [
-    rule('POST /api/v2/mcp requires the scope `mcp`', operation(MCP), {
-      security: [{ mcpToken: [] }, { oauth: ['mcp'] }],
+    ...says(operation(MCP), {
+      'POST /api/v2/mcp requires the scope `mcp`': {
+        security: [{ mcpToken: [] }, { oauth: ['mcp'] }],
+      },
+      'it counts in the MCP bucket': { 'x-rate-limit-bucket': 'mcp' },
     }),
     rule('Tokens named `api` get 403', response(MCP, 403), /Tokens named `api` get it/),
     rule('with `insufficient_scope`', `${response(MCP, 403)}/content/application~1json/schema/properties/error`, {
       enum: ['insufficient_scope'],
     }),
-    rule('it counts in the MCP bucket', operation(MCP), { 'x-rate-limit-bucket': 'mcp' }),
-    rule('GET /api/v2/usage takes `yearmonth`', YEARMONTH, { name: 'yearmonth', in: 'query' }),
-    rule('the earliest is 2020-01', YEARMONTH, /from 2020-01/),
-    rule('earlier or future values are rejected', YEARMONTH, /an earlier or future one is refused/),
+    ...says(YEARMONTH, {
+      'GET /api/v2/usage takes `yearmonth`': { name: 'yearmonth', in: 'query' },
+      'the earliest is 2020-01': /from 2020-01/,
+    }),
     rule('its format is not shown', `${YEARMONTH}/x-assumed`, /YYYY-MM/),
     rule('rejection is described', response(USAGE, 422), /ValidationError/),
     rule('it has `build_budget`', `${data(USAGE)}/required`, contains('build_budget')),
     rule('with hour and day limits', field('Usage', 'build_budget.hour.limit'), isOfType('number')),
-    rule('and the live counts', field('Usage', 'build_budget.day.used'), /now/),
+    rule('`Idempotency-Key` is a request header', KEY, { in: 'header', name: 'Idempotency-Key' }),
+    ...says(`${KEY}/description`, {
+      'The stored response is replayed for 24 hours': /for 24 hours.*stored response is replayed/,
+      'A different body returns 409': /A different body.*gets 409/,
+      'A create in flight returns 409': /still in flight, gets 409/,
+    }),
     rule(
-      '`retry_after_seconds` when exhausted',
-      field('Usage', 'build_budget.retry_after_seconds'),
-      /until a build is accepted again/,
-    ),
-    rule('Seven creates honour `Idempotency-Key`', `${KEY}/description`, /Seven creates honour it/),
-    rule('It is a request header', KEY, { in: 'header', name: 'Idempotency-Key' }),
-    rule('An identical body retries safely', `${KEY}/description`, /repeated with an identical body, it is safe/),
-    rule(
-      'and replays the stored response for 24 hours',
-      `${KEY}/description`,
-      /for 24 hours.*stored response is replayed/,
-    ),
-    rule('A different body returns 409', `${KEY}/description`, /A different body.*gets 409/),
-    rule('So does a create in flight', `${KEY}/description`, /still in flight, gets 409/),
-    rule('An upload slot is reserved', description(RESERVE), /Reserves an upload/),
-    rule('the file is sent with PUT to a presigned URL', description(RESERVE), /presigned URL with PUT/),
-    rule(
-      'and claimed by a create within 15 minutes',
+      'An upload is claimed by a create within 15 minutes',
       description(RESERVE),
       /Within 15 minutes, .*claim its reference with a create request/,
     ),
     rule('Upload kinds named', field('KnownUploadKind'), { enum: ['cohort', 'poi_submission'] }),
   ],
   'Rules known for creates': [
-    rule(
-      'Audience: an unknown filter value is a 422',
-      description('POST /api/v2/audiences/create'),
-      /refuses a filter value or a `project_id` that does not exist.*422/,
-    ),
+    ...says(description('POST /api/v2/audiences/create'), {
+      'Audience: an unknown filter value is a 422': /refuses a filter value or a `project_id` that does not exist.*422/,
+      'A `WebDomain` dataset has a 45-day window': /`WebDomain` dataset that begins before the 45-day window.*422/,
+    }),
     rule('Audience: 422 is described', response('POST /api/v2/audiences/create', 422), /ValidationError/),
-    rule(
-      'Activation: 422 without credentials',
-      description('POST /api/v2/activations/create'),
-      /refuses a request without credentials, unless the connection has stored credentials/,
-    ),
-    rule(
-      'Activation: 422 below 500 unique devices',
-      description('POST /api/v2/activations/create'),
-      /at least 500 unique devices.*refuses a smaller audience with 422/,
-    ),
+    ...says(description('POST /api/v2/activations/create'), {
+      'Activation: 422 below 500 unique devices': /at least 500 unique devices.*refuses a smaller audience with 422/,
+      'Activation: and 422 says so': /refuses .* with 422.*refuses `partner_id`, `partner_name` and `pricing_model`/,
+      'A MAID or IP pricing model on an expired audience is a 422': /MAID or IP if the audience has expired/,
+    }),
     rule(
       'Activation: `partner_id`, `partner_name`, `pricing_model` are refused',
       `${field('ActivationCreate')}/propertyNames/not/enum`,
       ['partner_id', 'partner_name', 'pricing_model'],
     ),
-    rule(
-      'Activation: and 422 says so',
-      description('POST /api/v2/activations/create'),
-      /refuses .* with 422.*refuses `partner_id`, `partner_name` and `pricing_model`/,
-    ),
-    rule(
-      'A `WebDomain` dataset has a 45-day window',
-      description('POST /api/v2/audiences/create'),
-      /`WebDomain` dataset that begins before the 45-day window.*422/,
-    ),
-    rule('The field says so', field('AudienceCreate', 'dataset[].start_date'), /45-day window/),
-    rule(
-      'A MAID or IP pricing model on an expired audience is a 422',
-      description('POST /api/v2/activations/create'),
-      /MAID or IP if the audience has expired/,
-    ),
+    rule('The field of the start says it, too', field('AudienceCreate', 'dataset[].start_date'), /45-day window/),
     rule('`config.target_size` is from 1 to 4,000,000', field('LookalikeCreate', 'config.target_size'), {
       type: 'integer',
       minimum: 1,

@@ -1,41 +1,11 @@
-import { contains, data, delivery, field, fields, isOfType, lacks, operation, type Rules, rule, tag } from './rule.ts';
+import { contains, data, delivery, field, fields, isOfType, lacks, operation, type Rules, rule, says } from './rule.ts';
 
 const SUCCESS = `${operation('GET /api/v2/audiences/{id}')}/responses/200/content/application~1json/schema`;
-const INFO = '/info/description';
 const TIMESTAMP = { pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$` };
 
 /** Specification, "What the service does" and "Resources and their fields". */
 export const RESOURCES: Rules = {
   'What the service does': [
-    rule('It is a data-audience platform with a JSON HTTP API', INFO, /Every response of the API is JSON/),
-    rule('Organizations build audiences from datasets', INFO, /build audiences from datasets/),
-    rule('for example web-domain visitation and affinity-transaction data', INFO, /web-domain visitation and affinity/),
-    rule('build lookalike audiences from a completed seed audience', INFO, /lookalikes from completed seed audiences/),
-    rule('import cohorts from uploaded files', INFO, /import cohorts from uploaded files/),
-    rule(
-      'activate (export) audiences to delivery partners',
-      INFO,
-      /activate \(export\) audiences to delivery partners/,
-    ),
-    rule('through datastreams', INFO, /through datastreams/),
-    rule('organize work into projects and schedules', INFO, /organize work into projects and schedules/),
-    rule('read usage reports', INFO, /read usage reports/),
-    rule('Creates start asynchronous worker jobs', INFO, /starts a worker job/),
-    rule(
-      'Progress is observed by polling or by webhook events',
-      INFO,
-      /Poll the resource, or receive its webhook events/,
-    ),
-    rule(
-      'The MCP endpoint proxies sub-requests',
-      `${operation('POST /api/v2/mcp')}/description`,
-      /requests that the endpoint proxies to the API/,
-    ),
-    rule(
-      'Webhook endpoints are managed in the console only',
-      tag('webhooks'),
-      /registered and managed in the console only/,
-    ),
     rule('The API can only list them', operation('GET /api/v2/webhooks/index'), { operationId: 'webhooks.list' }),
   ],
   'Response envelope': [
@@ -46,7 +16,6 @@ export const RESOURCES: Rules = {
       type: 'integer',
       description: 'The HTTP status.',
     }),
-    rule('`message` is for people: log it', field('ErrorEnvelope', 'message'), /Text for people: log it/),
     rule('branch on `status` and `code`', field('ErrorEnvelope', 'message'), /branch on `status` and `code`/),
     rule('`data` is the payload', `${SUCCESS}/required`, ['status', 'code', 'message', 'data']),
     rule('`data` of lists is an array', data('GET /api/v2/audiences/index'), { type: 'array' }),
@@ -76,37 +45,16 @@ export const RESOURCES: Rules = {
       created_at: 'string',
       updated_at: 'string',
     }),
-    rule('`name` is the label set in the console', field('WebhookEndpoint', 'name'), /Label set in the console/),
-    rule('Deliveries are POSTed to `url`', field('WebhookEndpoint', 'url'), /deliveries are POSTed to/),
-    rule('`events` are the subscribed types', field('WebhookEndpoint', 'events'), /Subscribed event types/),
     rule('`schema_version` is currently 1', field('WebhookEndpoint', 'schema_version'), /currently `1`/),
     rule(
       '`is_active` is false after a pause or disable',
       field('WebhookEndpoint', 'is_active'),
       /`false` after a manual pause or an automatic disable/,
     ),
-    rule(
-      '`last_delivery_at` is null if there was none',
-      field('WebhookEndpoint', 'last_delivery_at'),
-      /latest delivery attempt, successful or not, finished; `null`/,
-    ),
-    rule('`last_delivery_at` is `Y-m-d H:i:s`', field('WebhookEndpoint', 'last_delivery_at'), TIMESTAMP),
-    rule('`created_at` is the time of registration', field('WebhookEndpoint', 'created_at'), /Time of registration/),
-    rule(
-      '`updated_at` is the time of the last change',
-      field('WebhookEndpoint', 'updated_at'),
-      /Time of the last change/,
-    ),
-    rule(
-      'The signing secret never appears',
-      `${operation('GET /api/v2/webhooks/index')}/description`,
-      /No response of the API contains it/,
-    ),
-    rule(
-      'It is shown once, in the console',
-      `${operation('GET /api/v2/webhooks/index')}/description`,
-      /shows a signing secret once, at creation or rotation/,
-    ),
+    ...says(field('WebhookEndpoint', 'last_delivery_at'), {
+      '`last_delivery_at` is null if there was none': /latest delivery attempt, successful or not, finished; `null`/,
+      '`last_delivery_at` is `Y-m-d H:i:s`': TIMESTAMP,
+    }),
   ],
   'Webhook delivery envelope': [
     ...fields('AudienceCompletedEvent', {
@@ -119,22 +67,6 @@ export const RESOURCES: Rules = {
     }),
     rule('`schema_version` is currently 1', field('CohortFailedEvent', 'schema_version'), { enum: [1] }),
     rule('`id` is prefixed `evt_`', field('CohortFailedEvent', 'id'), { pattern: '^evt_' }),
-    rule(
-      '`id` is identical across retries and endpoints',
-      field('CohortFailedEvent', 'id'),
-      /same for every delivery of one event, to every endpoint/,
-    ),
-    rule('Receivers deduplicate on `id`', tag('webhooks'), /deduplicate by it/),
-    rule(
-      '`data` is the resource as its GET returns it',
-      field('CohortFailedEvent', 'data'),
-      /exactly as its GET returns it/,
-    ),
-    rule(
-      '`data` is the object itself, not an array',
-      field('CohortFailedEvent', 'data'),
-      /The resource itself.*without the array/,
-    ),
   ],
   'Audience object': [
     ...fields('Audience', {
@@ -187,18 +119,17 @@ export const RESOURCES: Rules = {
     rule('`start_date` is a date', field('Audience', 'dataset[].start_date'), { format: 'date' }),
     rule('`end_date` is a date', field('Audience', 'dataset[].end_date'), { format: 'date' }),
     rule('`updated_at` is `Y-m-d H:i:s`', field('Audience', 'updated_at'), TIMESTAMP),
-    rule('Fields of `project`: not shown', field('Audience', 'project'), /fields are not specified/),
-    rule('Fields of `operator`: not shown', field('Audience', 'operator'), /neither its meaning nor its fields/),
-    rule('Fields of `source_audience`: not shown', field('Audience', 'source_audience'), /fields are not specified/),
     rule('Analysis types named', field('KnownAnalysisType'), { enum: ['AffinityTransactions', 'WebDomain'] }),
     rule('Analysis types are open', field('AnalysisType'), isOfType('string')),
     rule('Reason `affinity_device_coverage`', field('Audience', 'eligibility.reasons[].code'), {
       anyOf: [{ enum: ['affinity_device_coverage'] }, { type: 'string' }],
     }),
-    rule('Notice `audience_expired`', field('Audience', 'eligibility.notices[].code'), {
-      anyOf: [{ enum: ['audience_expired'] }, { type: 'string' }],
+    ...says(field('Audience', 'eligibility.notices[].code'), {
+      'Notice `audience_expired`': {
+        anyOf: [{ enum: ['audience_expired'] }, { type: 'string' }],
+      },
+      'It blocks `MAID` and `IP`': /blocks `MAID` and `IP`/,
     }),
-    rule('It blocks `MAID` and `IP`', field('Audience', 'eligibility.notices[].code'), /blocks `MAID` and `IP`/),
     rule('Identifiers named', field('KnownIdentifier'), { enum: ['EID', 'HEM', 'IP', 'MAID', 'SCID'] }),
     rule(
       '`blocks_identifiers` has them',
@@ -237,7 +168,6 @@ export const RESOURCES: Rules = {
       created_at: 'string',
       updated_at: 'string',
     }),
-    rule('Values of a datastream `status`: not shown', field('Activation', 'datastreams[].status'), /not specified/),
     rule(
       '`results.uri` is readable once Completed',
       field('Activation', 'datastreams[].results'),
@@ -260,8 +190,6 @@ export const RESOURCES: Rules = {
       updated_at: 'string',
     }),
     rule('`status` is on the scale 1 to 5', field('KnownCohortStatusId'), { enum: [1, 2, 3, 4, 5] }),
-    rule('Values of `source`: not shown', field('Cohort', 'source'), /allowed values are not specified/),
-    rule('`source` is an import source label', field('Cohort', 'source'), /Label of the import's source/),
     rule('`created_at` is `Y-m-d H:i:s`', field('Cohort', 'created_at'), TIMESTAMP),
   ],
   'Fields that are not shown': ['Project', 'Schedule', 'Estimate', 'Usage', 'UploadReservation'].map((name) =>

@@ -24,6 +24,10 @@ export type Rules = Readonly<Record<string, readonly Rule[]>>;
 
 export const rule = (text: string, at: string, says: Expectation): Rule => ({ rule: text, at, says });
 
+/** Returns the rules that the document says at one place. */
+export const says = (at: string, expectations: Readonly<Record<string, Expectation>>): readonly Rule[] =>
+  Object.entries(expectations).map(([text, expected]) => rule(text, at, expected));
+
 const document = openApiDocument();
 
 /** Returns a value with what it refers to; fields beside the reference take precedence. */

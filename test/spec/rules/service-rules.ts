@@ -1,4 +1,4 @@
-import { field, operation, type Rules, rule } from './rule.ts';
+import { field, operation, type Rules, rule, says } from './rule.ts';
 
 const INFO = '/info/description';
 const LIMITS_AT = '/x-rate-limits';
@@ -12,14 +12,14 @@ const REFERENCE = 'reference/{dataset}/{name}';
 /** Specification, "Limits" and "Versioning". */
 export const LIMITS: Rules = {
   'Rate limits': [
-    rule('Every authenticated request is metered per token', INFO, /Each token has its own buckets/),
-    rule('Clients of one company have separate buckets', INFO, /clients of one company do not share them/),
     rule('Read: 120 a minute', `${LIMITS_AT}/read`, { limit: 120, interval_seconds: 60, per: 'token' }),
-    rule('Read: every GET', INFO, /`read` counts every GET/),
+    ...says(INFO, {
+      'Read: every GET': /`read` counts every GET/,
+      'Write: every create and delete': /`write` every create and delete/,
+      'MCP: sub-requests also use read and write': /sub-requests count in `read` and `write`, too/,
+    }),
     rule('Write: 30 a minute', `${LIMITS_AT}/write`, { limit: 30, interval_seconds: 60, per: 'token' }),
-    rule('Write: every create and delete', INFO, /`write` every create and delete/),
     rule('MCP endpoint: 120 a minute', `${LIMITS_AT}/mcp`, { limit: 120, interval_seconds: 60, per: 'token' }),
-    rule('MCP: sub-requests also use read and write', INFO, /sub-requests count in `read` and `write`, too/),
     rule('Login: 180 a minute per client IP', `${LIMITS_AT}/login`, {
       limit: 180,
       interval_seconds: 60,
@@ -36,68 +36,50 @@ export const LIMITS: Rules = {
     ),
   ],
   'Build budget': [
-    rule('It is per organization', '/x-build-budget/per', 'organization'),
-    rule('over all channels', INFO, /over all channels of the organization/),
+    rule('The budget is per organization', '/x-build-budget/per', 'organization'),
     rule('60 builds in a rolling hour', '/x-build-budget/hour', 60),
     rule('300 builds in a rolling day', '/x-build-budget/day', 300),
-    rule('in prose', INFO, /60 in a rolling hour and 300 in a rolling day/),
-    rule('Both can be raised per organization', INFO, /Both can be raised for an organization/),
-    rule('Every create that starts a worker job counts', INFO, /Every create that starts a worker job counts/),
-    rule('Scheduled replays do not count', INFO, /Replays of schedules do not count/),
-    rule('Over budget: 429 with `Retry-After`', INFO, /429 and `Retry-After`, and creates nothing/),
+    ...says(INFO, {
+      'The description says both': /60 in a rolling hour and 300 in a rolling day/,
+      'Over budget: 429 with `Retry-After`': /429 and `Retry-After`, and creates nothing/,
+    }),
   ],
   'Other limits': [
-    rule(
-      'Active API tokens per user: 10',
-      description('POST /api/v2/auth/api-token'),
-      /If 10 API tokens of the account are active/,
-    ),
-    rule(
-      'Active MCP tokens per user: 10',
-      description('POST /api/v2/auth/mcp-token'),
-      /If 10 MCP tokens of the account are active/,
-    ),
-    rule('API token lifetime: 1 year', description('POST /api/v2/auth/api-token'), /for a year/),
-    rule('MCP token lifetime: 1 year', description('POST /api/v2/auth/mcp-token'), /for a year/),
+    ...says(description('POST /api/v2/auth/api-token'), {
+      'Active API tokens per user: 10': /If 10 API tokens of the account are active/,
+      'API token lifetime: 1 year': /for a year/,
+    }),
+    ...says(description('POST /api/v2/auth/mcp-token'), {
+      'Active MCP tokens per user: 10': /If 10 MCP tokens of the account are active/,
+      'MCP token lifetime: 1 year': /for a year/,
+    }),
     rule('Replay window: 24 hours', '/components/parameters/IdempotencyKey/description', /for 24 hours/),
-    rule('Upload sizes: 50 MB and 1 GB', field('UploadRequest', 'size'), /50 MB.*`poi_submission`, 1 GB.*`cohort`/),
-    rule('Upload sizes have bounds', field('UploadRequest', 'size'), { minimum: 0, maximum: 2 ** 30 }),
+    ...says(field('UploadRequest', 'size'), {
+      'Upload sizes: 50 MB and 1 GB': /50 MB.*`poi_submission`, 1 GB.*`cohort`/,
+      'Upload sizes have bounds': { minimum: 0, maximum: 2 ** 30 },
+    }),
     rule('The unit of the sizes is assumed', `${field('UploadRequest')}/x-assumed`, /52,428,800 bytes/),
-    rule(
-      'Presigned URL and claim window: 15 minutes',
-      description('POST /api/v2/uploads/create'),
-      /Within 15 minutes, send the file.* and claim/,
-    ),
-    rule(
-      'Unclaimed uploads are cleaned up after 24 hours',
-      description('POST /api/v2/uploads/create'),
-      /deletes unclaimed uploads after 24 hours, which does not extend the 15 minutes/,
-    ),
-    rule('Minimum devices to activate: 500', ACTIVATE, /at least 500 unique devices/),
+    ...says(description('POST /api/v2/uploads/create'), {
+      'Presigned URL and claim window: 15 minutes': /Within 15 minutes, send the file.* and claim/,
+      'Unclaimed uploads are cleaned up after 24 hours':
+        /deletes unclaimed uploads after 24 hours, which does not extend the 15 minutes/,
+    }),
+    ...says(ACTIVATE, {
+      'Minimum devices to activate: 500': /at least 500 unique devices/,
+      'Lookalike output to activate: 1,000 devices': /at least 500 unique devices, a lookalike 1,000/,
+    }),
     rule(
       'Affinity coverage: EIDs exceed 2 times SCIDs',
       field('Audience', 'eligibility.metrics'),
       /unique EIDs must exceed 2 times unique SCIDs/,
     ),
-    rule(
-      'Mapping keys: 90 days after the latest end date',
-      field('Audience', 'dataset[].end_date'),
-      /90 days after the latest end date/,
-    ),
-    rule(
-      'afterwards MAID and IP are blocked',
-      field('Audience', 'dataset[].end_date'),
-      /afterwards MAID and IP cannot be delivered/,
-    ),
-    rule(
-      'EID, SCID and HEM are unaffected',
-      field('Audience', 'dataset[].end_date'),
-      /EID, SCID and HEM are unaffected/,
-    ),
-    rule('of standard audiences', field('Audience', 'dataset[].end_date'), /Mapping keys of standard audiences/),
+    ...says(field('Audience', 'dataset[].end_date'), {
+      'Mapping keys: 90 days after the latest end date': /90 days after the latest end date/,
+      'afterwards MAID and IP are blocked': /afterwards MAID and IP cannot be delivered/,
+      'EID, SCID and HEM are unaffected': /EID, SCID and HEM are unaffected/,
+    }),
     rule('Web visitation lookback: 45 days', field('Audience', 'dataset[].start_date'), /at most 45 days back/),
     rule('Lookalike seed: 1,000 devices', field('LookalikeCreate', 'source_audience_id'), /at least 1,000 devices/),
-    rule('Lookalike output to activate: 1,000 devices', ACTIVATE, /at least 500 unique devices, a lookalike 1,000/),
     rule('Earliest usage month: 2020-01', `${operation('GET /api/v2/usage')}/parameters/0/description`, /from 2020-01/),
   ],
   Pagination: [
@@ -128,14 +110,10 @@ export const LIMITS: Rules = {
     ),
   ],
   Versioning: [
-    rule('The version is in the path prefix', INFO, /in the prefix of its paths, `\/api\/v2`/),
-    rule('It is 2', '/info/version', '2'),
-    rule('OAuth and discovery are outside of it', INFO, /OAuth and its discovery documents are outside of it/),
-    rule('Webhook payloads carry `schema_version`, currently 1', INFO, /`schema_version`, currently 1/),
-    rule(
-      'Each endpoint receives one version',
-      field('WebhookEndpoint', 'schema_version'),
-      /Envelope version that the endpoint receives/,
-    ),
+    ...says(INFO, {
+      'The version is in the path prefix': /in the prefix of its paths, `\/api\/v2`/,
+      'Webhook payloads carry `schema_version`, currently 1': /`schema_version`, currently 1/,
+    }),
+    rule('The version is 2', '/info/version', '2'),
   ],
 };

@@ -45,36 +45,18 @@ export async function resources(client: AudienceClient, signal: AbortSignal | un
 
 export async function creates(client: AudienceClient): Promise<void> {
   await client.audiences.create({ name: 'x' }, { extraBody: { a_new_field: { deep: [1] } } });
-  await client.audiences.create({
-    name: 'x',
-    dataset: [{ analysis_type: 'NewType', start_date: '2026-11-01', end_date: '2026-11-02' }],
-  });
-  await client.lookalikes.create({ source_audience_id: 1, config: { target_size: 9 } });
   await client.activations.create({ audience_id: 1 }, { extraBody: { anything: 'else' } });
-  // @ts-expect-error a name is a string
-  client.audiences.create({ name: 7 });
-  await client.audiences.create({
-    name: 'x',
-    project_id: null,
-    dataset: [{ analysis_type: 'AffinityTransactions', start_date: '2026-11-01', end_date: '2026-11-02' }],
-  });
-  // @ts-expect-error a dataset's date is a string
-  client.audiences.create({ name: 'x', dataset: [{ analysis_type: 'x', start_date: 7, end_date: '' }] });
   // @ts-expect-error a name is required
   client.audiences.create({});
   // @ts-expect-error a size is required
   client.lookalikes.create({ source_audience_id: 1, config: {} });
   // @ts-expect-error an audience is required
   client.activations.create({ description: 'x' });
-  // @ts-expect-error the service refuses it
-  client.activations.create({ audience_id: 1, partner_id: 7 });
   // @ts-expect-error a target size is a number
   client.lookalikes.create({ source_audience_id: 1, config: { target_size: '9' } });
   // @ts-expect-error reads take no idempotency key
   client.audiences.get(1, { idempotencyKey: 'k' });
   await client.audiences.list({ page: undefined }, { query: { status: [104, 107] } });
-  // @ts-expect-error it is `per_page`
-  client.audiences.list({ perPage: 10 });
   // @ts-expect-error no such dataset
   client.reference.list('radio', 'x');
   // @ts-expect-error estimates are not listed

@@ -1,12 +1,6 @@
 /** Compiled against the built package: bodies and queries of any type, also typed by an `interface`. */
 
-import type {
-  AudienceClient,
-  AudienceCreate,
-  FreeRequestOptions,
-  ListParams,
-  StandardSchema,
-} from 'audience-activation';
+import type { AudienceClient, AudienceCreate, FreeRequestOptions, StandardSchema } from 'audience-activation';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const same = <A, B>(..._: Equal<A, B> extends true ? [] : [never]): void => {};
@@ -111,8 +105,6 @@ export async function queries(client: AudienceClient): Promise<void> {
   await client.reference.list('web', 'domains', filter);
   await client.request('GET', '/x', { query: { ...filter } });
   await client.audiences.list({ page: 2, per_page: 10 }, { query: { search: 'x' } });
-  const params: ListParams = { per_page: 10 };
-  await client.audiences.list(params);
   const options: FreeRequestOptions = { query: { page: 1 } };
   await client.request('GET', '/x', options);
 }
@@ -122,8 +114,6 @@ export function refusedQueries(client: AudienceClient, nested: Nested): void {
   client.audiences.list(nested);
   // @ts-expect-error a query is flat
   client.audiences.list({ filter: { status: 104 } });
-  // @ts-expect-error it is `per_page`
-  client.audiences.list({ perPage: 10 });
   // @ts-expect-error a page is a number
   client.audiences.list({ page: '2' });
   // @ts-expect-error a query is flat

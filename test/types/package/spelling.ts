@@ -96,28 +96,6 @@ export function unknownFields(client: AudienceClient): void {
   schedules.create({ cron: '* * * * *', interval_hours: 24, audience_id: 1, timezone: 'UTC' });
 }
 
-export function assumedFields(client: AudienceClient): void {
-  client.audiences.create({ name: 'x', cohort_id: 1 });
-  client.activations.create({ audience_id: 1, identifier: 'EID' });
-  client.cohorts.create({ source_audience_id: 1 });
-}
-
-/** Optional fields may be `undefined`, also under `exactOptionalPropertyTypes`. */
-export function undefinedFields(client: AudienceClient): void {
-  client.audiences.create({
-    name: 'x',
-    project_id: undefined,
-    dataset: undefined,
-    filters: undefined,
-  });
-  client.lookalikes.create({ name: undefined, source_audience_id: 1, config: { target_size: 9 } });
-  client.activations.create({ audience_id: 1, filters: { freq_min: undefined }, partner_id: undefined });
-  client.audiences.list({ page: undefined, per_page: undefined });
-}
-
-export const wrapper = <Body extends AudienceCreate>(client: AudienceClient, body: Body) =>
-  client.audiences.create(body);
-
 /** A time limit that could be meant for the wait or for a request. */
 export function timeouts(client: AudienceClient, file: Blob): void {
   client.audiences.create({ name: 'x' }, { timeout: 1_000 });

@@ -88,8 +88,6 @@ export async function declaredOnce(client: AudienceClient, file: Blob): Promise<
 export async function misspelt(client: AudienceClient): Promise<void> {
   // @ts-expect-error a string
   client.audiences.create({ name: 'x', my_field: 7 });
-  // @ts-expect-error a date is a string
-  client.estimates.create({ dataset: [{ analysis_type: 'x', start_date: 7, end_date: '' }] });
   // @ts-expect-error my_field
   client.audiences.create({ my_feld: 'x' });
   const audience = await client.audiences.get(42);
