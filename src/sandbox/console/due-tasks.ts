@@ -1,6 +1,7 @@
 import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
+import { deliveryHref } from './delivery-groups.ts';
 import { deliveryText, type Owner, resourceText } from './objects.ts';
 
 /** The effect of a task, in words. */
@@ -31,11 +32,9 @@ function describe(service: Service, task: Task): Description | undefined {
   const { jobs, state } = service;
   if (task.type === 'delivery') {
     const { event, attempt } = task;
-    const { name, id, creator } = event.endpoint;
-    const owner = creator.company;
+    const { name, creator } = event.endpoint;
     const description = deliveryText(service, event, attempt);
-    const href = `/deliveries?event=${event.id}&to=${id}#detail`;
-    return { description, lane: name, owner, href };
+    return { description, lane: name, owner: creator.company, href: deliveryHref(event) };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;

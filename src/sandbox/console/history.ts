@@ -2,7 +2,7 @@ import type { JobChange } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
-import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
+import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { deliveryText, findResource, type Owner, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
@@ -15,7 +15,7 @@ export interface StatusChange extends JobChange {
 /** An event in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
-  readonly what: 'jobs' | 'deliveries' | 'disabled';
+  readonly what: 'jobs' | 'deliveries' | 'endpoints';
   /** Kind and id of the job, or name of the endpoint. */
   readonly subject: string;
   /** What happened to which resource. */
@@ -23,7 +23,7 @@ export interface HappenedAt {
   /** Page about it. */
   readonly href: string;
   readonly owner: Owner | undefined;
-  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
+  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed';
 }
 
 /** What happened since a time. */
@@ -42,7 +42,7 @@ const MAX_EVENTS = 10_000;
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
-  /** Endpoints whose disabling is among the events. */
+  /** Endpoints whose disabling is among the events, and that have not been resumed. */
   readonly #disabled = new Set<Endpoint>();
   #events: HappenedAt[] = [];
   #from: number;
@@ -53,6 +53,7 @@ export class History {
     service.observers.add({
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event, delivery),
+      onCall: ({ method, args: [id] }) => method === 'sandbox.webhooks.resume' && this.#addResume(id),
     });
   }
 
@@ -103,21 +104,31 @@ export class History {
   }
 
   #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
-    const { id, endpoint } = event;
+    const { endpoint } = event;
     const { at, attempt } = delivery;
     const { name: subject, creator } = endpoint;
-    const href = `/deliveries?event=${id}&to=${endpoint.id}#detail`;
-    const shared = { at, subject, href, owner: creator.company };
+    const shared = { at, subject, href: deliveryHref(event), owner: creator.company };
     const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
     const description = deliveryText(this.#service, event, attempt);
     this.#add({ ...shared, what: 'deliveries', description, result: isDelivered({ delivery }) ? 'succeeded' : failed });
-    if (!isDisabled(endpoint)) this.#disabled.delete(endpoint);
-    else if (!this.#disabled.has(endpoint)) {
-      this.#disabled.add(endpoint);
-      this.#add({ ...shared, what: 'disabled', description: subject, result: 'disabled' });
-    }
+    if (!isDisabled(endpoint) || this.#disabled.has(endpoint)) return;
+    this.#disabled.add(endpoint);
+    this.#add({ ...shared, what: 'endpoints', description: subject, result: 'disabled' });
+  }
+
+  #addResume(id: unknown): void {
+    const endpoint = [...this.#disabled].find((one) => one.id === id);
+    if (!endpoint) return;
+    this.#disabled.delete(endpoint);
+    const { name: subject, creator } = endpoint;
+    const shared = { at: this.#service.clock.now(), subject, description: subject, owner: creator.company };
+    this.#add({ ...shared, what: 'endpoints', href: '/deliveries', result: 'resumed' });
   }
 }
+
+/** Returns the latest result of each endpoint. */
+const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, HappenedAt['result']> =>
+  new Map(events.flatMap(({ what, subject, result }) => (what === 'endpoints' ? [[subject, result] as const] : [])));
 
 /** Returns how many jobs ended, how many deliveries were attempted, and which endpoints were disabled. */
 export function totalsOf({ events }: Advance) {
@@ -131,13 +142,14 @@ export function totalsOf({ events }: Advance) {
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
     deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },
-    disabled: [...new Set(events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject))],
+    // An endpoint that was resumed since is not disabled.
+    disabled: [...endpointResults(events)].flatMap(([name, result]) => (result === 'disabled' ? [name] : [])),
   };
 }
 
 /** Returns the events as text. */
 export function happenedText(advance: Advance): string {
-  const { jobs, deliveries, disabled } = totalsOf(advance);
+  const { jobs, deliveries } = totalsOf(advance);
   const { succeeded, failed } = deliveries;
   const results = [
     [jobs.completed, 'completed'],
@@ -152,7 +164,9 @@ export function happenedText(advance: Advance): string {
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
     exhausted > 0 ? `${counted(exhausted, 'delivery', 'deliveries')} gave up` : '',
-    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'was' : 'were'} switched off` : '',
+    ...[...endpointResults(advance.events)].map(
+      ([name, result]) => `${name} was ${result === 'disabled' ? 'switched off' : 'resumed'}`,
+    ),
   ].filter(Boolean);
   return parts.join(', ') || 'nothing was due';
 }

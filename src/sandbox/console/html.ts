@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { dateText, durationText } from './words.ts';
+import { clockText, dateText, durationText } from './words.ts';
 
 /** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
@@ -14,8 +14,7 @@ export const foreign = (text: string, empty = 'no name'): Html =>
 /** Returns a time of day, UTC; with the date if the day is not the day of `now`. */
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
-  const clock = new Date(time).toISOString().slice(11, 11 + digits);
-  return isToday ? clock : `${dateText(time, now)}, ${clock.slice(0, 8)}`;
+  return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time)}`;
 }
 
 /** Returns a time as an element, with the exact one as its title. */
@@ -96,7 +95,7 @@ export const timeline = (happenings: readonly Happening[], now: number): Html =>
 
 function gapText(exact: number): string {
   const ms = Math.round(exact);
-  return ms === 0 ? '' : `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
+  return ms <= 0 ? '' : `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
 }
 
 /** Returns a button that opens a menu. */

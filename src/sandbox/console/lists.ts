@@ -61,7 +61,7 @@ interface List<T> extends TableOptions<T> {
   readonly placeholder: string;
   /** The rows that match the filter, in their order. */
   readonly matching: readonly T[];
-  /** Number of rows without a filter. */
+  /** Number of rows without any filter, also of accounts. */
   readonly total: number;
   /** Key of a row. The address of a page names its first row, which stays while others arrive. */
   readonly keyOf: (entry: T) => string | number;
@@ -77,7 +77,7 @@ interface List<T> extends TableOptions<T> {
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
   const { id, things = id, total, isGrowing, caption, columns } = list;
   const [entries, pager] = pageOf(list);
-  const empty = total === 0 ? list.empty : noMatch(list, things, total);
+  const empty = total === 0 ? list.empty : noMatch(list.path, things, total);
   const rows = table(caption, entries, empty, columns, list);
   return [
     filterForm(list, things),
@@ -143,11 +143,13 @@ ${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${qu
 <noscript><button>Filter</button></noscript></form>`;
 }
 
-function noMatch<T>({ path, query }: List<T>, things: string, total: number): Html {
-  const address = addressOf(path, new URLSearchParams(), { account: query.get('account') ?? '' });
-  const text = `There are ${count(total)}, but none with this filter.`;
-  return emptyState(`No ${things} match`, text, linkButton(address, 'Clear the filter', 'small'));
-}
+/** Returns the replacement of a list that a filter has emptied. */
+export const noMatch = (path: string, things: string, total: number): Html =>
+  emptyState(
+    `No ${things} match`,
+    `There are ${count(total)}, but none with this filter.`,
+    linkButton(path, 'Clear the filter', 'small'),
+  );
 
 /** Returns the words of a search in small letters. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>

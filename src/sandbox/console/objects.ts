@@ -87,9 +87,12 @@ export function resourceText(service: Service, id: number | undefined): string {
   return `${resource.kind} ${id}${resource.name && ` “${resource.name}”`}`;
 }
 
-/** Returns an attempt to deliver an event as text. */
-export function deliveryText(service: Service, event: DeliveryAttempt['event'], attempt: number): string {
-  const { type, endpoint } = event;
+/** Returns an attempt to deliver an event as text; a redelivery counts the attempts before it. */
+export function deliveryText(service: Service, event: DeliveryAttempt['event'], attemptOfSeries: number): string {
+  const { type, endpoint, id, order, manual } = event;
+  const isEarlier = ({ event: other }: DeliveryAttempt): boolean =>
+    other.id === id && other.endpoint === endpoint && other.order < order;
+  const attempt = attemptOfSeries + (manual ? service.webhooks.attempts.filter(isEarlier).length : 0);
   const subject = resourceText(service, subjectIdOf(event));
   return `Attempt ${attempt} to deliver ${type}${subject && ` of ${subject}`} to ${endpoint.name} (webhook endpoint ${endpoint.id})`;
 }

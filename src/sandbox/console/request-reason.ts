@@ -42,22 +42,21 @@ export function reasonLine(entry: LogEntry): Content {
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
 export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
   const { status, fault, why = '', freeAt } = entry;
-  const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
-  if (status === 0) return withoutResponse(entry, recorded, actions);
+  if (status === 0) return withoutResponse(entry, recorded);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
     const details = [html`The service did nothing. ${clientGets(entry)}`];
-    return note(status >= 500 ? 'bad' : 'warn', title, { details, actions });
+    return note(status >= 500 ? 'bad' : 'warn', title, { details });
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
   if (isHalf(fault ?? ''))
-    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST], actions });
-  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)], actions });
+    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST] });
+  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)] });
   if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, rule);
   if (status >= 400) return refused(entry, now, rule);
   const title = `Accepted: ${acceptedText(entry, recorded)}`;
-  return note(fault === undefined ? 'good' : 'warn', title, { details: rule, actions });
+  return note(fault === undefined ? 'good' : 'warn', title, { details: rule });
 }
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
@@ -67,13 +66,13 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
   return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, actions: readonly Html[]): Html {
+function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined): Html {
   const { fault, served } = entry;
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
   const gets = html`Your client gets a <code>ConnectionError</code>${outcome(entry, 'unknown')}.`;
   const then = isCreate(entry) ? afterCreate(served, recorded?.headers.has('idempotency-key')) : '';
-  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`], actions });
+  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
 
 /** Returns the effect of a create request whose response was lost, and the effect of repeating it. */

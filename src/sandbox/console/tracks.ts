@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { SlidingWindow } from '../sliding-window.ts';
-import { attributesOf, type Content, type Html } from './html.ts';
+import type { Content, Html } from './html.ts';
 import { segments } from './lists.ts';
-import { count, dateText, durationText } from './words.ts';
+import { clockText, count, dateText, durationText } from './words.ts';
 
 /** Colour of a mark or a span. A due event is a ring. */
 type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
@@ -69,7 +69,7 @@ ${segments('Span', path, query, 'span', choices)}</div>${chart(lanes, range)}</s
 /** Share of the width that stays empty on each side. */
 const MARGIN = 0.04;
 
-/** Returns lanes below one another on one axis of time. Their positions are percentages, so that text keeps its size at any width. */
+/** Returns lanes below one another on one axis of time, each with its text beside it. Positions are percentages: text keeps its size at any width. */
 export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const { from, now } = range;
   const length = Math.max(1_000, range.to - from);
@@ -78,18 +78,15 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const grid = html`${ticks.map(([at]) => line('grid', at))}${isInside(x(now)) ? line('now', x(now)) : ''}`;
   const rows = lanes.map(({ name, label, marks = [], spans = [] }) => {
     const content = [spans.map((span) => spanElement(span, x)), clustersOf(marks, x).map(clusterElement)];
-    const bars = rangeOf([{ name, label, spans }], spans[0]?.from ?? now);
-    const texts = textOf(label, [
-      ...marks.map(({ at }) => x(at)),
-      ...(spans.length > 0 ? [x(bars.from), x(bars.to)] : []),
-    ]);
-    return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${label}">${grid}${content}${texts}</svg>`;
+    const isOutside = content.flat().every((element) => element === '');
+    const text = isOutside ? `${label}, outside of this span` : label;
+    return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${text}">${grid}${content}</svg><div class="soft" aria-hidden="true">${text}</div>`;
   });
   const axis = ticks.map(
     ([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="${at > 90 ? 'end' : 'middle'}">${text}</text>`,
   );
   const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
-  return html`<div class="lanes"><div class="name"></div><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
+  return html`<div class="chart"><div class="lanes"><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<svg class="track" height="20" aria-hidden="true">${axis}</svg></div></div>`;
 }
 
 /** Returns one lane without an axis and a text, as a small chart in a row of a table. */
@@ -134,8 +131,8 @@ interface Cluster {
   readonly marks: readonly Mark[];
 }
 
-/** Minimum distance of two marks, in percent of the width: their numbers do not touch. */
-const MIN_DISTANCE = 4;
+/** Minimum distance of two marks, in percent of the width: on a phone, their numbers do not touch. */
+const MIN_DISTANCE = 6;
 
 function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
   const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
@@ -157,33 +154,12 @@ function clusterElement({ x, marks }: Cluster): Html {
   if (!worst) return html``;
   const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
   const number =
-    marks.length > 1
-      ? html`<text class="far" x="${percent(x)}" y="6" text-anchor="middle">${count(marks.length)}</text>`
-      : '';
+    marks.length > 1 ? html`<text x="${percent(x)}" y="6" text-anchor="middle">${count(marks.length)}</text>` : '';
   const style = `${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
   const at = percent(x);
   if (worst.tone === 'bad')
     return html`<rect class="${style}" x="${at}" y="9" width="10" height="10" rx="1" transform="translate(-5)">${title}</rect>${number}`;
   return html`<circle class="${style}" cx="${at}" cy="14" r="5">${title}</circle>${number}`;
-}
-
-/** Width of a character in percent of a narrow track. */
-const CHARACTER = 0.85;
-
-/** Returns the text of a lane where it covers no marks: after them, before them, or between; nothing if it fits nowhere. */
-function textOf(label: string, positions: readonly number[]): Html | '' {
-  const shown = positions.filter(isInside).sort((a, b) => a - b);
-  if (shown.length === 0)
-    return html`<text class="far" x="50%" y="19" text-anchor="middle">outside of this span</text>`;
-  const gaps = [0, ...shown].map((start, index) => ({ start, end: shown[index] ?? 100 }));
-  const byWidth = gaps.toSorted((a, b) => b.end - b.start - (a.end - a.start));
-  const free = [...gaps.slice(-1), ...gaps.slice(0, 1), ...byWidth].find(
-    ({ start, end }) => end - start > label.length * CHARACTER,
-  );
-  if (!free) return '';
-  const isBefore = free.start === 0;
-  const at = isBefore ? { x: percent(free.end), dx: -9, 'text-anchor': 'end' } : { x: percent(free.start), dx: 9 };
-  return html`<text class="far"${attributesOf(at)} y="19">${label}</text>`;
 }
 
 const MINUTE = 60_000;
@@ -201,7 +177,6 @@ function ticksOf(from: number, to: number): readonly (readonly [time: number, te
   const first = Math.ceil(from / step);
   return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, index) => {
     const time = (first + index) * step;
-    const clock = new Date(time).toISOString().slice(11, step < MINUTE ? 19 : 16);
-    return [time, step < DAY ? clock : dateText(time, to)];
+    return [time, step < DAY ? clockText(time, step < MINUTE ? 8 : 5) : dateText(time, to)];
   });
 }

@@ -24,7 +24,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       .connections()
       .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
   ]);
-  const none = emptyState('No accounts', 'The API responds with 401 until there is one with a token.', create);
+  const none = emptyState('No accounts', 'The API responds with 401 until there is one with a token.');
   const list = table('Accounts, the newest first', accounts, none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
     ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],

@@ -4,17 +4,22 @@ import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
-import { addressOf, table } from '../lists.ts';
+import { addressOf, noMatch, table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
-/** Returns the webhook endpoints, with their problems and actions. */
-export function endpointTable(endpoints: readonly Endpoint[], now: number, query: URLSearchParams): Html {
-  const create = opener('create', 'Create an endpoint…');
-  const none = emptyState(
-    'No webhook endpoints',
-    'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
-    create,
-  );
+const NO_ENDPOINTS = emptyState(
+  'No webhook endpoints',
+  'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
+);
+
+/** Returns the webhook endpoints, with their problems and actions; `total` is their number without a filter. */
+export function endpointTable(
+  endpoints: readonly Endpoint[],
+  total: number,
+  now: number,
+  query: URLSearchParams,
+): Html {
+  const none = total === 0 ? NO_ENDPOINTS : noMatch('/deliveries', 'webhook endpoints', total);
   return html`${endpoints.filter(isDisabled).map((one) => disabledNote(one, query))}${table(
     'Webhook endpoints',
     endpoints,
@@ -38,8 +43,8 @@ const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
 
 /** Returns a short text for the subscribed events. */
 function eventsText(events: readonly string[]): Content {
-  if (events.length === EVENT_TYPES.length) return 'all';
-  return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
+  if (events.length === EVENT_TYPES.length) return 'all events';
+  return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'no events';
 }
 
 function detailsOf(endpoint: Endpoint, now: number): Content {

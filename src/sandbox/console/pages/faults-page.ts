@@ -77,9 +77,9 @@ const ruleFields = (): readonly Html[] => [
   numberInput('Status', 'status', { min: 400, max: 599 }),
   numberInput('Retry-After, s', 'retryAfter'),
   select('Cut the connection', 'cut', CUTS),
-  checkbox('Send half of the response', 'malformed', 'true'),
+  checkbox('Half a response', 'malformed', 'true'),
   numberInput('Delay, ms', 'delay'),
-  numberInput('Keep creates in flight, ms', 'inFlight'),
+  numberInput('Hold creates, ms', 'inFlight'),
   numberInput('Probability, 0 to 1', 'rate', { max: 1, step: 'any', placeholder: '1' }),
   numberInput('Times', 'times', { min: 1, placeholder: 'no limit' }),
 ];

@@ -3,10 +3,10 @@ import { type RunningJob, statusOf } from '../../jobs.ts';
 import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener, select } from '../forms.ts';
-import { type Content, emptyState, type Html, head, jobBadge } from '../html.ts';
+import { type Content, emptyState, type Html, head, jobBadge, linkButton } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { listView, search } from '../lists.ts';
-import { resourceLink } from '../objects.ts';
+import { resourceLink, type ShownResource } from '../objects.ts';
 import { chosenAccount } from '../shown-accounts.ts';
 import { smallTrack } from '../tracks.ts';
 import { relativeText, serviceTime } from '../words.ts';
@@ -26,12 +26,13 @@ interface TimedJob extends RunningJob {
 export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const account = chosenAccount(console, query);
-  const jobs = timedJobs(service).filter((job) => !account || job.account === account);
+  const all = timedJobs(service);
+  const jobs = all.filter((job) => !account || job.account === account);
   const matching = search(jobs, query, ({ kind: own, id, name, account }) => `${own} ${id} ${name} ${account.email}`);
   return {
     title: 'Jobs',
     content: html`${head('Jobs')}
-${jobList(query, matching, jobs.length, service.clock.now())}${endDialog()}`,
+${jobList(query, matching, all.length, service.clock.now())}${endDialog()}`,
   };
 }
 
@@ -55,7 +56,7 @@ const jobList = (query: URLSearchParams, matching: readonly TimedJob[], total: n
     empty: emptyState(
       'No job is running',
       'Creating an audience, lookalike, estimate, activation or cohort starts one.',
-      SEND,
+      html`<p class="acts">${SEND} ${linkButton('/resources', 'See the ended ones')}</p>`,
     ),
   });
 
@@ -87,9 +88,9 @@ function progress({ resource, end, kind, id }: TimedJob, now: number): Content {
 }
 
 /** Returns the button that ends a job. */
-export function endButton({ kind, id }: Pick<TimedJob, 'kind' | 'id'>): Html {
-  const about = `${kind} ${id}`;
-  return opener('end', 'End…', { label: `End ${about}`, style: 'small', about, values: { kind, id } });
+export function endButton({ kind, id, name }: Pick<ShownResource, 'kind' | 'id' | 'name'>): Html {
+  const about = `${kind} ${id}${name && ` “${name}”`}`;
+  return opener('end', 'End…', { label: `End ${kind} ${id}`, style: 'small', about, values: { kind, id } });
 }
 
 const REASON = html`<label>Reason <textarea name="reason"></textarea><small>The console shows it; the API does not</small></label>`;

@@ -32,7 +32,7 @@ interface RequestGroup {
 
 const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entry });
 
-const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
+const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}');
 
 /** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals that differ in ids. */
 function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
@@ -67,6 +67,7 @@ function targetIn({ recorder }: ConsoleContext, entry: LogEntry): string {
 /** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
+  const { log } = console.service.state;
   const kept = keptText(console.service.state);
   const unsearched = (query.get('q') ?? '') === '' ? '' : unsearchedText(console);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
@@ -74,7 +75,10 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
-      live('kept', [kept && html`<p class="hint">${kept}</p>`, unsearched && html`<p class="hint">${unsearched}</p>`]),
+      live('kept', [
+        log.length > 0 && kept ? html`<p class="hint">${kept}</p>` : '',
+        unsearched && html`<p class="hint">${unsearched}</p>`,
+      ]),
       requestList(console, query, hits),
     ],
   };
@@ -88,7 +92,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     path: PATH,
     query,
     id: 'requests',
-    placeholder: 'Text, reason, or status:429, path:/usage, key:…, id:12 of a resource',
+    placeholder: 'Text, or status:429, path:, key:, id:',
     kept: ['status'],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     isGrowing: true,
@@ -96,7 +100,11 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     keyOf: ({ entry }) => entry.id,
     caption: 'Requests, the latest first',
     columns: columnsOf(console, query),
-    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', SEND),
+    empty: emptyState(
+      'No requests',
+      `${keptText(state)} A request that you send appears here, with the reason if it is refused.`,
+      SEND,
+    ),
   });
 }
 
