@@ -7,7 +7,6 @@ import { foreign } from './html.ts';
 import type { Lane, Mark } from './tracks.ts';
 import { clockText, counted } from './words.ts';
 
-/** Number of attempts after which a delivery is exhausted. */
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
 /**
@@ -16,24 +15,19 @@ export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
  */
 type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 
-/** All attempts to deliver an event to an endpoint, the first one first. */
 export interface DeliveryGroup {
   readonly event: DeliveryAttempt['event'];
   readonly attempts: readonly EndedAttempt[];
-  /** Time of the first attempt. */
   readonly at: number;
   readonly latest: EndedAttempt;
   readonly state: DeliveryState;
-  /** Time of the next attempt, if there is one. */
   readonly retryAt: number | undefined;
 }
 
-/** An attempt that has ended. */
 export type EndedAttempt = DeliveryAttempt & { readonly delivery: NonNullable<DeliveryAttempt['delivery']> };
 
 const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.delivery !== undefined;
 
-/** Returns whether an attempt was successful. */
 export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'delivery'>): boolean =>
   status >= 200 && status < 300;
 
@@ -46,7 +40,6 @@ export function groupDeliveries({ webhooks, clock }: Service, companies?: readon
   return [...groups.values()].flatMap((group) => describe(group, clock.now())).reverse();
 }
 
-/** Returns the address of the delivery of an event to an endpoint. */
 export const deliveryHref = ({ id, endpoint }: DeliveryAttempt['event']): string =>
   `/deliveries?event=${id}&to=${endpoint.id}#detail`;
 

@@ -6,13 +6,11 @@ import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { deliveryText, findResource, type Owner, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
-/** A status that a job had. */
 export interface StatusChange extends JobChange {
   /** Number of requests before it. */
   readonly requests: number;
 }
 
-/** An event in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
   readonly what: 'jobs' | 'deliveries' | 'endpoints';
@@ -20,23 +18,18 @@ export interface HappenedAt {
   readonly subject: string;
   /** What happened to which resource. */
   readonly description: string;
-  /** Page about it. */
   readonly href: string;
   readonly owner: Owner | undefined;
   readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed';
 }
 
-/** What happened since a time. */
 export interface Advance {
   readonly from: number;
   readonly events: readonly HappenedAt[];
 }
 
-/** Most jobs whose changes are kept. */
-const MAX_JOBS = 10_000;
-
-/** Most events that are kept. */
-const MAX_EVENTS = 10_000;
+/** Maximum number of jobs whose statuses are kept, and of events. */
+const MAX_KEPT = 10_000;
 
 /** Records the statuses of jobs and the effects of actions while a console is open. */
 export class History {
@@ -85,8 +78,8 @@ export class History {
 
   #add(event: HappenedAt): void {
     this.#events.push(event);
-    if (this.#events.length <= MAX_EVENTS) return;
-    this.#events.splice(0, MAX_EVENTS / 2);
+    if (this.#events.length <= MAX_KEPT) return;
+    this.#events.splice(0, MAX_KEPT / 2);
     this.#from = this.#events[0]?.at ?? this.#from;
   }
 
@@ -95,7 +88,7 @@ export class History {
     const changes = this.#jobs.get(id) ?? [];
     this.#jobs.set(id, [...changes, { ...change, requests: this.#service.state.requestCount }]);
     const [oldest = 0] = this.#jobs.keys();
-    if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
+    if (this.#jobs.size > MAX_KEPT) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
     const subject = `${kind} ${id}`;
     const owner = findResource(this.#service, id)?.account;
@@ -126,11 +119,9 @@ export class History {
   }
 }
 
-/** Returns the latest result of each endpoint. */
 const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, HappenedAt['result']> =>
   new Map(events.flatMap(({ what, subject, result }) => (what === 'endpoints' ? [[subject, result] as const] : [])));
 
-/** Returns how many jobs ended, how many deliveries were attempted, and which endpoints were disabled. */
 export function totalsOf({ events }: Advance) {
   const number = (what: string, ...results: readonly string[]): number =>
     events.filter((event) => event.what === what && results.includes(event.result)).length;
@@ -147,7 +138,6 @@ export function totalsOf({ events }: Advance) {
   };
 }
 
-/** Returns the events as text. */
 export function happenedText(advance: Advance): string {
   const { jobs, deliveries } = totalsOf(advance);
   const { succeeded, failed } = deliveries;

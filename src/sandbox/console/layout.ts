@@ -12,7 +12,6 @@ import { findRequests } from './request-search.ts';
 import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
 import { clockText, count } from './words.ts';
 
-/** A page of the console. */
 export interface Page {
   readonly title: string;
   readonly content: Content;
@@ -41,10 +40,8 @@ export function render(
   );
 }
 
-/** Returns how many seconds of a clock pass in a second. */
 export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
-/** Returns the mode of a clock as text. */
 export const modeText = (mode: ClockMode): string =>
   mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;
 
@@ -144,7 +141,6 @@ function deliveryAlarm(
   return [html`<span class="bad">${count(failing)} ${STATES.waiting.toLowerCase()}</span>`, 'waiting'];
 }
 
-/** Returns how many rate buckets and build budgets are used up. */
 function limitAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {
   const { state, clock } = console.service;
   const accounts = shownAccounts(console, query);

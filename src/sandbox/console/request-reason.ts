@@ -7,14 +7,11 @@ import { type Content, type Html, linkButton, note, timeElement } from './html.t
 import { operationOf } from './request-source.ts';
 import { capital, durationText, sentence } from './words.ts';
 
-/** Returns the result of a request: refused by the service, failed, or successful. */
 export const outcomeOf = ({ status, fault = '' }: LogEntry): 'accepted' | 'refused' | 'failed' =>
   status === 0 || status >= 500 || isHalf(fault) ? 'failed' : status >= 400 ? 'refused' : 'accepted';
 
-/** Returns whether a fault sends half of a response. */
 const isHalf = (fault: string): boolean => /half|cut body/.test(fault);
 
-/** Errors of the client by status. */
 const ERRORS: Readonly<Record<number, string>> = {
   401: 'AuthenticationError',
   403: 'PermissionError',
@@ -28,7 +25,6 @@ const ERRORS: Readonly<Record<number, string>> = {
 /** The reaction of the client to an incomplete response. */
 const LOST = "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
 
-/** Returns the reason in one line, for lists. */
 export function reasonLine(entry: LogEntry): Content {
   const { at, why, fault, replayed, freeAt, status, served } = entry;
   const response = served === undefined ? '' : `, the service had responded with ${served}`;
@@ -87,7 +83,6 @@ function afterCreate(served: number | undefined, hasKey: boolean | undefined): s
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
-/** Returns the outcome of a create request's error; `undefined` for other errors. */
 const outcome = (entry: LogEntry, value: string): Html | '' =>
   isCreate(entry) ? html` with <code>outcome: '${value}'</code>` : '';
 
@@ -102,7 +97,6 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
   return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${clientGets(entry)}${until}${first}`] });
 }
 
-/** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
 function limited(entry: LogEntry, end: number, now: number, rule: readonly Content[]): Html {
   const left = end - now;
   const time = timeElement(end, now);

@@ -4,10 +4,8 @@ import type { Content, Html } from './html.ts';
 import { segments } from './lists.ts';
 import { clockText, count, dateText, durationText } from './words.ts';
 
-/** Colour of a mark or a span. A due event is a ring. */
 type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
 
-/** A moment in a lane. */
 export interface Mark {
   readonly at: number;
   readonly tone: TrackTone;
@@ -39,7 +37,6 @@ export interface TimeRange {
   readonly now: number;
 }
 
-/** Returns the first and the last time in lanes, and the present. */
 export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
   const times = lanes.flatMap(({ marks = [], spans = [] }) => [
     ...marks.map(({ at }) => at),
@@ -89,12 +86,6 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   return html`<div class="chart"><div class="lanes"><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<svg class="track" height="20" aria-hidden="true">${axis}</svg></div></div>`;
 }
 
-/** Returns one lane without an axis and a text, as a small chart in a row of a table. */
-export function smallTrack({ label, spans = [] }: Omit<Lane, 'name'>, { from, to }: TimeRange): Html {
-  const x = (time: number): number => ((time - from) / Math.max(1, to - from)) * 100;
-  return html`<svg class="track" height="28" role="img" aria-label="${label}">${spans.map((span) => spanElement(span, x))}</svg>`;
-}
-
 /**
  * Returns a chart of a rolling window: its past use, and its future use without further requests. The current time is
  * in the middle.
@@ -125,16 +116,12 @@ function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (tim
   return html`<rect class="${style}" x="${percent(start)}" y="7" width="${width}" height="14" rx="2"><title>${title}</title></rect>`;
 }
 
-/** Marks that are too close to distinguish. */
-interface Cluster {
-  readonly x: number;
-  readonly marks: readonly Mark[];
-}
+type Cluster = ReturnType<typeof clustersOf>[number];
 
 /** Minimum distance of two marks, in percent of the width: on a phone, their numbers do not touch. */
 const MIN_DISTANCE = 6;
 
-function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
+function clustersOf(marks: readonly Mark[], x: (time: number) => number) {
   const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
   for (const mark of marks.toSorted((a, b) => a.at - b.at)) {
     const at = x(mark.at);
@@ -171,7 +158,6 @@ const STEPS = [
 
 const MAX_TICKS = 7;
 
-/** Returns round times between two times, with their texts. */
 function ticksOf(from: number, to: number): readonly (readonly [time: number, text: string])[] {
   const step = STEPS.find((one) => (to - from) / one < MAX_TICKS) ?? 36_500 * DAY;
   const first = Math.ceil(from / step);

@@ -48,19 +48,15 @@ export function durationText(ms: number): string {
     .join(' ');
 }
 
-/** Returns the distance of a time from now. */
 export function relativeText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
-/** Returns a sentence with a capital letter. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** Returns text that ends with a punctuation mark. */
 export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
 
 /** Returns a number of things, such as "1 job" and "2 jobs". */

@@ -11,7 +11,6 @@ import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
 import { clockText, count, dateText, relativeText } from '../words.ts';
 
-/** Page with the clock and the due tasks. */
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, history } = console;
   const { clock } = service;
@@ -67,7 +66,6 @@ const advanceForm = (): Html =>
     }),
   });
 
-/** An event that is due, or that has happened: then with its result. */
 interface TimedEvent {
   readonly time: number;
   readonly key: string;
@@ -138,7 +136,6 @@ const RESULTS = {
 
 const HOUR_MS = 3_600_000;
 
-/** Returns past and due events on a timeline: the jobs, and the deliveries to each endpoint. */
 function timeChart(happened: Advance, due: readonly DueTask[], now: number, query: URLSearchParams): Html | '' {
   const names = new Set([...happened.events.map(laneOf), ...due.map(({ lane }) => lane)]);
   if (names.size === 0) return '';
@@ -181,7 +178,6 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
   return { name: laneName(name), label, marks: [...past, ...next] };
 }
 
-/** Pages of the lanes for jobs and schedules. */
 const LANE_PAGES = new Map([
   ['Jobs', '/jobs'],
   ['Schedules', '/resources?kind=schedules'],

@@ -37,7 +37,6 @@ import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
 
 const PATH = '/deliveries';
 
-/** The webhook endpoints, and the deliveries. */
 export function deliveriesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const companies = shownCompanies(console, query);
@@ -60,7 +59,6 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
   };
 }
 
-/** Returns how many deliveries are in each state that needs attention. */
 function stateSegments(query: URLSearchParams, groups: readonly DeliveryGroup[]): Html {
   const tab = (state: DeliveryGroup['state']): Segment => {
     return [state, STATES[state], groups.filter((group) => group.state === state).length];
@@ -69,7 +67,6 @@ function stateSegments(query: URLSearchParams, groups: readonly DeliveryGroup[])
   return segments('State', PATH, query, 'state', [['', 'All', groups.length], ...states]);
 }
 
-/** Returns the deliveries by event and endpoint; the one that the address names is open. */
 function deliveryList(
   { service }: ConsoleContext,
   query: URLSearchParams,
@@ -128,7 +125,6 @@ function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
   return badge(state === 'delivered' ? 'ok' : 'bad', STATES[state].toLowerCase());
 }
 
-/** Returns the status of a receiver, or why there is none. */
 export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
   return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
 }
@@ -157,10 +153,8 @@ function detail(group: DeliveryGroup, now: number): Html {
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
 
-/** Returns why a redelivery would not reach the endpoint. */
 const offText = ({ is_active, name }: Endpoint): Html | '' =>
   is_active ? '' : html` ${foreign(name)} is not active: a redelivery reaches only the other endpoints.`;
 
-/** Returns the form that delivers an event again. */
 export const redeliver = (event: string, style = ''): Html =>
   actionForm('POST /api/webhooks/redeliver', 'Redeliver to each active endpoint', { values: { event }, style });

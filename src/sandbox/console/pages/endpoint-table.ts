@@ -34,14 +34,12 @@ export function endpointTable(
   )}`;
 }
 
-/** Returns the address of the deliveries to an endpoint. */
 const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): string =>
   addressOf('/deliveries', query, { q: `endpoint:${id}`, state, from: '', event: '', to: '' });
 
 const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
   html`<a class="name" href="${deliveriesTo(one, query)}">${foreign(one.name)}</a> <code class="soft">${foreign(redactUrl(one.url))}</code>`;
 
-/** Returns a short text for the subscribed events. */
 function eventsText(events: readonly string[]): Content {
   if (events.length === EVENT_TYPES.length) return 'all events';
   return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'no events';
@@ -103,7 +101,6 @@ export const editDialog = (): Html =>
     ],
   });
 
-/** Returns the form that registers an endpoint; `account` is the field that names its account. */
 export const createDialog = (account: Html | ''): Html =>
   formDialog('create', 'Create a webhook endpoint', 'POST /api/webhooks', 'Create the endpoint', {
     lead: 'It receives the events of all accounts of its organization. Its secret is shown once.',

@@ -27,7 +27,6 @@ import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';
 import { detailsOf } from './resource-pages.ts';
 
-/** Page of one resource: its state, timeline, related resources, events and JSON. */
 export function objectPage(console: ConsoleContext, id: number, query: URLSearchParams): Page | undefined {
   const { service } = console;
   const resource = findResource(service, id);
@@ -43,7 +42,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
     title: name === '' ? `${capital(kind)} ${id}` : name,
     content: html`<p><small>${path}</small></p>
 ${live('object', summaryOf(service, resource))}
-${live('chart', timeChart(console, resource, { requests, groups: own, children: relations.childrenOf(id) }, query))}
+${live('chart', timeChart(console, resource, requests, own, relations.childrenOf(id), query))}
 <div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
 ${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
 ${live('json', jsonOf(console, resource))}</div>
@@ -80,7 +79,6 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   });
 }
 
-/** Maximum number of children of one parent in the tree. */
 const MAX_CHILDREN = 30;
 
 /** Returns a tree of links to the resources that a resource was made from, and to the resources made from it. */

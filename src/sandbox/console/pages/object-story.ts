@@ -21,7 +21,6 @@ import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
-/** An event of a resource, or caused by it. */
 interface Chapter extends Omit<Happening, 'content'> {
   readonly parts: readonly Content[];
   /** Time by which it is sorted. @default `at` */
@@ -30,11 +29,9 @@ interface Chapter extends Omit<Happening, 'content'> {
   readonly order: number;
 }
 
-/** Returns whether a request was a successful read of a resource. */
 export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-/** Maximum number of chapters that the page shows at first. */
 const MAX_CHAPTERS = 60;
 
 /** Returns the events of a resource; at first, only the latest ones. */

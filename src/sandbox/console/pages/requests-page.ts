@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { addressOf, type Column, listView, segments } from '../lists.ts';
+import { accountColumn, addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
@@ -26,7 +26,6 @@ export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 interface RequestGroup {
   readonly entry: LogEntry;
   times: number;
-  /** The first one. */
   first: LogEntry;
 }
 
@@ -36,35 +35,32 @@ const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}')
 
 /** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals that differ in ids. */
 function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
-  const kindOf = ({ status, account, why }: LogEntry, target: string): string =>
-    `${status} ${account} ${why === undefined ? target : withoutIds(`${target} ${why}`)}`;
-  const isRepeat = (entry: LogEntry, next: LogEntry): boolean =>
-    isRepeatable(entry) &&
-    isRepeatable(next) &&
-    entry.method === next.method &&
-    kindOf(entry, targetIn(console, entry)) === kindOf(next, targetIn(console, next));
   const groups: RequestGroup[] = [];
   for (const entry of list) {
     const latest = groups.at(-1);
-    if (!latest || !isRepeat(entry, latest.first)) groups.push(alone(entry));
-    else {
+    const kind = repeatedKind(console, entry);
+    if (latest && kind !== undefined && kind === repeatedKind(console, latest.first)) {
       latest.times++;
       latest.first = entry;
-    }
+    } else groups.push(alone(entry));
   }
   return groups;
 }
 
-const isRepeatable = ({ method, status, fault, why }: LogEntry): boolean =>
-  fault === undefined && (why === undefined ? method === 'GET' : status >= 400 && status < 500);
+/** Returns what repeats have in common; `undefined` for a request that has its own row. */
+function repeatedKind(console: ConsoleContext, entry: LogEntry): string | undefined {
+  const { method, status, account, fault, why } = entry;
+  const isRepeatable = fault === undefined && (why === undefined ? method === 'GET' : status >= 400 && status < 500);
+  const target = isRepeatable ? targetIn(console, entry) : '';
+  const what = why === undefined ? target : withoutIds(`${target} ${why}`);
+  return isRepeatable ? `${method} ${status} ${account} ${what}` : undefined;
+}
 
-/** Returns the path of a request, with its query if that is kept. */
 function targetIn({ recorder }: ConsoleContext, entry: LogEntry): string {
   const recorded = recorder.find(entry);
   return recorded ? targetOf(recorded) : entry.path;
 }
 
-/** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
   const { log } = console.service.state;
@@ -110,17 +106,12 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
 
 function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Column<RequestGroup>[] {
   const { clock, state } = console.service;
-  const account: Column<RequestGroup> = [
-    'Account',
-    'w4',
-    ({ entry }) => html`<small>${foreign(entry.account ?? '', ' ')}</small>`,
-  ];
   return [
     ['Time', 'w4', ({ entry: { at } }) => timeElement(at, clock.now())],
     ['Status', 'w3', ({ entry }) => httpBadge(entry.status), 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
     ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
-    ...(state.accounts.size > 1 ? [account] : []),
+    ...accountColumn<RequestGroup>(state.accounts.size > 1, ({ entry }) => entry.account),
   ];
 }
 
@@ -150,7 +141,6 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
   return created === '' ? reason : [reason, '; ', created];
 }
 
-/** Returns the resource that a request created, and its current state. */
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   const id = entry.createdId;
   if (id === undefined) return '';

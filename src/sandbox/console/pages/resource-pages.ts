@@ -4,7 +4,7 @@ import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { type Column, listView, type Segment, search, segments } from '../lists.ts';
+import { accountColumn, type Column, listView, type Segment, search, segments } from '../lists.ts';
 import { NAMESPACES, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
 import { shownAccounts } from '../shown-accounts.ts';
@@ -13,7 +13,6 @@ import { SEND } from './requests-page.ts';
 
 const PATH = '/resources';
 
-/** The resources of the shown accounts. */
 export function resourcesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const accounts = shownAccounts(console, query);
@@ -52,12 +51,11 @@ const textOf = (service: Service, one: ShownResource): string =>
 
 function columnsOf(service: Service, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
-  const account: Column<ShownResource> = ['Account', 'w4', (one) => html`<small>${foreign(one.account.email)}</small>`];
   return [
     ['Name', '', (one) => nameCell(service, one), 'main'],
     ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
     ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
-    ...(hasAccount ? [account] : []),
+    ...accountColumn<ShownResource>(hasAccount, ({ account }) => account.email),
     ['Created', 'w4', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
   ];
 }
@@ -68,7 +66,6 @@ function nameCell(service: Service, resource: ShownResource): Html {
 ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
 
-/** Returns the most important facts about a resource. */
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {
   const { total_eids, unique_eids, interval_hours, replays, rows } = fields;
   if (namespace === 'cohorts') return `${count(Number(total_eids))} EIDs`;

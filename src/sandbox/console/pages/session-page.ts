@@ -5,7 +5,6 @@ import { badge, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { count, counted } from '../words.ts';
 
-/** Page of the session: export the recording as a test, save and load the state, reset. */
 export function sessionPage({ recorder, service }: ConsoleContext): Page {
   const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());
