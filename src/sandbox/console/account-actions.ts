@@ -24,7 +24,6 @@ function endpointFields(fields: JsonObject): EndpointChanges {
 /** The method checks the kind. */
 const kindOf = (fields: JsonObject): TokenKind => string(fields, 'kind') as TokenKind;
 
-/** The actions in the name of an account, and the actions on its webhook endpoints. */
 export const ACCOUNT_ACTIONS: readonly Action[] = [
   action('POST /tokens', ['kind'], {
     call: ({ account }, fields) => callOf(account.token, kindOf(fields)),

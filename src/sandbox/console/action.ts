@@ -3,21 +3,16 @@ import type { Call } from '../admin/call-source.ts';
 import type { SandboxAdmin } from '../admin/sandbox-admin.ts';
 import type { JsonObject } from '../http/request-body.ts';
 import type { Service } from '../service.ts';
-import type { SandboxState } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import type { Advance } from './history.ts';
 
-/** The objects that an action works with. */
 export interface Subject {
   readonly sandbox: SandboxAdmin;
   /** The account that the `account` field names; by default the first one. */
   readonly account: SandboxAccount;
-  /** The state when the recording began. */
-  readonly state: SandboxState;
   readonly console: ConsoleContext;
 }
 
-/** The outcome of an action. */
 export interface Outcome {
   /** The fields that were sent, without the credentials in them. */
   readonly fields: JsonObject;
@@ -31,7 +26,6 @@ export interface Outcome {
 /** An action of the console, which is a JSON endpoint and, on a page, a form. `fields` come from the request's body. */
 export interface Action {
   readonly method: 'POST' | 'DELETE';
-  /** Path below the prefix of the endpoints. */
   readonly path: string;
   /** Names of the fields it takes; any other is refused. Without them, the method that it calls checks the names. */
   readonly fields: readonly string[] | undefined;
@@ -55,7 +49,6 @@ export function action(
   return { method: method === 'DELETE' ? method : 'POST', path, fields, ...does };
 }
 
-/** Thrown for a field that an action cannot use. */
 export class FieldError extends Error {
   override readonly name = 'FieldError';
   readonly field: string | undefined;
@@ -71,21 +64,18 @@ export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }
 
-/** Returns a field that is a number. */
 export function number(fields: JsonObject, name: string): number {
   const value = fields[name];
   if (typeof value === 'number') return value;
   throw new FieldError(`\`${name}\` must be a number.`, name);
 }
 
-/** Returns a field that is a string. */
 export function string(fields: JsonObject, name: string): string {
   const value = fields[name];
   if (typeof value === 'string') return value;
   throw new FieldError(`\`${name}\` must be a string.`, name);
 }
 
-/** Returns a field that may be left out. */
 export const optional = <T>(
   read: (fields: JsonObject, name: string) => T,
   fields: JsonObject,

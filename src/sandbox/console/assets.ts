@@ -4,7 +4,6 @@ import { build } from 'esbuild';
 // From source, the files are bundled when the console is opened. In the package, this module has their text: see `consoleAssets` in
 // scripts/build-plugins.ts.
 
-/** Returns the text of a bundle for browsers, minified. */
 async function bundle(file: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(file, import.meta.url))],
@@ -16,8 +15,6 @@ async function bundle(file: string): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The script of every page. */
 export const SCRIPT: string = await bundle('browser/page-script.ts');
 
-/** The stylesheet of every page. */
 export const STYLES: string = await bundle('console.css');

@@ -4,7 +4,6 @@ import type { History } from './history.ts';
 import type { Operators } from './operators.ts';
 import type { Recorder } from './recorder.ts';
 
-/** The parts of a sandbox that the console uses. */
 export interface ConsoleContext {
   readonly service: Service;
   readonly sandbox: SandboxAdmin;
@@ -17,7 +16,6 @@ export interface ConsoleContext {
   readonly send: (request: Request) => Promise<Response>;
 }
 
-/** Origins of a sandbox. */
 interface Addresses {
   readonly api: string;
   readonly storage: string;

@@ -29,7 +29,6 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** Parameters of {@link createConsole}. */
 interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
   readonly service: Service;
   readonly admin: SandboxAdmin;
@@ -100,7 +99,6 @@ const limitBody =
 const noEndpoint = ({ json, req: { method, path } }: Context<Env>): Response =>
   json({ message: `The console has no endpoint ${method} ${path}.` }, 404);
 
-/** The icon of the pages. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="5.5" fill="none" stroke="#4540c4" stroke-width="4"/></svg>';
 

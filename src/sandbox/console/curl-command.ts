@@ -55,7 +55,6 @@ export async function curlOf(request: HandledRequest): Promise<string> {
   return parts.join(' \\\n  ');
 }
 
-/** Returns the fields of a multipart body; `undefined` for any other body. */
 async function formOf({ body, headers }: HandledRequest): Promise<FormData | undefined> {
   const type = headers.get('content-type') ?? '';
   if (!body || !type.startsWith('multipart/form-data')) return undefined;

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
+import type { Service } from '../service.ts';
 import { DELIVERY_RETRY_WAITS_MS } from '../service-limits.ts';
+import type { Company } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 import { foreign } from './html.ts';
 import type { Lane, Mark } from './tracks.ts';
-import { counted } from './words.ts';
+import { clockText, counted } from './words.ts';
 
-/** Number of attempts after which a delivery is exhausted. */
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
 /**
@@ -14,32 +15,33 @@ export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
  */
 type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 
-/** All attempts to deliver an event to an endpoint, the first one first. */
 export interface DeliveryGroup {
   readonly event: DeliveryAttempt['event'];
   readonly attempts: readonly EndedAttempt[];
-  /** Time of the first attempt. */
   readonly at: number;
   readonly latest: EndedAttempt;
   readonly state: DeliveryState;
-  /** Time of the next attempt, if there is one. */
   readonly retryAt: number | undefined;
 }
 
-/** An attempt that has ended. */
 export type EndedAttempt = DeliveryAttempt & { readonly delivery: NonNullable<DeliveryAttempt['delivery']> };
 
 const hasEnded = (attempt: DeliveryAttempt): attempt is EndedAttempt => attempt.delivery !== undefined;
 
-/** Returns whether an attempt was successful. */
 export const isDelivered = ({ delivery: { status = 0 } }: Pick<EndedAttempt, 'delivery'>): boolean =>
   status >= 200 && status < 300;
 
-/** Groups attempts by event and endpoint, the most recent first attempt first. */
-export function groupDeliveries(attempts: readonly DeliveryAttempt[], now: number): DeliveryGroup[] {
-  const groups = Map.groupBy(attempts.filter(hasEnded), ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
-  return [...groups.values()].flatMap((group) => describe(group, now)).reverse();
+/** Groups attempts by event and endpoint, the most recent first attempt first; with `companies`, only theirs. */
+export function groupDeliveries({ webhooks, clock }: Service, companies?: readonly Company[]): DeliveryGroup[] {
+  const attempts = webhooks.attempts
+    .filter(hasEnded)
+    .filter(({ event }) => companies?.includes(event.endpoint.creator.company) ?? true);
+  const groups = Map.groupBy(attempts, ({ event: { endpoint, id } }) => `${endpoint.id} ${id}`);
+  return [...groups.values()].flatMap((group) => describe(group, clock.now())).reverse();
 }
+
+export const deliveryHref = ({ id, endpoint }: DeliveryAttempt['event']): string =>
+  `/deliveries?event=${id}&to=${endpoint.id}#detail`;
 
 function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup[] {
   const [first] = attempts;
@@ -59,18 +61,32 @@ function stateOf(latest: EndedAttempt, retryAt: number | undefined): DeliverySta
   return latest.delivery.attempt >= MAX_ATTEMPTS ? 'exhausted' : 'stopped';
 }
 
+/** Words for the states, the same on the tabs, in the rows and in the navigation. */
+export const STATES = {
+  waiting: 'Failing',
+  exhausted: 'Gave up',
+  stopped: 'Not retried',
+  delivered: 'Delivered',
+} as const;
+
+/** Returns how many attempts failed, in all series, and how the delivery ended. */
+export function deliverySummary({ attempts, state }: DeliveryGroup): string {
+  const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
+  if (failures === 0) return 'delivered';
+  const failed = `${counted(failures, 'attempt')} failed`;
+  if (state === 'waiting') return failed;
+  return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}`;
+}
+
 /** Returns the attempts of a delivery to scale, and the next one. */
-export function deliveryLane({ event, attempts, state, retryAt }: DeliveryGroup): Lane {
-  const marks = attempts.map((attempt): Mark => {
-    const { at, attempt: number, status = 'no response' } = attempt.delivery;
-    const title = `Attempt ${number} at ${new Date(at).toISOString().slice(11, 19)}: ${status}`;
+export function deliveryLane(group: DeliveryGroup): Lane {
+  const { event, attempts, retryAt } = group;
+  const marks = attempts.map((attempt, index): Mark => {
+    const { at, status = 'no response' } = attempt.delivery;
+    const title = `Attempt ${index + 1} at ${clockText(at)}: ${status}`;
     return { at, tone: isDelivered(attempt) ? 'good' : 'bad', title };
   });
   const next: Mark[] = retryAt === undefined ? [] : [{ at: retryAt, tone: 'busy', title: 'Next attempt', isDue: true }];
-  const name = html`<a href="/deliveries?event=${event.id}&to=${event.endpoint.id}#detail">${foreign(event.endpoint.name)}</a>`;
-  const label =
-    state === 'delivered'
-      ? 'delivered'
-      : `${counted(attempts.length, 'attempt')} failed${retryAt === undefined ? ', gave up' : ''}`;
-  return { name, label, marks: [...marks, ...next] };
+  const name = html`<a href="${deliveryHref(event)}">${foreign(event.endpoint.name)}</a>`;
+  return { name, label: deliverySummary(group), marks: [...marks, ...next] };
 }

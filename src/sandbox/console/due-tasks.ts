@@ -1,9 +1,9 @@
 import type { Scheduled } from '../clock.ts';
 import { statusOf } from '../jobs.ts';
 import type { Service, Task } from '../service.ts';
+import { deliveryHref } from './delivery-groups.ts';
 import { deliveryText, type Owner, resourceText } from './objects.ts';
 
-/** The effect of a task, in words. */
 interface Description {
   readonly description: string;
   /** Lane of the chart of the clock: the name of an endpoint, or of the kind of task. */
@@ -24,33 +24,28 @@ export function* dueTasks(service: Service): Generator<DueTask, undefined> {
   }
 }
 
-/** Returns the first task that will have an effect. */
 export const nextTask = (service: Service): DueTask | undefined => dueTasks(service).next().value;
 
 function describe(service: Service, task: Task): Description | undefined {
   const { jobs, state } = service;
   if (task.type === 'delivery') {
     const { event, attempt } = task;
-    const { name, id, creator } = event.endpoint;
-    const owner = creator.company;
+    const { name, creator } = event.endpoint;
     const description = deliveryText(service, event, attempt);
-    const href = `/deliveries?event=${event.id}&to=${id}#detail`;
-    return { description, lane: name, owner, href };
+    return { description, lane: name, owner: creator.company, href: deliveryHref(event) };
   }
   if (task.type === 'replay') {
     const { account, schedule } = task;
     if (!account.schedules.has(schedule.id)) return undefined;
-    const href = `/resources/${schedule.id}`;
     const description = `Schedule ${schedule.id} builds again`;
-    return { description, lane: 'Schedules', owner: account, href };
+    return { description, lane: 'Schedules', owner: account, href: `/resources/${schedule.id}` };
   }
   if (task.type === 'upload-cleanup') {
     const { reference } = task;
     const upload = state.uploads.get(reference);
     if (!upload) return undefined;
-    const description = `Upload ${reference} is deleted`;
     const owner = [...state.accounts.values()].find(({ id }) => id === upload.accountId);
-    return { description, lane: 'Uploads', owner };
+    return { description: `Upload ${reference} is deleted`, lane: 'Uploads', owner };
   }
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
@@ -58,6 +53,5 @@ function describe(service: Service, task: Task): Description | undefined {
   const verb = task.type === 'job-end' ? 'ends at' : 'reaches';
   const subject = resourceText(service, task.id) || `${job.kind} ${task.id}`;
   const description = `The job of ${subject} ${verb} ${id} ${name}`;
-  const href = `/resources/${task.id}`;
-  return { description, lane: 'Jobs', owner: job.account, href };
+  return { description, lane: 'Jobs', owner: job.account, href: `/resources/${task.id}` };
 }

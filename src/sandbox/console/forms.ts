@@ -2,20 +2,15 @@ import { html } from 'hono/html';
 import { type Attributes, attributesOf, type Content, type Html } from './html.ts';
 import { withoutOverrides } from './words.ts';
 
-/** The parts of a form that is sent as JSON. */
 interface Sending {
   readonly fields?: Content;
-  /** Fields with a fixed value. */
   readonly values?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** Classes of the button. */
   readonly style?: string;
 }
 
-/** A form that executes an action. */
 interface ActionForm extends Sending {
   /** A question that is asked first, and what happens then. */
   readonly confirm?: readonly [question: string, consequence: string] | undefined;
-  /** Describes the button, if its text alone does not. */
   readonly label?: string | undefined;
   /** Layout of the fields. @default one below the other */
   readonly layout?: 'row';
@@ -39,7 +34,6 @@ export function actionForm(action: string, submit: string, form: ActionForm = {}
 ${hiddenFields(values)}${fields}${last}</form>`;
 }
 
-/** Returns the button that advances the clock. */
 export const advanceBy = (ms: number, submit: string, style = '', label?: string): Html =>
   actionForm('POST /api/clock/advance', submit, { values: { ms: Math.max(0, Math.ceil(ms)) }, style, label });
 
@@ -51,7 +45,6 @@ const ADVANCES = [
   ['+1 d', 86_400_000],
 ] as const;
 
-/** Returns the buttons that advance the clock by round durations. */
 export const advances = (): Html => {
   const buttons = ADVANCES.map(
     ([text, ms]) => html`<button class="small" name="ms" value="${ms}" data-type="number">${text}</button>`,
@@ -64,7 +57,6 @@ const hiddenFields = (values: Sending['values'] = {}): Html[] =>
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" data-type="${typeof value}">`,
   );
 
-/** Returns a dialog with a form that the script sends. The button that opens it may set its hidden fields. */
 export function formDialog(
   id: string,
   title: Content,
@@ -86,7 +78,6 @@ interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
   readonly about?: string;
 }
 
-/** Returns a button that opens a dialog. */
 export function opener(dialog: string, text: string, { label, style, about, values }: Opener = {}): Html {
   const attributes = attributesOf({
     class: style,
@@ -103,24 +94,19 @@ export const logInAs = (email: string): Html =>
   html`<form method="post" action="/login-as"><input type="hidden" name="account" value="${email}">
 <button aria-label="Log in as ${email}">Log in as</button></form>`;
 
-/** Returns an input with its label. */
 export function input(label: Content, name: string, attributes: Attributes = {}, hint = ''): Html {
   const small = hint === '' ? '' : html`<small>${hint}</small>`;
   return html`<label>${label} <input${attributesOf({ name, ...attributes })}>${small}</label>`;
 }
 
-/** Returns an input of a number that is not negative. */
 export const numberInput = (label: string, name: string, attributes: Attributes = {}): Html =>
   input(label, name, { type: 'number', min: 0, ...attributes });
 
-/** Returns a checkbox with its label. */
 export const checkbox = (label: string, name: string, value: string, attributes: Attributes = {}): Html =>
   html`<label class="check"><input${attributesOf({ type: 'checkbox', name, value, ...attributes })}> ${label}</label>`;
 
-/** Options of a selection: a value and its text. */
 type Choices = readonly (readonly [value: string | number, text: string])[];
 
-/** Returns a selection with its label. */
 export function select(label: string, name: string, options: Choices): Html {
   const type = options.every(([value]) => typeof value === 'number') ? 'number' : 'string';
   const choices = options.map(([value, text]) => html`<option value="${value}">${text}</option>`);

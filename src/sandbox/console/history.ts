@@ -2,47 +2,40 @@ import type { JobChange } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { Endpoint } from '../state.ts';
 import { type Delivery, type DeliveryAttempt, isDisabled } from '../webhook-deliveries.ts';
-import { isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
+import { deliveryHref, isDelivered, MAX_ATTEMPTS } from './delivery-groups.ts';
 import { deliveryText, findResource, type Owner, resourceText } from './objects.ts';
 import { count, counted } from './words.ts';
 
-/** A status that a job had. */
 export interface StatusChange extends JobChange {
   /** Number of requests before it. */
   readonly requests: number;
 }
 
-/** An event in the chart of the clock. */
 export interface HappenedAt {
   readonly at: number;
-  readonly what: 'jobs' | 'deliveries' | 'disabled';
+  readonly what: 'jobs' | 'deliveries' | 'endpoints';
   /** Kind and id of the job, or name of the endpoint. */
   readonly subject: string;
   /** What happened to which resource. */
   readonly description: string;
-  /** Page about it. */
   readonly href: string;
   readonly owner: Owner | undefined;
-  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled';
+  readonly result: 'completed' | 'needsInfo' | 'failed' | 'succeeded' | 'exhausted' | 'disabled' | 'resumed';
 }
 
-/** What happened since a time. */
 export interface Advance {
   readonly from: number;
   readonly events: readonly HappenedAt[];
 }
 
-/** Most jobs whose changes are kept. */
-const MAX_JOBS = 10_000;
-
-/** Most events that are kept. */
-const MAX_EVENTS = 10_000;
+/** Maximum number of jobs whose statuses are kept, and of events. */
+const MAX_KEPT = 10_000;
 
 /** Records the statuses of jobs and the effects of actions while a console is open. */
 export class History {
   readonly #service: Service;
   readonly #jobs = new Map<number, StatusChange[]>();
-  /** Endpoints whose disabling is among the events. */
+  /** Endpoints whose disabling is among the events, and that have not been resumed. */
   readonly #disabled = new Set<Endpoint>();
   #events: HappenedAt[] = [];
   #from: number;
@@ -53,6 +46,7 @@ export class History {
     service.observers.add({
       onJob: (change) => this.#addChange(change),
       onDelivery: ({ event, delivery }) => delivery && this.#addDelivery(event, delivery),
+      onCall: ({ method, args: [id] }) => method === 'sandbox.webhooks.resume' && this.#addResume(id),
     });
   }
 
@@ -84,8 +78,8 @@ export class History {
 
   #add(event: HappenedAt): void {
     this.#events.push(event);
-    if (this.#events.length <= MAX_EVENTS) return;
-    this.#events.splice(0, MAX_EVENTS / 2);
+    if (this.#events.length <= MAX_KEPT) return;
+    this.#events.splice(0, MAX_KEPT / 2);
     this.#from = this.#events[0]?.at ?? this.#from;
   }
 
@@ -94,7 +88,7 @@ export class History {
     const changes = this.#jobs.get(id) ?? [];
     this.#jobs.set(id, [...changes, { ...change, requests: this.#service.state.requestCount }]);
     const [oldest = 0] = this.#jobs.keys();
-    if (this.#jobs.size > MAX_JOBS) this.#jobs.delete(oldest);
+    if (this.#jobs.size > MAX_KEPT) this.#jobs.delete(oldest);
     if (outcome === undefined) return;
     const subject = `${kind} ${id}`;
     const owner = findResource(this.#service, id)?.account;
@@ -103,23 +97,31 @@ export class History {
   }
 
   #addDelivery(event: DeliveryAttempt['event'], delivery: Delivery): void {
-    const { id, endpoint } = event;
+    const { endpoint } = event;
     const { at, attempt } = delivery;
     const { name: subject, creator } = endpoint;
-    const href = `/deliveries?event=${id}&to=${endpoint.id}#detail`;
-    const shared = { at, subject, href, owner: creator.company };
+    const shared = { at, subject, href: deliveryHref(event), owner: creator.company };
     const failed = attempt === MAX_ATTEMPTS ? 'exhausted' : 'failed';
     const description = deliveryText(this.#service, event, attempt);
     this.#add({ ...shared, what: 'deliveries', description, result: isDelivered({ delivery }) ? 'succeeded' : failed });
-    if (!isDisabled(endpoint)) this.#disabled.delete(endpoint);
-    else if (!this.#disabled.has(endpoint)) {
-      this.#disabled.add(endpoint);
-      this.#add({ ...shared, what: 'disabled', description: subject, result: 'disabled' });
-    }
+    if (!isDisabled(endpoint) || this.#disabled.has(endpoint)) return;
+    this.#disabled.add(endpoint);
+    this.#add({ ...shared, what: 'endpoints', description: subject, result: 'disabled' });
+  }
+
+  #addResume(id: unknown): void {
+    const endpoint = [...this.#disabled].find((one) => one.id === id);
+    if (!endpoint) return;
+    this.#disabled.delete(endpoint);
+    const { name: subject, creator } = endpoint;
+    const shared = { at: this.#service.clock.now(), subject, description: subject, owner: creator.company };
+    this.#add({ ...shared, what: 'endpoints', href: '/deliveries', result: 'resumed' });
   }
 }
 
-/** Returns how many jobs ended, how many deliveries were attempted, and which endpoints were disabled. */
+const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, HappenedAt['result']> =>
+  new Map(events.flatMap(({ what, subject, result }) => (what === 'endpoints' ? [[subject, result] as const] : [])));
+
 export function totalsOf({ events }: Advance) {
   const number = (what: string, ...results: readonly string[]): number =>
     events.filter((event) => event.what === what && results.includes(event.result)).length;
@@ -131,13 +133,13 @@ export function totalsOf({ events }: Advance) {
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
     deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },
-    disabled: [...new Set(events.filter(({ what }) => what === 'disabled').map(({ subject }) => subject))],
+    // An endpoint that was resumed since is not disabled.
+    disabled: [...endpointResults(events)].flatMap(([name, result]) => (result === 'disabled' ? [name] : [])),
   };
 }
 
-/** Returns the events as text. */
 export function happenedText(advance: Advance): string {
-  const { jobs, deliveries, disabled } = totalsOf(advance);
+  const { jobs, deliveries } = totalsOf(advance);
   const { succeeded, failed } = deliveries;
   const results = [
     [jobs.completed, 'completed'],
@@ -152,7 +154,9 @@ export function happenedText(advance: Advance): string {
     succeeded > 0 ? `${attempted(succeeded)} succeeded` : '',
     failed > 0 ? `${succeeded > 0 ? count(failed) : attempted(failed)} failed` : '',
     exhausted > 0 ? `${counted(exhausted, 'delivery', 'deliveries')} gave up` : '',
-    disabled.length > 0 ? `${disabled.join(', ')} ${disabled.length === 1 ? 'was' : 'were'} switched off` : '',
+    ...[...endpointResults(advance.events)].map(
+      ([name, result]) => `${name} was ${result === 'disabled' ? 'switched off' : 'resumed'}`,
+    ),
   ].filter(Boolean);
   return parts.join(', ') || 'nothing was due';
 }

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
-import { dateText, durationText } from './words.ts';
+import { clockText, dateText, durationText } from './words.ts';
 
-/** Escaped HTML. */
 export type Html = ReturnType<typeof html>;
 
 /** Anything that a template accepts; strings are escaped. */
@@ -14,8 +13,7 @@ export const foreign = (text: string, empty = 'no name'): Html =>
 /** Returns a time of day, UTC; with the date if the day is not the day of `now`. */
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
-  const clock = new Date(time).toISOString().slice(11, 11 + digits);
-  return isToday ? clock : `${dateText(time, now)}, ${clock.slice(0, 8)}`;
+  return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time)}`;
 }
 
 /** Returns a time as an element, with the exact one as its title. */
@@ -27,7 +25,6 @@ export function timeElement(time: number | string, now: number, digits = 8): Htm
 /** Meaning of a badge or a note, which has a colour and a shape. */
 export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
 
-/** Returns a badge: a word with a shape and a colour. */
 export const badge = (tone: Tone, text: Content): Html => html`<span class="${`badge ${tone}`.trim()}">${text}</span>`;
 
 /** Returns the status of a job: completed, waiting for information, failed, or running. */
@@ -58,24 +55,22 @@ export const attributesOf = (attributes: Attributes): Html[] =>
     .filter(([, value]) => value !== undefined && value !== false && value !== '')
     .map(([name, value]) => (value === true ? html` ${name}` : html` ${name}="${value}"`));
 
-/** Returns a note with its colour, its details and its actions. Screen readers announce a note with a role. */
+/** Returns a note with its colour, its details and its actions. */
 export const note = (
   tone: Tone,
   title: Content,
-  { details = [], actions = [], role }: { details?: readonly Content[]; actions?: readonly Html[]; role?: string } = {},
+  { details = [], actions = [] }: { details?: readonly Content[]; actions?: readonly Html[] } = {},
 ): Html =>
-  html`<div class="note ${tone}"${attributesOf({ role })}><b class="${tone}">${title}</b>
+  html`<div class="note ${tone}"><b class="${tone}">${title}</b>
 ${details.map((detail) => html`<p>${detail}</p>`)}${actions.length > 0 ? html`<div class="acts">${actions}</div>` : ''}</div>`;
 
 /** Returns the text of an empty list: what is missing, why, and what to do. */
 export const emptyState = (title: string, text: Content, action: Content = ''): Html =>
   html`<div class="empty"><b>${title}</b><p class="soft">${text}</p>${action}</div>`;
 
-/** Returns the head of a page: its title, its state or filter, and its actions. */
 export const head = (title: Content, state: Content = '', actions: Content = ''): Html =>
   html`<div class="head"><h1>${title}</h1>${state}${actions === '' ? '' : html`<div class="acts">${actions}</div>`}</div>`;
 
-/** Returns a link that has the appearance of a button. */
 export const linkButton = (href: string, text: string, style = ''): Html =>
   html`<a class="button ${style}" href="${href}">${text}</a>`;
 
@@ -86,7 +81,6 @@ export interface Happening {
   readonly gap?: string;
 }
 
-/** Returns a list of events with the time between them. */
 export const timeline = (happenings: readonly Happening[], now: number): Html =>
   html`<ol class="story">${happenings.map(({ at, content, gap }, index) => {
     const earlier = happenings[index - 1];
@@ -96,10 +90,9 @@ export const timeline = (happenings: readonly Happening[], now: number): Html =>
 
 function gapText(exact: number): string {
   const ms = Math.round(exact);
-  return ms === 0 ? '' : `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
+  return ms <= 0 ? '' : `${ms < 1_000 ? `${ms} ms` : durationText(ms)} later`;
 }
 
-/** Returns a button that opens a menu. */
 export const menu = (id: string, label: string, items: readonly Html[]): Html =>
   html`<button type="button" class="small" popovertarget="${id}" aria-label="${label}">Actions</button>
 <div id="${id}" class="pop" popover><ul>${items.map((item) => html`<li>${item}</li>`)}</ul></div>`;

@@ -4,15 +4,14 @@ import type { ClockMode } from '../clock.ts';
 import type { Env } from '../http/access.ts';
 import { isDisabled } from '../webhook-deliveries.ts';
 import type { ConsoleContext } from './console-context.ts';
-import { groupDeliveries } from './delivery-groups.ts';
+import { groupDeliveries, STATES } from './delivery-groups.ts';
 import { attributesOf, type Content, type Html, head } from './html.ts';
 import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
 import { findRequests } from './request-search.ts';
 import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
-import { count } from './words.ts';
+import { clockText, count } from './words.ts';
 
-/** A page of the console. */
 export interface Page {
   readonly title: string;
   readonly content: Content;
@@ -41,16 +40,14 @@ export function render(
   );
 }
 
-/** Returns how many seconds of a clock pass in a second. */
 export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
-/** Returns the mode of a clock as text. */
 export const modeText = (mode: ClockMode): string =>
   mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;
 
 /** Returns the time of the sandbox, which the script advances. */
 export const clockElement = (now: number, mode: ClockMode): Html =>
-  html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${new Date(now).toISOString().slice(11, 19)}</time>`;
+  html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${clockText(now)}</time>`;
 
 function topBar(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const { clock } = console.service;
@@ -79,8 +76,8 @@ function accountFilter(console: ConsoleContext, path: string, query: URLSearchPa
 ${accounts.map(({ email }) => link(email, html`<bdi>${email}</bdi>`))}</ul></div>`;
 }
 
-/** A link of the navigation, with a number or a problem beside it. */
-type Link = readonly [path: string, text: string, beside?: Html | number | undefined];
+/** A link of the navigation, with a number or a problem beside it, and the state that the number counts. */
+type Link = readonly [path: string, text: string, beside?: Html | number | undefined, state?: string];
 
 function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const find = html`<form class="find" role="search" action="/find">
@@ -99,7 +96,7 @@ function linksOf(console: ConsoleContext, query: URLSearchParams): readonly (rea
       ['/start', 'Start'],
       ['/requests', 'Requests', findRequests(console, accountQuery(query)).length],
       ['/jobs', 'Jobs', running.length],
-      ['/deliveries', 'Deliveries', deliveryAlarm(console, query)],
+      ['/deliveries', 'Deliveries', ...deliveryAlarm(console, query)],
       ['/resources', 'Resources', accounts.reduce((sum, account) => sum + resourceCount(account), 0)],
     ],
     [
@@ -121,28 +118,29 @@ function accountQuery(query: URLSearchParams): URLSearchParams {
 }
 
 function group(links: readonly Link[], path: string, query: URLSearchParams): Html {
-  const items = links.map(([target, text, beside = 0]) => {
+  const items = links.map(([target, text, beside = 0, state = '']) => {
     const isCurrent = `${path}/`.startsWith(`${target}/`);
     const badge = typeof beside !== 'number' ? beside : beside > 0 ? html`<span>${count(beside)}</span>` : '';
-    const href = addressOf(target, accountQuery(query), {});
+    const href = addressOf(target, accountQuery(query), { state });
     return html`<li><a${attributesOf({ href, 'aria-current': isCurrent && 'page' })}>${text}${badge}</a></li>`;
   });
   return html`<ul>${items}</ul>`;
 }
 
-/** Returns how many endpoints the service has switched off; or deliveries that fail or have failed; or deliveries. */
-function deliveryAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {
-  const { webhooks, clock } = console.service;
+/** Returns how many endpoints the service has switched off; or deliveries that are failing, and their state; or deliveries. */
+function deliveryAlarm(
+  console: ConsoleContext,
+  query: URLSearchParams,
+): readonly [beside: Html | number, state?: string] {
   const companies = shownCompanies(console, query);
   const off = companies.flatMap(({ endpoints }) => endpoints.filter(isDisabled)).length;
-  if (off > 0) return html`<span class="bad">${count(off)} off</span>`;
-  const attempts = webhooks.attempts.filter(({ event }) => companies.includes(event.endpoint.creator.company));
-  const deliveries = groupDeliveries(attempts, clock.now());
-  const failing = deliveries.filter(({ state }) => state === 'waiting' || state === 'exhausted').length;
-  return failing > 0 ? html`<span class="bad">${count(failing)} failing</span>` : deliveries.length;
+  if (off > 0) return [html`<span class="bad">${count(off)} off</span>`];
+  const deliveries = groupDeliveries(console.service, companies);
+  const failing = deliveries.filter(({ state }) => state === 'waiting').length;
+  if (failing === 0) return [deliveries.length];
+  return [html`<span class="bad">${count(failing)} ${STATES.waiting.toLowerCase()}</span>`, 'waiting'];
 }
 
-/** Returns how many rate buckets and build budgets are used up. */
 function limitAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {
   const { state, clock } = console.service;
   const accounts = shownAccounts(console, query);

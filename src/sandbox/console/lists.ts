@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
-import { attributesOf, type Content, emptyState, type Html, linkButton } from './html.ts';
+import { attributesOf, type Content, emptyState, foreign, type Html, linkButton } from './html.ts';
 import { count } from './words.ts';
 
-/** Rows of a page of a list. */
 const PAGE_SIZE = 50;
 
 /**
@@ -11,9 +10,7 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-/** Options of a table. */
 interface TableOptions<T> {
-  /** Returns the content below an open row. */
   readonly more?: (entry: T) => Content | undefined;
 }
 
@@ -40,13 +37,16 @@ export function table<T>(
 <thead role="rowgroup"><tr role="row">${columns.map(headCell)}</tr></thead><tbody role="rowgroup">${rows}</tbody></table>`;
 }
 
+/** Returns the column of the accounts, if more than one is shown. */
+export const accountColumn = <T>(isShown: boolean, emailOf: (entry: T) => string | undefined): Column<T>[] =>
+  isShown ? [['Account', 'w4', (entry) => html`<small>${foreign(emailOf(entry) ?? '', ' ')}</small>`]] : [];
+
 const headCell = <T>([label]: Column<T>): Html =>
   html`<th role="columnheader" scope="col">${label === 'Actions' ? html`<span class="sr">${label}</span>` : label}</th>`;
 
 const cell = <T>([, , content, style]: Column<T>, entry: T): Html =>
   html`<td role="cell"${attributesOf({ class: style })}>${content(entry)}</td>`;
 
-/** A list with a filter and pages. */
 interface List<T> extends TableOptions<T> {
   readonly caption: string;
   readonly columns: readonly Column<T>[];
@@ -61,11 +61,10 @@ interface List<T> extends TableOptions<T> {
   readonly placeholder: string;
   /** The rows that match the filter, in their order. */
   readonly matching: readonly T[];
-  /** Number of rows without a filter. */
+  /** Number of rows without any filter, also of accounts. */
   readonly total: number;
   /** Key of a row. The address of a page names its first row, which stays while others arrive. */
   readonly keyOf: (entry: T) => string | number;
-  /** Texts of the links to the pages around. */
   readonly links?: readonly [newer: string, older: string, oldest: string];
   /** `true` for a list that stands still while one of its links has the focus. */
   readonly isGrowing?: boolean;
@@ -77,7 +76,7 @@ interface List<T> extends TableOptions<T> {
 export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] {
   const { id, things = id, total, isGrowing, caption, columns } = list;
   const [entries, pager] = pageOf(list);
-  const empty = total === 0 ? list.empty : noMatch(list, things, total);
+  const empty = total === 0 ? list.empty : noMatch(list.path, things, total);
   const rows = table(caption, entries, empty, columns, list);
   return [
     filterForm(list, things),
@@ -85,10 +84,8 @@ export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] 
   ];
 }
 
-/** Returns the number in a key, such as `req_12`. */
 export const numberOf = (key: string | number): number => Number(String(key).replace(/^\D+/, ''));
 
-/** Returns the rows from the one that the address names, and the links to the pages around. */
 function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | ''] {
   const { matching, path, query, keyOf, links = ['Newer', 'Older', 'Oldest'] } = list;
   const { length } = matching;
@@ -118,7 +115,6 @@ export function addressOf(path: string, query: URLSearchParams, changes: Readonl
 /** An option of a filter: its value, its text, and its number of rows or its length. */
 export type Segment = readonly [value: string, text: string, size: number | string];
 
-/** Returns links of which the current one is marked. */
 export function segments(
   label: string,
   path: string,
@@ -143,11 +139,13 @@ ${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${qu
 <noscript><button>Filter</button></noscript></form>`;
 }
 
-function noMatch<T>({ path, query }: List<T>, things: string, total: number): Html {
-  const address = addressOf(path, new URLSearchParams(), { account: query.get('account') ?? '' });
-  const text = `There are ${count(total)}, but none with this filter.`;
-  return emptyState(`No ${things} match`, text, linkButton(address, 'Clear the filter', 'small'));
-}
+/** Returns the replacement of a list that a filter has emptied. */
+export const noMatch = (path: string, things: string, total: number): Html =>
+  emptyState(
+    `No ${things} match`,
+    `There are ${count(total)}, but none with this filter.`,
+    linkButton(path, 'Clear the filter', 'small'),
+  );
 
 /** Returns the words of a search in small letters. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>

@@ -55,11 +55,9 @@ function show(
   };
 }
 
-/** Returns the number of resources of an account. */
 export const resourceCount = (account: AccountRecord): number =>
   NAMESPACES.reduce((sum, [namespace]) => sum + account[namespace].size, 0);
 
-/** Returns the resources of a namespace, oldest first. */
 export const resourcesOf = (account: AccountRecord, namespace: (typeof NAMESPACES)[number]): ShownResource[] =>
   [...account[namespace[0]].values()].map((one) => show(account, namespace, one));
 
@@ -74,7 +72,6 @@ export function findResource({ state }: Service, id: number): ShownResource | un
   return undefined;
 }
 
-/** Returns the id of the resource that an event is about. */
 export function subjectIdOf({ body }: { readonly body: string }): number | undefined {
   const { data }: { readonly data?: { readonly id?: unknown } } = Object(JSON.parse(body));
   return typeof data?.id === 'number' ? data.id : undefined;
@@ -87,24 +84,24 @@ export function resourceText(service: Service, id: number | undefined): string {
   return `${resource.kind} ${id}${resource.name && ` “${resource.name}”`}`;
 }
 
-/** Returns an attempt to deliver an event as text. */
-export function deliveryText(service: Service, event: DeliveryAttempt['event'], attempt: number): string {
-  const { type, endpoint } = event;
+/** Returns an attempt to deliver an event as text; a redelivery counts the attempts before it. */
+export function deliveryText(service: Service, event: DeliveryAttempt['event'], attemptOfSeries: number): string {
+  const { type, endpoint, id, order, manual } = event;
+  const isEarlier = ({ event: other }: DeliveryAttempt): boolean =>
+    other.id === id && other.endpoint === endpoint && other.order < order;
+  const attempt = attemptOfSeries + (manual ? service.webhooks.attempts.filter(isEarlier).length : 0);
   const subject = resourceText(service, subjectIdOf(event));
   return `Attempt ${attempt} to deliver ${type}${subject && ` of ${subject}`} to ${endpoint.name} (webhook endpoint ${endpoint.id})`;
 }
 
-/** Kinds of resources that are built by a job. */
 const JOB_KINDS: readonly string[] = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'] satisfies JobKind[];
 
-/** Returns whether resources of a kind are built by a job. */
 export const isJobKind = (kind: string): kind is JobKind => JOB_KINDS.includes(kind);
 
 /** Returns why the job of a resource ended, which the API does not show; an empty string if nothing says so. */
 export const reasonText = ({ jobs }: Service, { kind, id }: Pick<ShownResource, 'kind' | 'id'>): string =>
   (isJobKind(kind) && jobs.reason(kind, id)) || '';
 
-/** Returns the name of a resource, which is the link to its page. */
 export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kind' | 'name'>): Html {
   const text = name === '' ? `${kind} ${id}` : name;
   return html`<a class="name" href="/resources/${id}" title="${text}"><bdi>${text}</bdi></a>`;
@@ -113,7 +110,6 @@ export function resourceLink({ id, kind, name }: Pick<ShownResource, 'id' | 'kin
 /** Fields that name another resource: by its id, or as an object with its id. */
 const NAMES = /^(?:source_)?(?:audience|cohort|project|activation|estimate|schedule)(?:_id)?$/;
 
-/** The resources that a resource was made from, and the resources made from it. */
 export interface Relations {
   /** The oldest one first. */
   readonly ancestors: readonly ShownResource[];

@@ -25,7 +25,6 @@ const respondToAdvance = ({ service, happened }: Outcome): object => ({
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
 
-/** The actions that only the operator has. */
 export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /clock/advance', ['ms'], {
     call: ({ sandbox }, fields) => callOf(sandbox.advance, number(fields, 'ms')),
@@ -116,7 +115,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     notice: ({ fields }) => `The build budget of ${String(fields.company)} is changed.`,
   }),
   action('POST /reset', [], {
-    call: ({ sandbox, state }) => callOf(sandbox.restore, state),
+    call: ({ sandbox, console }) => callOf(sandbox.restore, console.recorder.startState),
     run: ({ console }) => console.history.clear(),
     notice: () => 'The sandbox has the state from the beginning of the recording. Its clock was not set back.',
   }),

@@ -57,7 +57,6 @@ const refuse = (error: Error, names?: Action['fields']): Response =>
     { status: error instanceof NotFoundError ? 404 : 400 },
   );
 
-/** Returns the account that a request names, by default the first one. */
 function accountOf({ sandbox }: ConsoleContext, email: unknown): SandboxAccount | undefined {
   if (email === undefined) return sandbox.accounts.list()[0];
   if (typeof email !== 'string') throw new FieldError('`account` must be the email of an account.', 'account');
@@ -110,7 +109,7 @@ async function perform(
   account: SandboxAccount | undefined,
   fields: JsonObject,
 ): Promise<{ readonly outcome: Outcome; readonly typescript: string | undefined }> {
-  const { service, sandbox, recorder, history } = console;
+  const { service, sandbox, history } = console;
   service.clock.runDue();
   const subject: Subject = {
     sandbox,
@@ -118,7 +117,6 @@ async function perform(
       if (account) return account;
       throw new NotFoundError('Create an account first.');
     },
-    state: recorder.startState,
     console,
   };
   const call = action.call?.(subject, fields, service);

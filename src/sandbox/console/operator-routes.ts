@@ -5,7 +5,7 @@ import { readForm } from '../http/request-body.ts';
 import type { SandboxOptions } from '../sandbox-options.ts';
 import { readResult } from '../storage/result-files.ts';
 import type { ConsoleContext } from './console-context.ts';
-import { groupDeliveries } from './delivery-groups.ts';
+import { deliveryHref, groupDeliveries } from './delivery-groups.ts';
 import { head } from './html.ts';
 import { type Page, render } from './layout.ts';
 import { addressOf } from './lists.ts';
@@ -86,16 +86,17 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
  * search.
  */
 function find(console: ConsoleContext, id: string): string {
-  const { state, webhooks, clock } = console.service;
-  const query = new URLSearchParams();
+  const { state } = console.service;
   if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;
-  const group = groupDeliveries(webhooks.attempts, clock.now()).find(({ event }) => event.id === id);
-  if (group) return `/deliveries?event=${id}&to=${group.event.endpoint.id}#detail`;
+  const group = groupDeliveries(console.service).find(({ event }) => event.id === id);
+  if (group) return deliveryHref(group.event);
   const [, kind, number] = /^(?:(.+) )?(\d+)$/.exec(id) ?? [];
   const resource = number === undefined ? undefined : findResource(console.service, Number(number));
   if (resource && (kind ?? resource.kind).toLowerCase() === resource.kind.toLowerCase()) return `/resources/${number}`;
   const [request, ...more] = id === '' ? [] : findRequests(console, new URLSearchParams({ q: id }));
-  return request && more.length === 0 ? `/requests/${request.id}` : addressOf('/requests', query, { q: id });
+  return request && more.length === 0
+    ? `/requests/${request.id}`
+    : addressOf('/requests', new URLSearchParams(), { q: id });
 }
 
 const NO_TOKEN: Page = {

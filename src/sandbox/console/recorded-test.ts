@@ -21,7 +21,6 @@ const STORAGE = 'https://storage.sandbox.invalid';
 /** Statuses that follow from the connection: a length that is missing, a `Host` that is not known. */
 const NOT_REPEATED: readonly number[] = [411, 421];
 
-/** Maximum size of a file that a test sends in place of an uploaded file, in bytes. */
 const MAX_FILE = 2 ** 26;
 
 /**
@@ -93,7 +92,6 @@ function hasFunction(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasFunction);
 }
 
-/** Writes steps in the order in which they began. */
 class StepWriter {
   readonly #startedAt: number;
   readonly #storageUrl: string;

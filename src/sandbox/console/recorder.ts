@@ -7,7 +7,6 @@ import type { SandboxLimits } from '../service-limits.ts';
 import type { SandboxState } from '../state.ts';
 import type { DeliveryAttempt } from '../webhook-deliveries.ts';
 
-/** A request as it is kept. */
 export interface KeptRequest extends HandledRequest {
   /** `true` if its body was too long or, of a read, has been dropped. */
   readonly isBodyDropped?: boolean;
@@ -18,10 +17,8 @@ export type Step =
   | { readonly started: Moment; readonly ended: Moment; readonly request: KeptRequest }
   | { readonly started: Moment; readonly call: string };
 
-/** The steps since a state. */
 export interface Recording {
   readonly state: SandboxState;
-  /** Time of the state. */
   readonly startedAt: number;
   readonly limits: SandboxLimits;
   readonly faults: readonly ActiveFault[];
@@ -29,7 +26,6 @@ export interface Recording {
   readonly steps: readonly Step[];
   /** Statuses of webhook receivers, by URL and id of the event, in the order of the attempts; 0 if there was no response. */
   readonly receivers: ReadonlyMap<string, readonly number[]>;
-  /** `true` if the recording is full. */
   readonly isFull: boolean;
 }
 
@@ -63,7 +59,6 @@ export class Recorder {
     });
   }
 
-  /** Restarts the recording with the current state. */
   restart(): void {
     this.#bytes = 0;
     this.#recording = this.#begin();
@@ -100,12 +95,10 @@ export class Recorder {
     return last === -1 ? recording : { ...recording, steps: recording.steps.slice(0, last + 1) };
   }
 
-  /** Number of the steps of the recording. */
   get stepCount(): number {
     return this.#recording.steps.length;
   }
 
-  /** State at the start of the recording. */
   get startState(): SandboxState {
     return this.#recording.state;
   }

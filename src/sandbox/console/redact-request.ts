@@ -1,6 +1,5 @@
 const HIDDEN = '…';
 
-/** Names of fields, parameters and headers that hold credentials, without separators. */
 const SECRET =
   /pass(?:word|wd|phrase|code)|secret|token|credential|(?:api|access|private|account|master|shared|ssh)key|signature|auth|cookie|codeverifier|^(?:code|current|jwt|pat|pin|sas|sig|pwd)$/;
 
@@ -28,17 +27,14 @@ function decodeName(name: string): string {
   }
 }
 
-/** Returns a URL without the credentials in its query. */
 export function redactUrl(url: string): string {
   if (!URL.canParse(url)) return redactText(url);
   const { protocol, host, pathname, search } = new URL(url);
   return `${protocol}//${host}${pathname}${redactText(search)}`;
 }
 
-/** Returns the path and the query of a URL, without the credentials in it. */
 export const targetOf = ({ url }: { readonly url: string }): string => redactUrl(url).slice(new URL(url).origin.length);
 
-/** Returns the value of a header, without the credentials in it. */
 export function redactHeader(name: string, value: string): string {
   if (!isSecret(name)) return redactText(value);
   // The scheme and the id before the token identify the token.
@@ -74,7 +70,6 @@ const MAX_DEPTH = 2;
 /** Hides the values of secret fields in a string that is not complete JSON: a form, a query, half of a body. */
 export const redactText = (text: string): string => hideFields(text, isSecret).replaceAll(OWN, `$1${HIDDEN}`);
 
-/** Hides the values of some fields in a string. */
 export function hideFields(text: string, hides: (name: string) => boolean, depth = 0): string {
   const [boundary] = /^--[^\r\n]+/.exec(text) ?? [];
   let result = '';

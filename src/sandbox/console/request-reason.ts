@@ -7,14 +7,11 @@ import { type Content, type Html, linkButton, note, timeElement } from './html.t
 import { operationOf } from './request-source.ts';
 import { capital, durationText, sentence } from './words.ts';
 
-/** Returns the result of a request: refused by the service, failed, or successful. */
 export const outcomeOf = ({ status, fault = '' }: LogEntry): 'accepted' | 'refused' | 'failed' =>
   status === 0 || status >= 500 || isHalf(fault) ? 'failed' : status >= 400 ? 'refused' : 'accepted';
 
-/** Returns whether a fault sends half of a response. */
 const isHalf = (fault: string): boolean => /half|cut body/.test(fault);
 
-/** Errors of the client by status. */
 const ERRORS: Readonly<Record<number, string>> = {
   401: 'AuthenticationError',
   403: 'PermissionError',
@@ -28,7 +25,6 @@ const ERRORS: Readonly<Record<number, string>> = {
 /** The reaction of the client to an incomplete response. */
 const LOST = "Your client sends it again if that is safe, or throws an error with outcome: 'unknown'.";
 
-/** Returns the reason in one line, for lists. */
 export function reasonLine(entry: LogEntry): Content {
   const { at, why, fault, replayed, freeAt, status, served } = entry;
   const response = served === undefined ? '' : `, the service had responded with ${served}`;
@@ -42,22 +38,21 @@ export function reasonLine(entry: LogEntry): Content {
 /** Returns a note with the reason: until when it stands, and what can be done about it. */
 export function reasonNote(entry: LogEntry, recorded: HandledRequest | undefined, now: number): Html {
   const { status, fault, why = '', freeAt } = entry;
-  const actions = fault === undefined ? [] : [linkButton('/faults', 'See the faults')];
-  if (status === 0) return withoutResponse(entry, recorded, actions);
+  if (status === 0) return withoutResponse(entry, recorded);
   if (fault?.includes('status')) {
     const retryAfter = recorded?.responseHeaders?.get('retry-after');
     const title = `Failed: a fault responded with ${status}${retryAfter ? ` and Retry-After ${retryAfter} s` : ''}.`;
     const details = [html`The service did nothing. ${clientGets(entry)}`];
-    return note(status >= 500 ? 'bad' : 'warn', title, { details, actions });
+    return note(status >= 500 ? 'bad' : 'warn', title, { details });
   }
   const rule = fault === undefined ? [] : [`A fault applied: ${fault}.`];
   if (isHalf(fault ?? ''))
-    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST], actions });
-  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)], actions });
+    return note('bad', 'Failed: your client got half of the body.', { details: [...rule, LOST] });
+  if (status >= 500) return note('bad', `Failed: ${sentence(why)}`, { details: [...rule, clientGets(entry)] });
   if (status === 429 && freeAt !== undefined) return limited(entry, Date.parse(freeAt), now, rule);
   if (status >= 400) return refused(entry, now, rule);
   const title = `Accepted: ${acceptedText(entry, recorded)}`;
-  return note(fault === undefined ? 'good' : 'warn', title, { details: rule, actions });
+  return note(fault === undefined ? 'good' : 'warn', title, { details: rule });
 }
 
 function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledRequest | undefined): string {
@@ -67,13 +62,13 @@ function acceptedText({ replayed, served, status }: LogEntry, recorded: HandledR
   return typeof message === 'string' ? message : 'the service has responded.';
 }
 
-function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined, actions: readonly Html[]): Html {
+function withoutResponse(entry: LogEntry, recorded: HandledRequest | undefined): Html {
   const { fault, served } = entry;
   const acted = served === undefined ? 'before the service had acted' : `after the service had acted (${served})`;
   const cause = fault?.includes('cut') ? 'a fault cut the connection' : 'the client was gone';
   const gets = html`Your client gets a <code>ConnectionError</code>${outcome(entry, 'unknown')}.`;
   const then = isCreate(entry) ? afterCreate(served, recorded?.headers.has('idempotency-key')) : '';
-  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`], actions });
+  return note('bad', `No response: ${cause} ${acted}.`, { details: [html`${gets}${then}`] });
 }
 
 /** Returns the effect of a create request whose response was lost, and the effect of repeating it. */
@@ -88,7 +83,6 @@ function afterCreate(served: number | undefined, hasKey: boolean | undefined): s
 
 const isCreate = ({ method, path }: LogEntry): boolean => operationOf(method, path)?.endsWith('.create') ?? false;
 
-/** Returns the outcome of a create request's error; `undefined` for other errors. */
 const outcome = (entry: LogEntry, value: string): Html | '' =>
   isCreate(entry) ? html` with <code>outcome: '${value}'</code>` : '';
 
@@ -103,7 +97,6 @@ function refused(entry: LogEntry, now: number, rule: readonly Content[]): Html {
   return note('warn', `Refused: ${sentence(why)}`, { details: [...rule, html`${clientGets(entry)}${until}${first}`] });
 }
 
-/** Returns the reason of a request that exceeded a limit, which is free again at `end`. */
 function limited(entry: LogEntry, end: number, now: number, rule: readonly Content[]): Html {
   const left = end - now;
   const time = timeElement(end, now);

@@ -89,7 +89,6 @@ function searchText({ recorder }: ConsoleContext, entry: LogEntry): string {
   return text;
 }
 
-/** Returns the values in a body, whatever its type. */
 function valuesOf(body: string): readonly unknown[] {
   // An error of the parser for each request without a body would take most of the time of a search.
   if (body === '') return [];

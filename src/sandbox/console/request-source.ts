@@ -42,7 +42,6 @@ function concealBody(body: string, by: Concealer): string {
   }
 }
 
-/** Returns a query or a form without credentials. */
 function concealForm(form: string, by: Concealer): string {
   const pairs = form.split('&').map((pair) => {
     const [name = '', ...value] = pair.split('=');
@@ -61,7 +60,6 @@ export function decode(bytes: Uint8Array<ArrayBuffer>): string | undefined {
   }
 }
 
-/** Returns bytes in base64. */
 export const base64Of = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 

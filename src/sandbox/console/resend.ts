@@ -4,13 +4,10 @@ import type { KeptRequest } from './recorder.ts';
 
 /** The outcome of a request that was sent from a page. */
 export interface SentRequest {
-  /** Id in the log. */
   readonly id: string;
-  /** HTTP status; 0 without a response. */
   readonly status: number;
 }
 
-/** Headers that follow from a connection. */
 const OF_CONNECTION = /^(?:host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|te)$/;
 
 /** Methods that `fetch` cannot send. */

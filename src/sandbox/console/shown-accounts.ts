@@ -11,7 +11,6 @@ export const chosenAccount = (
   query: URLSearchParams,
 ): AccountRecord | undefined => state.accounts.get(query.get('account') ?? '');
 
-/** Returns the accounts that a page shows, oldest first. */
 export function shownAccounts(console: ConsoleContext, query: URLSearchParams): readonly AccountRecord[] {
   const chosen = chosenAccount(console, query);
   return chosen ? [chosen] : [...console.service.state.accounts.values()];
@@ -23,7 +22,6 @@ export function shownCompanies(console: ConsoleContext, query: URLSearchParams):
   return chosen ? [chosen.company] : [...console.service.state.companies.values()];
 }
 
-/** Returns whether a page shows what an owner has. */
 export function isShown(console: ConsoleContext, query: URLSearchParams): (owner: Owner | undefined) => boolean {
   const chosen = chosenAccount(console, query);
   return (owner) => !chosen || owner === chosen || owner === chosen.company;

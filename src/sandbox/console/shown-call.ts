@@ -14,7 +14,6 @@ export function shownCall(method: string, args: readonly unknown[]): string {
   );
 }
 
-/** Returns the fields of an action without the credentials in them. */
 export const shownFields = <T extends object>(fields: T): T => JSON.parse(redactBody(JSON.stringify(fields)));
 
 /** Returns a value with variables in place of credentials: of a field with all that it holds. */

@@ -32,7 +32,6 @@ export class TestSecrets implements Concealer {
     return hideFields(text, isPartner);
   }
 
-  /** Returns the lines of the constants. */
   constants(): string {
     return [...this.#authorizations].map(([value, name]) => `  const ${name} = ${literal(value)};\n`).join('');
   }

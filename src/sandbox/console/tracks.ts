@@ -1,13 +1,11 @@
 import { html } from 'hono/html';
 import type { SlidingWindow } from '../sliding-window.ts';
-import { attributesOf, type Content, type Html } from './html.ts';
+import type { Content, Html } from './html.ts';
 import { segments } from './lists.ts';
-import { count, dateText, durationText } from './words.ts';
+import { clockText, count, dateText, durationText } from './words.ts';
 
-/** Colour of a mark or a span. A due event is a ring. */
 type TrackTone = 'good' | 'warn' | 'bad' | 'busy';
 
-/** A moment in a lane. */
 export interface Mark {
   readonly at: number;
   readonly tone: TrackTone;
@@ -39,7 +37,6 @@ export interface TimeRange {
   readonly now: number;
 }
 
-/** Returns the first and the last time in lanes, and the present. */
 export function rangeOf(lanes: readonly Lane[], now: number): TimeRange {
   const times = lanes.flatMap(({ marks = [], spans = [] }) => [
     ...marks.map(({ at }) => at),
@@ -69,7 +66,7 @@ ${segments('Span', path, query, 'span', choices)}</div>${chart(lanes, range)}</s
 /** Share of the width that stays empty on each side. */
 const MARGIN = 0.04;
 
-/** Returns lanes below one another on one axis of time. Their positions are percentages, so that text keeps its size at any width. */
+/** Returns lanes below one another on one axis of time, each with its text beside it. Positions are percentages: text keeps its size at any width. */
 export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const { from, now } = range;
   const length = Math.max(1_000, range.to - from);
@@ -78,24 +75,15 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   const grid = html`${ticks.map(([at]) => line('grid', at))}${isInside(x(now)) ? line('now', x(now)) : ''}`;
   const rows = lanes.map(({ name, label, marks = [], spans = [] }) => {
     const content = [spans.map((span) => spanElement(span, x)), clustersOf(marks, x).map(clusterElement)];
-    const bars = rangeOf([{ name, label, spans }], spans[0]?.from ?? now);
-    const texts = textOf(label, [
-      ...marks.map(({ at }) => x(at)),
-      ...(spans.length > 0 ? [x(bars.from), x(bars.to)] : []),
-    ]);
-    return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${label}">${grid}${content}${texts}</svg>`;
+    const isOutside = content.flat().every((element) => element === '');
+    const text = isOutside ? `${label}, outside of this span` : label;
+    return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${text}">${grid}${content}</svg><div class="soft" aria-hidden="true">${text}</div>`;
   });
   const axis = ticks.map(
     ([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="${at > 90 ? 'end' : 'middle'}">${text}</text>`,
   );
   const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
-  return html`<div class="lanes"><div class="name"></div><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<div class="name"></div><svg class="track" height="20" aria-hidden="true">${axis}</svg></div>`;
-}
-
-/** Returns one lane without an axis and a text, as a small chart in a row of a table. */
-export function smallTrack({ label, spans = [] }: Omit<Lane, 'name'>, { from, to }: TimeRange): Html {
-  const x = (time: number): number => ((time - from) / Math.max(1, to - from)) * 100;
-  return html`<svg class="track" height="28" role="img" aria-label="${label}">${spans.map((span) => spanElement(span, x))}</svg>`;
+  return html`<div class="chart"><div class="lanes"><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<svg class="track" height="20" aria-hidden="true">${axis}</svg></div></div>`;
 }
 
 /**
@@ -128,16 +116,12 @@ function spanElement({ from, to, tone, title, isPlanned = false }: Span, x: (tim
   return html`<rect class="${style}" x="${percent(start)}" y="7" width="${width}" height="14" rx="2"><title>${title}</title></rect>`;
 }
 
-/** Marks that are too close to distinguish. */
-interface Cluster {
-  readonly x: number;
-  readonly marks: readonly Mark[];
-}
+type Cluster = ReturnType<typeof clustersOf>[number];
 
-/** Minimum distance of two marks, in percent of the width: their numbers do not touch. */
-const MIN_DISTANCE = 4;
+/** Minimum distance of two marks, in percent of the width: on a phone, their numbers do not touch. */
+const MIN_DISTANCE = 6;
 
-function clustersOf(marks: readonly Mark[], x: (time: number) => number): readonly Cluster[] {
+function clustersOf(marks: readonly Mark[], x: (time: number) => number) {
   const clusters: { readonly x: number; readonly marks: Mark[] }[] = [];
   for (const mark of marks.toSorted((a, b) => a.at - b.at)) {
     const at = x(mark.at);
@@ -157,33 +141,12 @@ function clusterElement({ x, marks }: Cluster): Html {
   if (!worst) return html``;
   const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
   const number =
-    marks.length > 1
-      ? html`<text class="far" x="${percent(x)}" y="6" text-anchor="middle">${count(marks.length)}</text>`
-      : '';
+    marks.length > 1 ? html`<text x="${percent(x)}" y="6" text-anchor="middle">${count(marks.length)}</text>` : '';
   const style = `${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
   const at = percent(x);
   if (worst.tone === 'bad')
     return html`<rect class="${style}" x="${at}" y="9" width="10" height="10" rx="1" transform="translate(-5)">${title}</rect>${number}`;
   return html`<circle class="${style}" cx="${at}" cy="14" r="5">${title}</circle>${number}`;
-}
-
-/** Width of a character in percent of a narrow track. */
-const CHARACTER = 0.85;
-
-/** Returns the text of a lane where it covers no marks: after them, before them, or between; nothing if it fits nowhere. */
-function textOf(label: string, positions: readonly number[]): Html | '' {
-  const shown = positions.filter(isInside).sort((a, b) => a - b);
-  if (shown.length === 0)
-    return html`<text class="far" x="50%" y="19" text-anchor="middle">outside of this span</text>`;
-  const gaps = [0, ...shown].map((start, index) => ({ start, end: shown[index] ?? 100 }));
-  const byWidth = gaps.toSorted((a, b) => b.end - b.start - (a.end - a.start));
-  const free = [...gaps.slice(-1), ...gaps.slice(0, 1), ...byWidth].find(
-    ({ start, end }) => end - start > label.length * CHARACTER,
-  );
-  if (!free) return '';
-  const isBefore = free.start === 0;
-  const at = isBefore ? { x: percent(free.end), dx: -9, 'text-anchor': 'end' } : { x: percent(free.start), dx: 9 };
-  return html`<text class="far"${attributesOf(at)} y="19">${label}</text>`;
 }
 
 const MINUTE = 60_000;
@@ -195,13 +158,11 @@ const STEPS = [
 
 const MAX_TICKS = 7;
 
-/** Returns round times between two times, with their texts. */
 function ticksOf(from: number, to: number): readonly (readonly [time: number, text: string])[] {
   const step = STEPS.find((one) => (to - from) / one < MAX_TICKS) ?? 36_500 * DAY;
   const first = Math.ceil(from / step);
   return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, index) => {
     const time = (first + index) * step;
-    const clock = new Date(time).toISOString().slice(11, step < MINUTE ? 19 : 16);
-    return [time, step < DAY ? clock : dateText(time, to)];
+    return [time, step < DAY ? clockText(time, step < MINUTE ? 8 : 5) : dateText(time, to)];
   });
 }

@@ -18,6 +18,9 @@ export function dateText(time: number, now?: number): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}${isSame ? '' : ` ${year}`}`;
 }
 
+/** Returns a time of day, UTC. Every page cuts it off: a second begins at its first millisecond. */
+export const clockText = (time: number, digits = 8): string => new Date(time).toISOString().slice(11, 11 + digits);
+
 /** Returns a time of the service, such as `2026-06-15 09:30:00`, in milliseconds; `undefined` if there is none. */
 export const serviceTime = (value: unknown): number | undefined =>
   typeof value === 'string' ? Date.parse(`${value.replace(' ', 'T')}Z`) : undefined;
@@ -45,19 +48,15 @@ export function durationText(ms: number): string {
     .join(' ');
 }
 
-/** Returns the distance of a time from now. */
 export function relativeText(ms: number): string {
   if (Math.abs(ms) < 1_000) return 'now';
   return ms < 0 ? `${durationText(-ms)} ago` : `in ${durationText(ms)}`;
 }
 
-/** Returns a sentence with a capital letter. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** Returns text that ends with a punctuation mark. */
 export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** Returns a number with separators of thousands. */
 export const count = (value: number): string => value.toLocaleString('en-US');
 
 /** Returns a number of things, such as "1 job" and "2 jobs". */

@@ -69,6 +69,13 @@ describe('the pages', () => {
       `<input type="hidden" name="account" value="${bo.email}">`,
     );
     expect(await page('/accounts?account=no@example.com')).toContain(account.email);
+    // What the filter hides is not said to be missing.
+    sandbox.accounts.create({ email: 'new@example.com', password: 'x', company: 'New' });
+    for (const path of ['/requests', '/jobs', '/deliveries', '/resources', '/clock']) {
+      const empty = await page(`${path}?account=new@example.com`);
+      expect([path, empty]).toEqual([path, expect.stringContaining(`href="${path}">Clear the filter`)]);
+    }
+    expect(textOf(await page('/deliveries?account=new@example.com'))).toContain('No webhook endpoints match');
   });
 
   it('the navigation reports full limits, failing deliveries, and endpoints that the service has switched off', async () => {
@@ -83,6 +90,11 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     expect(await navigation()).toMatch(/Deliveries1 failing.*Limits1 full/s);
+    // The link leads to what the number counts.
+    expect(await page('/faults')).toContain('href="/deliveries?state=waiting"');
+    expect(textOf(await page('/deliveries?state=waiting'))).toMatch(/Failing 1.*1–1 of 1/s);
+    await sandbox.advance(9 * 3_600_000);
+    expect(await navigation()).toMatch(/Deliveries1\D/);
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     expect(await navigation()).toContain('Deliveries1 off');
@@ -108,6 +120,7 @@ describe('the pages', () => {
     expect(await page('/resources?kind=projects&q=created_at')).toContain('No projects match');
     expect(await page('/resources?kind=projects&q=spring')).toContain('Spring');
     // The number of each kind follows the search.
+    await api('POST', '/api/v2/audiences/create', { name: 'Other' });
     expect(textOf(await page('/resources?kind=projects&q=created_at'))).toContain('Audiences 0Projects 0');
   });
 
@@ -138,7 +151,7 @@ describe('the pages', () => {
       '107 Additional Info',
       'audience.failed to Up',
       'audience.failed to Down',
-      'attempt 1 of 6, next 00:02:01',
+      '1 attempt failed, next 00:02:01',
       'POST /api/v2/activations/create',
     ];
     let from = 0;
@@ -260,6 +273,18 @@ describe('the pages', () => {
     expect(await page(`/resources/${lookalike?.id}`)).toContain('cancelled');
   });
 
+  it('a request has the same time on each page, however long it took', async () => {
+    const { createAudience, page } = await startConsole({ clock: { speed: 100_000 } });
+    const id = await createAudience();
+    const timeOn = async (path: string) => {
+      const [before = ''] = (await page(path)).split('/audiences/create');
+      return /.*datetime="([^"]+)"/s.exec(before)?.[1];
+    };
+    const time = await timeOn('/requests');
+    expect(time).toBeDefined();
+    expect(await timeOn(`/resources/${id}`)).toBe(time);
+  });
+
   it('also while the clock runs, a story begins with the create, and times have no parts of milliseconds', async () => {
     const { act, createAudience, page, sandbox } = await startConsole({ clock: 'real' });
     sandbox.webhooks.create({ url: 'https://example.com/' });
@@ -302,7 +327,7 @@ describe('the pages', () => {
     sandbox.webhooks.test(id);
     await sandbox.advance(0);
     sandbox.webhooks.pause(id);
-    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0.*not retried/s);
+    expect(textOf(await page('/deliveries'))).toMatch(/Gave up 0Not retried 1.*not retried/s);
     sandbox.webhooks.resume(id);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
@@ -318,11 +343,11 @@ describe('the pages', () => {
     await sandbox.advance(9 * 3_600_000);
     const event = sandbox.webhooks.deliveries[0]?.eventId;
     const open = `/deliveries?state=exhausted&event=${event}&to=${id}`;
-    expect(textOf(await page(open))).toContain('Failed 6 times.');
+    expect(textOf(await page(open))).toContain('6 attempts failed, gave up.');
     status = 200;
     await act('POST /api/webhooks/redeliver', { event });
     await sandbox.advance(0);
-    expect(textOf(await page(open))).toMatch(/Gave up 0.*Delivered\./s);
+    expect(textOf(await page(open))).toMatch(/Gave up 0.*6 attempts failed, then delivered\./s);
   });
 
   it.each([
@@ -626,7 +651,7 @@ describe('the pages', () => {
     await createAudience();
     await act('POST /api/state', sandbox.save());
     await act('POST /api/reset');
-    expect(textOf(await page('/requests'))).toContain('The earlier requests are not kept.');
+    expect(textOf(await page('/requests'))).toMatch(/No requestsThe earlier requests are not kept\./);
   });
 
   it('a thousand requests are shown fifty at a time, by a cursor, and found by any of their texts', async () => {

@@ -318,7 +318,7 @@ describe('the console in Chromium', () => {
     await chooseOf('Mine');
     await act('Send test Mine', 'sandbox.webhooks.test(');
     await page.getByRole('link', { name: 'Mine' }).click();
-    await page.getByText('1 of 6').first().waitFor();
+    await page.getByText('1 attempt').first().waitFor();
     await page
       .getByText(/next \d\d:/)
       .first()
@@ -556,7 +556,7 @@ describe('the console in Chromium', () => {
     const dialog = page.locator('dialog[open]');
     const cut = await dialog.evaluate((element) => element.scrollWidth - element.clientWidth);
     const [delay, inFlight] = await Promise.all(
-      [/^Delay/, /^Keep creates/].map((label) => dialog.getByLabel(label).boundingBox()),
+      [/^Delay/, /^Hold creates/].map((label) => dialog.getByLabel(label).boundingBox()),
     );
     expect(cut).toBe(0);
     expect((delay?.x ?? 0) + (delay?.width ?? 999)).toBeLessThanOrEqual(inFlight?.x ?? 0);

@@ -55,7 +55,7 @@ export const ENDPOINTS: Rules = {
     rule('mcp-token returns `{ token, expires_at }`', `${data(MCP_TOKEN)}/required`, ['token', 'expires_at']),
     rule('`expires_at` is ISO 8601 with offset', field('ExpiringToken', 'expires_at'), {
       format: 'date-time',
-      description: 'ISO 8601 with offset.',
+      description: 'Expiry in ISO 8601 with offset.',
     }),
     ...says(description(MCP_TOKEN), {
       'mcp-token issues a token with scope `mcp`': /with the scope `mcp`/,

@@ -55,7 +55,7 @@ export const LIMITS: Rules = {
     }),
     rule('Replay window: 24 hours', '/components/parameters/IdempotencyKey/description', /for 24 hours/),
     ...says(field('UploadRequest', 'size'), {
-      'Upload sizes: 50 MB and 1 GB': /50 MB.*`poi_submission`, 1 GB.*`cohort`/,
+      'Upload sizes: 50 MB and 1 GB': /50 MiB.*`poi_submission`, 1 GiB.*`cohort`/,
       'Upload sizes have bounds': { minimum: 0, maximum: 2 ** 30 },
     }),
     rule('The unit of the sizes is assumed', `${field('UploadRequest')}/x-assumed`, /52,428,800 bytes/),

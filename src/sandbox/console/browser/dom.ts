@@ -1,19 +1,15 @@
-/** Returns the first element that matches a selector. */
 export const find = <T extends Element = HTMLElement>(selector: string, root: ParentNode = document): T | null =>
   root.querySelector<T>(selector);
 
-/** Creates an element with its text. */
 export const make = (name: string, text: string, className = ''): HTMLElement =>
   Object.assign(document.createElement(name), { textContent: text, className });
 
-/** Creates a button. */
 export function makeButton(text: string, className: string, onClick: () => void): HTMLElement {
   const created = make('button', text, className);
   created.addEventListener('click', onClick);
   return created;
 }
 
-/** Creates a button that copies a string. */
 export function copyButton(text: string): HTMLElement {
   const created = make('button', 'Copy', 'small');
   created.dataset.text = text;

@@ -1,7 +1,6 @@
 import { find } from './dom.ts';
 import { isEnded, showCurrent, showEnded, showLost } from './notices.ts';
 
-/** Returns whether the user is typing, clicking or selecting in a part. */
 function isBusy(part: Element): boolean {
   const { activeElement } = document;
   const isTyping = activeElement?.matches('input, select, textarea') && part.contains(activeElement);
@@ -15,7 +14,6 @@ function isBusy(part: Element): boolean {
 const labelOf = (element: Element): string | null =>
   element.getAttribute('href') ?? element.getAttribute('aria-label') ?? element.textContent;
 
-/** Replaces the content of a part, but keeps focus and scroll position. */
 function replace(part: HTMLElement, other: HTMLElement): void {
   const focused = part.contains(document.activeElement) ? document.activeElement : null;
   const scrolling = (): Element[] => [...part.querySelectorAll('.tall')];
@@ -32,7 +30,6 @@ function replace(part: HTMLElement, other: HTMLElement): void {
   (same ?? part).focus({ preventScroll: !same });
 }
 
-/** Replaces the changed parts, except parts that the user is using, and a list in which a link has the focus. */
 function show(fresh: Document): void {
   for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
     const other = fresh.getElementById(part.id);

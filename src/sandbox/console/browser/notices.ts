@@ -1,11 +1,8 @@
 import { copyButton, find, make, makeButton } from './dom.ts';
 
-/** Parts of a notice besides its sentence. */
 interface NoticeDetails {
   readonly isError?: boolean;
-  /** The equivalent TypeScript. */
   readonly code?: unknown;
-  /** Id of the request that was sent. */
   readonly request?: unknown;
 }
 
@@ -15,14 +12,12 @@ const SHOWN_AGAIN_MS = 2_000;
 
 const notices = make('div', '');
 
-/** Adds the place of notices to the page. */
 export function addNotices(): void {
   notices.id = 'notices';
   notices.setAttribute('role', 'status');
   document.body.append(notices);
 }
 
-/** Closes the latest notice. */
 export const closeNotice = (): void => notices.firstElementChild?.remove();
 
 /** Shows a notice. The notice disappears after six seconds, unless it is an error or the user is using it. */
@@ -54,7 +49,6 @@ export function notify(message: string, { isError = false, code, request }: Noti
 let seenAt = new Date();
 let hasEnded = false;
 
-/** Shows a message above the page, once. */
 function banner(id: string, title: string, text: string): void {
   if (document.getElementById(id)) return;
   const note = make('div', '', 'note bad');
@@ -65,13 +59,11 @@ function banner(id: string, title: string, text: string): void {
   find('main')?.prepend(note);
 }
 
-/** Notes that the page is up to date. */
 export function showCurrent(): void {
   seenAt = new Date();
   find('#lost')?.remove();
 }
 
-/** Reports that the sandbox does not respond. */
 export const showLost = (): void =>
   banner(
     'lost',
@@ -86,5 +78,4 @@ export function showEnded(): void {
   banner('ended', 'Your session has ended.', 'Open the address that the sandbox has printed.');
 }
 
-/** Returns whether the session of the page has ended. */
 export const isEnded = (): boolean => hasEnded;

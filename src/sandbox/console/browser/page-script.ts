@@ -38,7 +38,6 @@ function addCopy(): void {
   });
 }
 
-/** Adds the keys that work on every page. */
 function addKeys(): void {
   // After a link or a search of the console, Tab continues in the content.
   if (document.referrer.startsWith(location.origin) && location.hash === '')

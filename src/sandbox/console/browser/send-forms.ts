@@ -58,7 +58,6 @@ function showError(form: HTMLFormElement, message: string, name: unknown): void 
   field.focus();
 }
 
-/** Returns the line of a shell that sets the address and a token. */
 function exportLine(token: string): string {
   return `export AUDIENCE_BASE_URL=${find('.addr')?.dataset.text} AUDIENCE_TOKEN='${token}'`;
 }
@@ -114,7 +113,6 @@ async function submit(form: HTMLFormElement, action: string, submitter: HTMLElem
   if (result) showResult(result);
 }
 
-/** Applies a filter, which is the address of the page. */
 function applyFilter(form: HTMLFormElement): void {
   const query = new URLSearchParams(location.search);
   query.set('q', String(new FormData(form).get('q')));

@@ -10,7 +10,6 @@ import { resourceCount } from '../objects.ts';
 import { accountField, shownAccounts } from '../shown-accounts.ts';
 import { count } from '../words.ts';
 
-/** The accounts with their organizations, their tokens and their OAuth connections. */
 export function accountsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, sandbox } = console;
   const now = service.clock.now();
@@ -24,12 +23,19 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       .connections()
       .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
   ]);
-  const none = emptyState('No accounts', 'The API responds with 401 until there is one with a token.', create);
+  const none = emptyState('No accounts', 'The API responds with 401 until there is one with a token.');
   const list = table('Accounts, the newest first', accounts, none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
     ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],
     ['Resources', 'w3', (account) => count(resourceCount(account))],
     ['Actions', 'w2', accountActions, 'right'],
+  ]);
+  tokens.sort((a, b) => b.id - a.id);
+  const tokenTable = table('Live tokens and OAuth connections, the newest first', tokens, NO_TOKENS, [
+    ['Token', '', (one) => html`<b>${foreign(one.name)}</b> <small>${foreign(one.account.email)}</small>`, 'main'],
+    ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
+    ['Expires', 'w5', ({ expiresAt }) => (expiresAt ? timeElement(expiresAt.getTime(), now) : 'never')],
+    ['Actions', 'w3', revoke, 'right'],
   ]);
   return {
     title: 'Accounts and tokens',
@@ -37,25 +43,7 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       head('Accounts and tokens', '', [create, live('issue-token', issue)]),
       live('accounts', list),
       html`<h2>Tokens and OAuth connections</h2>`,
-      live(
-        'tokens',
-        table(
-          'Live tokens and OAuth connections, the newest first',
-          tokens.sort((a, b) => b.id - a.id),
-          NO_TOKENS,
-          [
-            [
-              'Token',
-              '',
-              ({ name, account }) => html`<b>${foreign(name)}</b> <small>${foreign(account.email)}</small>`,
-              'main',
-            ],
-            ['Kind', 'w2', ({ kind }) => badge('', kind), 'state'],
-            ['Expires', 'w5', ({ expiresAt }) => (expiresAt ? timeElement(expiresAt.getTime(), now) : 'never')],
-            ['Actions', 'w3', revoke, 'right'],
-          ],
-        ),
-      ),
+      live('tokens', tokenTable),
       live('forms', dialogs(accountField(console, query))),
     ],
   };
@@ -71,7 +59,6 @@ const accountActions = ({ email, id }: AccountRecord): Html =>
     logInAs(email),
   ]);
 
-/** A token or an OAuth connection. */
 interface Credential {
   readonly id: number;
   readonly kind: string;
@@ -103,7 +90,6 @@ const KINDS = [
   ['mcp', 'MCP'],
 ] as const;
 
-/** Returns the dialogs of the page; `account` is the field that names the account. */
 const dialogs = (account: Html | ''): readonly Html[] => [
   formDialog('account', 'Create an account', 'POST /api/accounts', 'Create the account', {
     fields: [

@@ -9,9 +9,8 @@ import { clockElement, modeText, type Page, speedOf } from '../layout.ts';
 import { addressOf, listView, search, segments } from '../lists.ts';
 import { isShown } from '../shown-accounts.ts';
 import { chartCard, type Lane, type Mark, rangeOf } from '../tracks.ts';
-import { count, dateText, relativeText } from '../words.ts';
+import { clockText, count, dateText, relativeText } from '../words.ts';
 
-/** Page with the clock and the due tasks. */
 export function clockPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, history } = console;
   const { clock } = service;
@@ -20,6 +19,7 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
   const all = [...dueTasks(service)];
   const tasks = all.filter(({ owner }) => isOwn(owner));
   // After an advance, the list shows what happened.
+  const total = query.get('list') === 'past' ? history.all.events.length : all.length;
   const past = addressOf('/clock', query, { list: 'past', from: '', q: '' });
   const happened = { ...history.all, events: history.all.events.filter(({ owner }) => isOwn(owner)) };
   return {
@@ -29,7 +29,7 @@ export function clockPage(console: ConsoleContext, query: URLSearchParams): Page
 <div class="acts">${live('next', toNext(all[0], now))}${advances()}${advanceForm()}</div></div>
 <div class="hint">${live('date', `${dateText(now)}, UTC, ${modeText(clock.mode)}. Jobs, tokens, limits, keys, uploads and deliveries follow this clock; your client and your receiver do not.`)}</div>
 ${live('chart', timeChart(happened, tasks, now, query))}
-${eventList(tasks, happened.events, now, query)}</div>`,
+${eventList(tasks, happened.events, total, now, query)}</div>`,
   };
 }
 
@@ -66,7 +66,6 @@ const advanceForm = (): Html =>
     }),
   });
 
-/** An event that is due, or that has happened: then with its result. */
 interface TimedEvent {
   readonly time: number;
   readonly key: string;
@@ -79,6 +78,7 @@ interface TimedEvent {
 function eventList(
   tasks: readonly DueTask[],
   happened: readonly HappenedAt[],
+  total: number,
   now: number,
   query: URLSearchParams,
 ): readonly Html[] {
@@ -98,7 +98,7 @@ function eventList(
     placeholder: 'Kind, id, event or status',
     kept: ['list', 'span'],
     matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
-    total: rows.length,
+    total,
     keyOf: ({ key }) => key,
     links: isPast ? ['Newer', 'Older', 'Oldest'] : ['Sooner', 'Later', 'Last'],
     caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
@@ -131,11 +131,11 @@ const RESULTS = {
   failed: ['bad', 'failed'],
   exhausted: ['bad', 'gave up'],
   disabled: ['bad', 'switched off'],
+  resumed: ['good', 'resumed'],
 } as const;
 
 const HOUR_MS = 3_600_000;
 
-/** Returns past and due events on a timeline: the jobs, and the deliveries to each endpoint. */
 function timeChart(happened: Advance, due: readonly DueTask[], now: number, query: URLSearchParams): Html | '' {
   const names = new Set([...happened.events.map(laneOf), ...due.map(({ lane }) => lane)]);
   if (names.size === 0) return '';
@@ -166,10 +166,10 @@ const laneOf = ({ what, subject }: HappenedAt): string => (what === 'jobs' ? 'Jo
 function clockLane(name: string, happened: readonly HappenedAt[], due: readonly DueTask[]): Lane {
   const past = happened.map(({ at, description, result }): Mark => {
     const [tone, text] = RESULTS[result];
-    return { at, tone, title: `${timeText(at)}: ${description}: ${text}` };
+    return { at, tone, title: `${clockText(at)}: ${description}: ${text}` };
   });
   const next = due.map(({ time, description }): Mark => {
-    return { at: time, tone: 'busy', title: `${timeText(time)}: ${description}`, isDue: true };
+    return { at: time, tone: 'busy', title: `${clockText(time)}: ${description}`, isDue: true };
   });
   const results = [...Map.groupBy(happened, ({ result }) => RESULTS[result][1])].map(
     ([text, same]) => `${count(same.length)} ${text}`,
@@ -178,9 +178,6 @@ function clockLane(name: string, happened: readonly HappenedAt[], due: readonly 
   return { name: laneName(name), label, marks: [...past, ...next] };
 }
 
-const timeText = (time: number): string => new Date(time).toISOString().slice(11, 19);
-
-/** Pages of the lanes for jobs and schedules. */
 const LANE_PAGES = new Map([
   ['Jobs', '/jobs'],
   ['Schedules', '/resources?kind=schedules'],

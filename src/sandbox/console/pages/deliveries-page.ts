@@ -4,9 +4,12 @@ import type { ConsoleContext } from '../console-context.ts';
 import {
   type DeliveryGroup,
   deliveryLane,
+  deliverySummary,
   type EndedAttempt,
   groupDeliveries,
   isDelivered,
+  MAX_ATTEMPTS,
+  STATES,
 } from '../delivery-groups.ts';
 import { actionForm, advanceBy, opener } from '../forms.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
@@ -24,26 +27,23 @@ import {
   timeline,
 } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { addressOf, listView, search, segments } from '../lists.ts';
+import { addressOf, listView, type Segment, search, segments } from '../lists.ts';
 import { findResource, resourceLink, subjectIdOf } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
-import { accountField, chosenAccount, shownCompanies } from '../shown-accounts.ts';
+import { accountField, shownCompanies } from '../shown-accounts.ts';
 import { chart, rangeOf } from '../tracks.ts';
-import { count, relativeText } from '../words.ts';
+import { capital, count, counted, relativeText } from '../words.ts';
 import { createDialog, editDialog, endpointTable } from './endpoint-table.ts';
 
 const PATH = '/deliveries';
 
-/** The webhook endpoints, and the deliveries. */
 export function deliveriesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
-  const endpoints = shownCompanies(console, query).flatMap((company) => company.endpoints);
+  const companies = shownCompanies(console, query);
+  const endpoints = companies.flatMap((company) => company.endpoints);
+  const everyEndpoint = [...service.state.companies.values()].flatMap((company) => company.endpoints);
   const now = service.clock.now();
-  const chosen = chosenAccount(console, query);
-  const attempts = service.webhooks.attempts.filter(
-    ({ event }) => !chosen || event.endpoint.creator.company === chosen.company,
-  );
-  const groups = groupDeliveries(attempts, now);
+  const groups = groupDeliveries(service, companies);
   const create = opener('create', 'Create an endpoint…', { style: endpoints.length > 0 ? '' : 'primary' });
   const hits = search(groups, query, textOf);
   const segs = live('status', stateSegments(query, hits));
@@ -51,25 +51,22 @@ export function deliveriesPage(console: ConsoleContext, query: URLSearchParams):
     title: 'Deliveries',
     content: [
       head('Deliveries', '', create),
-      live('endpoints', endpointTable(endpoints, now, query)),
+      live('endpoints', endpointTable(endpoints, everyEndpoint.length, now, query)),
       html`<div class="head"><h2>Events</h2>${segs}</div>`,
-      deliveryList(console, query, endpoints, hits, groups.length),
+      deliveryList(console, query, endpoints, hits, groupDeliveries(service).length),
       live('forms', [createDialog(accountField(console, query)), editDialog()]),
     ],
   };
 }
 
-/** Returns how many deliveries wait, and how many have failed for good. */
 function stateSegments(query: URLSearchParams, groups: readonly DeliveryGroup[]): Html {
-  const numberOf = (state: string): number => groups.filter((group) => group.state === state).length;
-  return segments('State', PATH, query, 'state', [
-    ['', 'All', groups.length],
-    ['waiting', 'Waiting', numberOf('waiting')],
-    ['exhausted', 'Gave up', numberOf('exhausted')],
-  ]);
+  const tab = (state: DeliveryGroup['state']): Segment => {
+    return [state, STATES[state], groups.filter((group) => group.state === state).length];
+  };
+  const states = [tab('waiting'), tab('exhausted'), tab('stopped')];
+  return segments('State', PATH, query, 'state', [['', 'All', groups.length], ...states]);
 }
 
-/** Returns the deliveries by event and endpoint; the one that the address names is open. */
 function deliveryList(
   { service }: ConsoleContext,
   query: URLSearchParams,
@@ -92,7 +89,7 @@ function deliveryList(
     path: PATH,
     query,
     id: 'deliveries',
-    placeholder: 'Event, type, endpoint, or text of a body or a response',
+    placeholder: 'Event, endpoint, body or response',
     kept: ['state'],
     matching: hits.filter(isListed),
     isGrowing: true,
@@ -120,16 +117,14 @@ const textOf = ({ event: { id, type, endpoint, body }, attempts }: DeliveryGroup
   return [id, type, endpoint.name, `endpoint:${endpoint.id}`, endpoint.url, body, ...responses].join(' ');
 };
 
-const attemptsOf = ({ latest }: DeliveryGroup): Content =>
-  html`${latest.delivery.attempt} of 6 ${responseBadge(latest)}`;
+const attemptsOf = ({ attempts, latest }: DeliveryGroup): Content =>
+  html`${counted(attempts.length, 'attempt')} ${responseBadge(latest)}`;
 
 function stateBadge({ state, retryAt }: DeliveryGroup, now: number): Html {
   if (retryAt !== undefined) return badge('warn', html`next ${timeElement(retryAt, now)}`);
-  if (state === 'delivered') return badge('ok', 'delivered');
-  return badge('bad', state === 'exhausted' ? 'gave up' : 'not retried');
+  return badge(state === 'delivered' ? 'ok' : 'bad', STATES[state].toLowerCase());
 }
 
-/** Returns the status of a receiver, or why there is none. */
 export function responseBadge({ delivery: { status }, failure = 'unreachable' }: EndedAttempt): Html {
   return status === undefined ? badge('bad', FAILURES[failure]) : httpBadge(status);
 }
@@ -141,33 +136,25 @@ function detail(group: DeliveryGroup, now: number): Html {
   const { event, attempts, latest, retryAt } = group;
   const { id, type, endpoint, body } = event;
   const headers = `content-type: application/json\nservice-signature: ${latest.signature}`;
-  const next =
-    retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${relativeText(retryAt - now)}.`;
+  const left = html`${relativeText((retryAt ?? now) - now)}; ${MAX_ATTEMPTS - latest.delivery.attempt} are left`;
+  const next = retryAt === undefined ? '' : html` Next attempt at ${timeElement(retryAt, now)}, ${left}.`;
   const advance = retryAt === undefined ? '' : advanceBy(retryAt - now, 'Advance to it');
-  const happenings = attempts.map((attempt) => {
-    const { at, attempt: number, manual } = attempt.delivery;
+  const happenings = attempts.map((attempt, index) => {
+    const { at, manual } = attempt.delivery;
     const response = attempt.response === '' ? '' : html`<code>${foreign(redactBody(attempt.response))}</code>`;
-    const line = html`<b>${number} of 6</b> ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''} ${response}`;
+    const line = html`<b>Attempt ${index + 1}</b> ${responseBadge(attempt)} ${manual ? badge('', 'manual') : ''} ${response}`;
     return { at, content: line };
   });
   const lanes = [deliveryLane(group)];
   return html`<div class="cols half"><div><h2>${type} to ${foreign(endpoint.name)}</h2>
-<p>${failuresOf(group)}${next}${offText(endpoint)}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
+<p><b class="${isDelivered(latest) ? 'good' : 'bad'}">${capital(deliverySummary(group))}.</b>${next}${offText(endpoint)}</p><div class="acts">${redeliver(id)}${advance}</div>${chart(lanes, rangeOf(lanes, now))}${timeline(happenings, now)}
 <p class="hint">Event <code>${id}</code>. If a receiver refuses the signature, check it with <code>aud webhooks verify</code>.</p></div>
 <div>${codeBlock('delivery-headers', 'Headers of the latest attempt', headers)}
 ${codeBlock('delivery-body', `Body, ${count(body.length)} bytes, the same in each attempt`, prettyJson(redactBody(body)))}</div></div>`;
 }
 
-/** Returns why a redelivery would not reach the endpoint. */
 const offText = ({ is_active, name }: Endpoint): Html | '' =>
   is_active ? '' : html` ${foreign(name)} is not active: a redelivery reaches only the other endpoints.`;
 
-function failuresOf({ attempts, state }: DeliveryGroup): Html {
-  if (state === 'delivered') return html`<b class="good">Delivered.</b>`;
-  const failures = attempts.filter((attempt) => !isDelivered(attempt)).length;
-  return html`<b class="bad">Failed ${failures === 1 ? 'once' : `${failures} times`}.</b>`;
-}
-
-/** Returns the form that delivers an event again. */
 export const redeliver = (event: string, style = ''): Html =>
   actionForm('POST /api/webhooks/redeliver', 'Redeliver to each active endpoint', { values: { event }, style });

@@ -4,17 +4,22 @@ import type { Endpoint } from '../../state.ts';
 import { isDisabled } from '../../webhook-deliveries.ts';
 import { actionForm, checkbox, formDialog, input, opener } from '../forms.ts';
 import { badge, type Content, emptyState, foreign, type Html, menu, note, timeElement } from '../html.ts';
-import { addressOf, table } from '../lists.ts';
+import { addressOf, noMatch, table } from '../lists.ts';
 import { redactUrl } from '../redact-request.ts';
 
-/** Returns the webhook endpoints, with their problems and actions. */
-export function endpointTable(endpoints: readonly Endpoint[], now: number, query: URLSearchParams): Html {
-  const create = opener('create', 'Create an endpoint…');
-  const none = emptyState(
-    'No webhook endpoints',
-    'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
-    create,
-  );
+const NO_ENDPOINTS = emptyState(
+  'No webhook endpoints',
+  'Your receiver gets a signed POST when the job of an audience, an activation or a cohort ends.',
+);
+
+/** Returns the webhook endpoints, with their problems and actions; `total` is their number without a filter. */
+export function endpointTable(
+  endpoints: readonly Endpoint[],
+  total: number,
+  now: number,
+  query: URLSearchParams,
+): Html {
+  const none = total === 0 ? NO_ENDPOINTS : noMatch('/deliveries', 'webhook endpoints', total);
   return html`${endpoints.filter(isDisabled).map((one) => disabledNote(one, query))}${table(
     'Webhook endpoints',
     endpoints,
@@ -29,17 +34,15 @@ export function endpointTable(endpoints: readonly Endpoint[], now: number, query
   )}`;
 }
 
-/** Returns the address of the deliveries to an endpoint. */
 const deliveriesTo = ({ id }: Endpoint, query: URLSearchParams, state = ''): string =>
   addressOf('/deliveries', query, { q: `endpoint:${id}`, state, from: '', event: '', to: '' });
 
 const nameCell = (one: Endpoint, query: URLSearchParams): Html =>
   html`<a class="name" href="${deliveriesTo(one, query)}">${foreign(one.name)}</a> <code class="soft">${foreign(redactUrl(one.url))}</code>`;
 
-/** Returns a short text for the subscribed events. */
 function eventsText(events: readonly string[]): Content {
-  if (events.length === EVENT_TYPES.length) return 'all';
-  return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'none';
+  if (events.length === EVENT_TYPES.length) return 'all events';
+  return events.length > 0 ? html`<span title="${events.join(', ')}">${events.join(', ')}</span>` : 'no events';
 }
 
 function detailsOf(endpoint: Endpoint, now: number): Content {
@@ -98,7 +101,6 @@ export const editDialog = (): Html =>
     ],
   });
 
-/** Returns the form that registers an endpoint; `account` is the field that names its account. */
 export const createDialog = (account: Html | ''): Html =>
   formDialog('create', 'Create a webhook endpoint', 'POST /api/webhooks', 'Create the endpoint', {
     lead: 'It receives the events of all accounts of its organization. Its secret is shown once.',

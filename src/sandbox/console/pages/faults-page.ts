@@ -6,7 +6,6 @@ import { emptyState, foreign, type Html, head, live } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 
-/** The fault rules. */
 export function faultsPage({ sandbox, service }: ConsoleContext): Page {
   const rules = sandbox.faults.list();
   return {
@@ -44,7 +43,6 @@ function faultOf({ rule }: ActiveFault): Html {
 const remove = (id: number): Html =>
   actionForm('POST /api/faults/remove', 'Remove', { values: { id }, label: `Remove rule ${id}`, style: 'small' });
 
-/** Common faults, each with the fields that its button fills in. */
 const PRESETS: readonly (readonly [text: string, rule: Readonly<Record<string, string | number>>])[] = [
   ['Rate limited', { on: 'audiences.create', status: 429, retryAfter: 30, times: 1 }],
   ['Response lost', { on: 'audiences.create', cut: 'after', times: 1 }],
@@ -77,9 +75,9 @@ const ruleFields = (): readonly Html[] => [
   numberInput('Status', 'status', { min: 400, max: 599 }),
   numberInput('Retry-After, s', 'retryAfter'),
   select('Cut the connection', 'cut', CUTS),
-  checkbox('Send half of the response', 'malformed', 'true'),
+  checkbox('Half a response', 'malformed', 'true'),
   numberInput('Delay, ms', 'delay'),
-  numberInput('Keep creates in flight, ms', 'inFlight'),
+  numberInput('Hold creates, ms', 'inFlight'),
   numberInput('Probability, 0 to 1', 'rate', { max: 1, step: 'any', placeholder: '1' }),
   numberInput('Times', 'times', { min: 1, placeholder: 'no limit' }),
 ];

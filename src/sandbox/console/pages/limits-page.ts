@@ -12,17 +12,14 @@ import { count, durationText } from '../words.ts';
 
 const BUCKETS = ['read', 'write', 'mcp', 'login', 'mint'] as const;
 
-/** A rolling window: its subject and its owner. */
 interface Limit {
   readonly name: string;
   readonly owner: string;
   readonly account: string;
   readonly window: SlidingWindow;
-  /** Set for a build budget. */
   readonly company?: Company;
 }
 
-/** Page with the limits of the service and their use. */
 export function limitsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { limits } = console.service;
   return {

@@ -8,21 +8,15 @@ import { chartCard, type Lane, type Mark, rangeOf, type Span } from '../tracks.t
 import { counted, durationText, serviceTime } from '../words.ts';
 import { isPollOf } from './object-story.ts';
 
-/** Events caused by a resource. */
-interface Circumstances {
-  readonly requests: readonly LogEntry[];
-  readonly groups: readonly DeliveryGroup[];
-  readonly children: readonly ShownResource[];
-}
-
-/** Maximum number of other resources with a lane. */
 const MAX_LANES = 8;
 
 /** Returns a timeline of a resource: its job, polls, deliveries, and the jobs of resources made from it. */
 export function timeChart(
   console: ConsoleContext,
   resource: ShownResource,
-  { requests, groups, children }: Circumstances,
+  requests: readonly LogEntry[],
+  groups: readonly DeliveryGroup[],
+  children: readonly ShownResource[],
   query: URLSearchParams,
 ): Html | '' {
   if (!isJobKind(resource.kind)) return '';

@@ -4,7 +4,7 @@ import { showAudience } from '../../routes/audience-routes.ts';
 import type { Service } from '../../service.ts';
 import { resultLength } from '../../storage/result-files.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { type DeliveryGroup, groupDeliveries } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, groupDeliveries } from '../delivery-groups.ts';
 import { codeBlock, prettyJson } from '../highlight.ts';
 import { attributesOf, type Content, foreign, type Html, head, jobBadge, linkButton, live, note } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -20,14 +20,13 @@ import {
 } from '../objects.ts';
 import { redactBody } from '../redact-request.ts';
 import { requestsAbout } from '../request-search.ts';
-import { capital, count } from '../words.ts';
+import { capital, count, counted } from '../words.ts';
 import { responseBadge } from './deliveries-page.ts';
 import { endButton, endDialog } from './jobs-page.ts';
 import { timeChart } from './object-chart.ts';
 import { storySection } from './object-story.ts';
 import { detailsOf } from './resource-pages.ts';
 
-/** Page of one resource: its state, timeline, related resources, events and JSON. */
 export function objectPage(console: ConsoleContext, id: number, query: URLSearchParams): Page | undefined {
   const { service } = console;
   const resource = findResource(service, id);
@@ -35,7 +34,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
   const { kind, namespace, name } = resource;
   const requests = requestsAbout(console, id);
   const relations = relationsOf(resource);
-  const groups = groupDeliveries(service.webhooks.attempts, service.clock.now());
+  const groups = groupDeliveries(service);
   const own = groups.filter((group) => isAbout(group, id));
   const text = NAMESPACES.find(([value]) => value === namespace)?.[2] ?? '';
   const path = html`<a href="/resources">Resources</a> / <a href="/resources?kind=${namespace}">${text}</a>`;
@@ -43,7 +42,7 @@ export function objectPage(console: ConsoleContext, id: number, query: URLSearch
     title: name === '' ? `${capital(kind)} ${id}` : name,
     content: html`<p><small>${path}</small></p>
 ${live('object', summaryOf(service, resource))}
-${live('chart', timeChart(console, resource, { requests, groups: own, children: relations.childrenOf(id) }, query))}
+${live('chart', timeChart(console, resource, requests, own, relations.childrenOf(id), query))}
 <div class="cols half"><div>${live('relations', [html`<h2>Relations</h2>`, tree(service, resource, relations, groups)])}
 ${live('story', storySection(console, resource, requests, own, query.has('all')))}</div>
 ${live('json', jsonOf(console, resource))}</div>
@@ -56,12 +55,12 @@ const isAbout = ({ event }: DeliveryGroup, id: number): boolean =>
 
 function summaryOf(service: Service, resource: ShownResource): readonly (Html | '')[] {
   const { id, kind, name, status, account } = resource;
-  const running = service.jobs.saved.running.get(id);
+  const running = service.jobs.saved.running.has(id);
   const copy = html`<button type="button" class="small quiet" data-text="${id}" aria-label="Copy the id">Copy</button>`;
   const details = detailsOf(resource, service.clock.now());
   return [
     head(name === '' ? `${capital(kind)} ${id}` : foreign(name), status ? jobBadge(status) : '', [
-      running ? endButton({ ...running, id }) : '',
+      running ? endButton(resource) : '',
       linkButton(`/requests?q=id:${id}&repeats=all`, 'Its requests'),
     ]),
     html`<p class="acts soft"><span>${kind} <code>${id}</code> ${copy}</span>
@@ -80,7 +79,6 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   });
 }
 
-/** Maximum number of children of one parent in the tree. */
 const MAX_CHILDREN = 30;
 
 /** Returns a tree of links to the resources that a resource was made from, and to the resources made from it. */
@@ -117,10 +115,10 @@ function objectLine({ id, kind, name, status }: ShownResource, isCurrent: boolea
 ${status ? jobBadge(status) : ''}</div>`;
 }
 
-function deliveryLine({ event, latest }: DeliveryGroup): Html {
-  const { id, type, endpoint } = event;
-  const to = html`to <bdi>${endpoint.name}</bdi>, attempt ${latest.delivery.attempt}`;
-  return html`<li><div><a href="/deliveries?event=${id}&to=${endpoint.id}#detail">${type}</a> <span class="soft">${to}</span>
+function deliveryLine({ event, attempts, latest }: DeliveryGroup): Html {
+  const { type, endpoint } = event;
+  const to = html`to <bdi>${endpoint.name}</bdi>, ${counted(attempts.length, 'attempt')}`;
+  return html`<li><div><a href="${deliveryHref(event)}">${type}</a> <span class="soft">${to}</span>
 ${responseBadge(latest)}</div></li>`;
 }
 

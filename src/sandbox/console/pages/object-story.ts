@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Service } from '../../service.ts';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import type { DeliveryGroup } from '../delivery-groups.ts';
+import { type DeliveryGroup, deliveryHref, deliverySummary } from '../delivery-groups.ts';
 import type { StatusChange } from '../history.ts';
 import {
   type Content,
@@ -21,18 +21,17 @@ import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
-/** An event of a resource, or caused by it. */
 interface Chapter extends Omit<Happening, 'content'> {
   readonly parts: readonly Content[];
+  /** Time by which it is sorted. @default `at` */
+  readonly started?: number;
   /** Rank among the chapters of the same time. */
   readonly order: number;
 }
 
-/** Returns whether a request was a successful read of a resource. */
 export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolean =>
   method === 'GET' && status < 400 && path.endsWith(`/${id}`);
 
-/** Maximum number of chapters that the page shows at first. */
 const MAX_CHAPTERS = 60;
 
 /** Returns the events of a resource; at first, only the latest ones. */
@@ -69,7 +68,7 @@ function storyOf(
   const now = service.clock.now();
   const changes = history.changesOf(id);
   const end = (changes.at(-1)?.requests ?? 0) + 0.7;
-  const chapters = [
+  const chapters: Chapter[] = [
     ...changes.map((change) => statusChapter(service, change)),
     ...groups
       .toReversed()
@@ -78,22 +77,23 @@ function storyOf(
       .filter((entry) => !isPollOf(entry, id))
       .map((entry) => requestChapter(console, entry, id, entry.createdId === id ? -1 : numberOf(entry.id))),
   ];
-  return chapters.sort((a, b) => a.at - b.at || a.order - b.order);
+  const startOf = ({ at, started = at }: Chapter): number => started;
+  return chapters.sort((a, b) => startOf(a) - startOf(b) || a.order - b.order);
 }
 
 const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part === '' ? html`` : html`${part} `));
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
-  const kept = console.recorder.find(entry);
+  const at = Date.parse(entry.at);
   // Sort a request by its start, because its effects come before its end.
-  const at = kept?.started.time ?? Date.parse(entry.at);
+  const started = console.recorder.find(entry)?.started.time ?? at;
   const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
   const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry);
   const created = createdLink(console, entry.createdId, id);
   const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, order, parts };
+  return { at, started, order, parts };
 }
 
 function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
@@ -116,14 +116,13 @@ function statusChapter(service: Service, change: StatusChange): Chapter {
 }
 
 function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chapter {
-  const { event, at, latest, retryAt, state } = group;
+  const { event, at, attempts, latest, retryAt, state } = group;
   const { id, type, endpoint } = event;
   const isGood = state === 'delivered';
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
-  const { attempt } = latest.delivery;
-  const later = attempt > 1 ? html` at ${timeElement(latest.delivery.at, now)}` : '';
-  const progress = isGood ? '' : html`<span>attempt ${attempt} of 6${later}${next}</span>`;
-  const link = html`<a href="/deliveries?event=${id}&to=${endpoint.id}#detail"><code>${id.slice(0, 14)}…</code></a>`;
+  const later = attempts.length > 1 ? html`, the latest at ${timeElement(latest.delivery.at, now)}` : '';
+  const progress = isGood && attempts.length === 1 ? '' : html`<span>${deliverySummary(group)}${later}${next}</span>`;
+  const link = html`<a href="${deliveryHref(event)}"><code>${id.slice(0, 14)}…</code></a>`;
   const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
   const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
   return { at, order, parts };

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
-import { badge, type Content, emptyState, foreign, type Html, head, httpBadge, live, timeElement } from '../html.ts';
+import { badge, type Content, emptyState, type Html, head, httpBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { addressOf, type Column, listView, segments } from '../lists.ts';
+import { accountColumn, addressOf, type Column, listView, segments } from '../lists.ts';
 import { findResource, resourceLink } from '../objects.ts';
 import { redactText, targetOf } from '../redact-request.ts';
 import { outcomeOf, reasonLine } from '../request-reason.ts';
@@ -26,47 +26,44 @@ export const SEND = html`<a class="button" href="/start">Send a request</a>`;
 interface RequestGroup {
   readonly entry: LogEntry;
   times: number;
-  /** The first one. */
   first: LogEntry;
 }
 
 const alone = (entry: LogEntry): RequestGroup => ({ entry, times: 1, first: entry });
 
-const withoutIds = (text: string): string => text.replaceAll(/\d+/g, '…');
+const withoutIds = (text: string): string => text.replaceAll(/\b\d+\b/g, '{id}');
 
 /** Groups what repeats one after the other: the same read with the same result, such as polls, and refusals that differ in ids. */
 function groupRepeats(console: ConsoleContext, list: readonly LogEntry[]): RequestGroup[] {
-  const kindOf = ({ status, account, why }: LogEntry, target: string): string =>
-    `${status} ${account} ${why === undefined ? target : withoutIds(`${target} ${why}`)}`;
-  const isRepeat = (entry: LogEntry, next: LogEntry): boolean =>
-    isRepeatable(entry) &&
-    isRepeatable(next) &&
-    entry.method === next.method &&
-    kindOf(entry, targetIn(console, entry)) === kindOf(next, targetIn(console, next));
   const groups: RequestGroup[] = [];
   for (const entry of list) {
     const latest = groups.at(-1);
-    if (!latest || !isRepeat(entry, latest.first)) groups.push(alone(entry));
-    else {
+    const kind = repeatedKind(console, entry);
+    if (latest && kind !== undefined && kind === repeatedKind(console, latest.first)) {
       latest.times++;
       latest.first = entry;
-    }
+    } else groups.push(alone(entry));
   }
   return groups;
 }
 
-const isRepeatable = ({ method, status, fault, why }: LogEntry): boolean =>
-  fault === undefined && (why === undefined ? method === 'GET' : status >= 400 && status < 500);
+/** Returns what repeats have in common; `undefined` for a request that has its own row. */
+function repeatedKind(console: ConsoleContext, entry: LogEntry): string | undefined {
+  const { method, status, account, fault, why } = entry;
+  const isRepeatable = fault === undefined && (why === undefined ? method === 'GET' : status >= 400 && status < 500);
+  const target = isRepeatable ? targetIn(console, entry) : '';
+  const what = why === undefined ? target : withoutIds(`${target} ${why}`);
+  return isRepeatable ? `${method} ${status} ${account} ${what}` : undefined;
+}
 
-/** Returns the path of a request, with its query if that is kept. */
 function targetIn({ recorder }: ConsoleContext, entry: LogEntry): string {
   const recorded = recorder.find(entry);
   return recorded ? targetOf(recorded) : entry.path;
 }
 
-/** The requests as they come, filtered by the query. */
 export function requestsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const hits = findRequests(console, query);
+  const { log } = console.service.state;
   const kept = keptText(console.service.state);
   const unsearched = (query.get('q') ?? '') === '' ? '' : unsearchedText(console);
   const counts = GROUPS.map(([value, text, has]) => [value, text, hits.filter(has).length] as const);
@@ -74,7 +71,10 @@ export function requestsPage(console: ConsoleContext, query: URLSearchParams): P
     title: 'Requests',
     content: [
       head('Requests', live('status', segments('Status', PATH, query, 'status', counts))),
-      live('kept', [kept && html`<p class="hint">${kept}</p>`, unsearched && html`<p class="hint">${unsearched}</p>`]),
+      live('kept', [
+        log.length > 0 && kept ? html`<p class="hint">${kept}</p>` : '',
+        unsearched && html`<p class="hint">${unsearched}</p>`,
+      ]),
       requestList(console, query, hits),
     ],
   };
@@ -88,7 +88,7 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     path: PATH,
     query,
     id: 'requests',
-    placeholder: 'Text, reason, or status:429, path:/usage, key:…, id:12 of a resource',
+    placeholder: 'Text, or status:429, path:, key:, id:',
     kept: ['status'],
     matching: query.get('repeats') === 'all' ? list.map(alone) : groupRepeats(console, list),
     isGrowing: true,
@@ -96,23 +96,22 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
     keyOf: ({ entry }) => entry.id,
     caption: 'Requests, the latest first',
     columns: columnsOf(console, query),
-    empty: emptyState('No requests yet', 'Send one; it appears here with the reason if it is refused.', SEND),
+    empty: emptyState(
+      'No requests',
+      `${keptText(state)} A request that you send appears here, with the reason if it is refused.`,
+      SEND,
+    ),
   });
 }
 
 function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Column<RequestGroup>[] {
   const { clock, state } = console.service;
-  const account: Column<RequestGroup> = [
-    'Account',
-    'w4',
-    ({ entry }) => html`<small>${foreign(entry.account ?? '', ' ')}</small>`,
-  ];
   return [
     ['Time', 'w4', ({ entry: { at } }) => timeElement(at, clock.now())],
     ['Status', 'w3', ({ entry }) => httpBadge(entry.status), 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
     ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
-    ...(state.accounts.size > 1 ? [account] : []),
+    ...accountColumn<RequestGroup>(state.accounts.size > 1, ({ entry }) => entry.account),
   ];
 }
 
@@ -142,7 +141,6 @@ function explain(console: ConsoleContext, entry: LogEntry): Content {
   return created === '' ? reason : [reason, '; ', created];
 }
 
-/** Returns the resource that a request created, and its current state. */
 export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   const id = entry.createdId;
   if (id === undefined) return '';

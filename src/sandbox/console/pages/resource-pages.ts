@@ -4,7 +4,7 @@ import type { Service } from '../../service.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { badge, type Content, emptyState, foreign, type Html, head, jobBadge, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { type Column, listView, search, segments } from '../lists.ts';
+import { accountColumn, type Column, listView, type Segment, search, segments } from '../lists.ts';
 import { NAMESPACES, reasonText, resourceLink, resourcesOf, type ShownResource } from '../objects.ts';
 import { valueText } from '../request-search.ts';
 import { shownAccounts } from '../shown-accounts.ts';
@@ -13,28 +13,27 @@ import { SEND } from './requests-page.ts';
 
 const PATH = '/resources';
 
-/** The resources of the shown accounts. */
 export function resourcesPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service } = console;
   const accounts = shownAccounts(console, query);
-  const namespace = NAMESPACES.find(([value]) => value === query.get('kind')) ?? NAMESPACES[0];
-  const [name, , text] = namespace;
-  const things = text.toLowerCase();
   const found = NAMESPACES.map((one) => {
-    const all = accounts.flatMap((account) => resourcesOf(account, one));
-    return { one, all, matching: search(all, query, (resource) => textOf(service, resource)) };
+    const all = [...service.state.accounts.values()].flatMap((account) => resourcesOf(account, one));
+    const shown = all.filter(({ account }) => accounts.includes(account));
+    return { one, all, matching: search(shown, query, (resource) => textOf(service, resource)) };
   });
-  const { all, matching } = found.find(({ one }) => one === namespace) ?? { all: [], matching: [] };
-  const kinds = found.flatMap(({ one: [value, , label], all, matching }, index) => {
-    const isListed = index === 0 || all.length > 0 || value === name;
-    return isListed ? [[index === 0 ? '' : value, label, matching.length] as const] : [];
-  });
+  const listed = found.filter(({ one: [value], all }) => all.length > 0 || value === query.get('kind'));
+  const current = listed.find(({ one: [value] }) => value === query.get('kind')) ?? listed[0];
+  const { one, all, matching } = current ?? { one: NAMESPACES[0], all: [], matching: [] };
+  const [namespace, , text] = one;
+  const view = new URLSearchParams({ ...Object.fromEntries(query), kind: namespace });
+  const things = text.toLowerCase();
+  const kinds = listed.map(({ one: [value, , label], matching }): Segment => [value, label, matching.length]);
   const list = listView({
     path: PATH,
-    query,
+    query: view,
     id: 'resources',
     things,
-    placeholder: 'Id, name, status, reason or any other value',
+    placeholder: 'Name, id, status, reason or other value',
     kept: ['kind'],
     matching: matching.toSorted((a, b) => b.id - a.id),
     total: all.length,
@@ -43,7 +42,7 @@ export function resourcesPage(console: ConsoleContext, query: URLSearchParams): 
     columns: columnsOf(service, accounts.length > 1),
     empty: emptyState(`No ${things}`, 'A create request to the API adds one.', SEND),
   });
-  const choices = live('kinds', segments('Kind', PATH, query, 'kind', kinds));
+  const choices = live('kinds', kinds.length > 0 ? segments('Kind', PATH, view, 'kind', kinds) : '');
   return { title: 'Resources', content: [head('Resources', choices), list] };
 }
 
@@ -52,12 +51,11 @@ const textOf = (service: Service, one: ShownResource): string =>
 
 function columnsOf(service: Service, hasAccount: boolean): readonly Column<ShownResource>[] {
   const now = service.clock.now();
-  const account: Column<ShownResource> = ['Account', 'w4', (one) => html`<small>${foreign(one.account.email)}</small>`];
   return [
     ['Name', '', (one) => nameCell(service, one), 'main'],
     ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
     ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
-    ...(hasAccount ? [account] : []),
+    ...accountColumn<ShownResource>(hasAccount, ({ account }) => account.email),
     ['Created', 'w4', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
   ];
 }
@@ -68,7 +66,6 @@ function nameCell(service: Service, resource: ShownResource): Html {
 ${resource.fields.is_cohort ? badge('', 'cohort') : ''} ${reason && html`<small>${foreign(reason)}</small>`}`;
 }
 
-/** Returns the most important facts about a resource. */
 export function detailsOf({ namespace, account, id, fields }: ShownResource, now: number): Content {
   const { total_eids, unique_eids, interval_hours, replays, rows } = fields;
   if (namespace === 'cohorts') return `${count(Number(total_eids))} EIDs`;

@@ -1,12 +1,10 @@
 import { html } from 'hono/html';
 import type { ConsoleContext } from '../console-context.ts';
 import { formDialog, opener } from '../forms.ts';
-import { commandLine } from '../highlight.ts';
 import { badge, type Html, head, live, timeElement } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { count, counted } from '../words.ts';
 
-/** Page of the session: export the recording as a test, save and load the state, reset. */
 export function sessionPage({ recorder, service }: ConsoleContext): Page {
   const { startedAt, isFull } = recorder.recording;
   const began = timeElement(startedAt, service.clock.now());
@@ -26,8 +24,7 @@ ${opener('again', 'Restart recording…')}</p></section>
 
 const STATE = html`<section class="card" aria-labelledby="state-title"><h2 id="state-title">State</h2>
 <p class="hint">Accounts, tokens, resources, jobs, deliveries, the list of requests and the time, as a file.</p>
-<p class="acts"><a class="button" href="/state.json" download="sandbox.json">Save the state</a>${opener('load', 'Load a state…')}</p>
-<p class="hint">To keep it from run to run:</p>${commandLine('keep', 'npx aud sandbox --state sandbox.json')}</section>`;
+<p class="acts"><a class="button" href="/state.json" download="sandbox.json">Save the state</a>${opener('load', 'Load a state…')}</p></section>`;
 
 const resetCard = (
   began: Html,
