@@ -46,7 +46,7 @@ export function resolveOperations(overrides: OperationOverrides = {}): Settings[
   for (const name of Object.keys(overrides)) {
     if (!isOperationName(name)) {
       throw new ConfigurationError(`\`operations\` has no operation "${name}".`, {
-        advice: 'See the table of operations in the page "Assumptions" of the documentation.',
+        advice: 'The page "Assumptions" of the documentation lists all operations.',
       });
     }
     table[name] = resolveOperation(name, readOverride(name, overrides[name]));

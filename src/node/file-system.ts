@@ -109,7 +109,7 @@ export async function makePrivateFolder(folder: string, canCreateParents = true)
     await mkdir(folder, { mode: PRIVATE_FOLDER });
   } catch (error) {
     const code = codeOf(error);
-    // A dangling link also exists: `stat` reports why the link cannot be opened.
+    // `mkdir` also fails with EEXIST for a dangling symbolic link: then, `stat` throws the reason.
     if (code === 'EEXIST') return void (await stat(folder));
     if (code !== 'ENOENT' || !canCreateParents || dirname(folder) === folder) throw error;
     await makePrivateFolder(dirname(folder));

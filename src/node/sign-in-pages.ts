@@ -57,8 +57,8 @@ export const SIGNED_IN = page(200, 'You are signed in.', 'You may close this win
 /** Page for a callback whose `state` belongs to no pending sign-in. */
 export const UNKNOWN_SIGN_IN = page(
   400,
-  'This address belongs to no sign-in.',
-  'It is outdated, or another program created it. Continue with the latest address.',
+  'No sign-in is waiting for this page.',
+  'The sign-in has expired, or another program has sent you here. Open the address that the program printed last.',
 );
 
 export const NOT_FOUND = plain(404, 'Not found.\n');

@@ -107,7 +107,7 @@ export function refuseOddQuery(name: string, query: unknown): void {
   throw new InvalidInputError({ [name]: [problem] });
 }
 
-/** Returns the problem of a value that a query cannot contain unchanged. */
+/** Returns why a query parameter cannot have a value, or `undefined` if it can. */
 export function queryValueProblem(value: unknown): string | undefined {
   if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
     return promiseProblem(value) ?? 'must be a string, a number, a boolean, or an array of these. Format other values.';

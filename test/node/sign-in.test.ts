@@ -97,7 +97,7 @@ describe('a sign-in by the browser', () => {
     for (const query of ['code=stolen&state=forged', 'error=access_denied&state=', '']) {
       const page = await fetch(`${back}?${query}`);
       expect(page.status).toBe(400);
-      expect(await page.text()).toContain('This address belongs to no sign-in.');
+      expect(await page.text()).toContain('No sign-in is waiting for this page.');
     }
     expect(exchanges()).toEqual([]);
     expect((await fetch(await consent(url))).status).toBe(200);

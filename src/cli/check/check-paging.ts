@@ -13,10 +13,11 @@ const PAGES: readonly string[] = ['page', 'page_number', 'pageNumber', 'p'];
 const OFFSETS: readonly string[] = ['offset', 'skip', 'start'];
 const CURSORS: readonly string[] = ['cursor', 'page_token', 'after', 'starting_after', 'pageToken', 'next_cursor'];
 
-/** Keys of an envelope that may hold the next cursor, and keys of objects that may contain it. */
+/** Keys under which an envelope may have the next cursor. */
 const CURSOR_KEYS: readonly string[] = [
   ...['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'cursor', 'next', 'next_page_url', 'after'],
 ];
+/** Keys to search for the cursor, including keys of objects that may contain it. */
 const CURSOR_PLACES: readonly string[] = [...CURSOR_KEYS, 'data', 'meta', 'pagination', 'paging', 'links', 'cursors'];
 
 /** Sizes of pages to try, as a service may refuse the documented one. */

@@ -46,7 +46,7 @@ export function mergeFindings(
   const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
     [
       ...findings.filter((one) => (one.setting ? 'confirmed' : one.state) === state),
-      // Settings that only the earlier check could verify.
+      // What the earlier check verified and this check could not: the evidence remains.
       ...findings.filter((one) => one.state === 'not-checked' && earlier?.[state].includes(one.id)),
     ].map(({ id }) => id);
   const highest = earlier && earlier.level !== 'read' ? earlier.level : level;

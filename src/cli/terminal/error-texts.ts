@@ -128,7 +128,7 @@ function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean):
       return `This call created nothing.${isLimited && !isRow ? ` Repeat it with ${key}.` : ''}`;
     case 'unknown':
       if (isRow)
-        return 'It may have been created: run this again within 23 hours, and the service creates it only once.';
+        return 'The resource may have been created: run this again within 23 hours, and the service creates it only once.';
       return isConflict
         ? `It may have been created: an earlier request with this key may still be in flight. Repeat it with ${key} and the same body. If it ends with a 409 again, the key probably belongs to another body: check the list before you use another key.`
         : `It may have been created: repeat it with ${key} and the same body within 24 hours of its first attempt, and the service creates it only once.`;

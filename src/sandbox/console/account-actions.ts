@@ -49,11 +49,11 @@ export const ACCOUNT_ACTIONS: readonly Action[] = [
       callOf(sandbox.webhooks.create, { account, ...endpointFields(fields), url: string(fields, 'url') }),
     respond: ({ result }) => Object(result),
     notice: ({ fields: { name = 'Webhook' } }) =>
-      `The webhook endpoint ${String(name)} is created. This is its secret.`,
+      `The webhook endpoint ${String(name)} was created. This is its secret.`,
   }),
   action('POST /webhooks/update', ['id', 'name', 'url', 'events'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.update, number(fields, 'id'), endpointFields(fields)),
-    notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} is changed.`,
+    notice: ({ fields }) => `Webhook endpoint ${Number(fields.id)} was changed.`,
   }),
   action('POST /webhooks/rotate', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.webhooks.rotate, number(fields, 'id')),

@@ -80,7 +80,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
   }),
   action('POST /faults/remove', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.remove, number(fields, 'id')),
-    notice: ({ fields }) => `Fault ${Number(fields.id)} is removed.`,
+    notice: ({ fields }) => `Fault ${Number(fields.id)} was removed.`,
   }),
   action('DELETE /faults', [], {
     call: ({ sandbox }) => callOf(sandbox.faults.clear),
@@ -104,7 +104,7 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
       });
     },
     respond: ({ fields: { password, ...fields } }) => fields,
-    notice: ({ fields }) => `The account ${String(fields.email)} is created.`,
+    notice: ({ fields }) => `The account ${String(fields.email)} was created.`,
   }),
   action('POST /budget', ['company', 'buildsPerHour', 'buildsPerDay'], {
     call: ({ sandbox }, fields) =>
@@ -112,12 +112,12 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
         buildsPerHour: optional(number, fields, 'buildsPerHour'),
         buildsPerDay: optional(number, fields, 'buildsPerDay'),
       }),
-    notice: ({ fields }) => `The build budget of ${String(fields.company)} is changed.`,
+    notice: ({ fields }) => `The build budget of ${String(fields.company)} was changed.`,
   }),
   action('POST /reset', [], {
     call: ({ sandbox, console }) => callOf(sandbox.restore, console.recorder.startState),
     run: ({ console }) => console.history.clear(),
-    notice: () => 'The sandbox has the state from the beginning of the recording. Its clock was not set back.',
+    notice: () => 'The sandbox was reset to its state at the start of the recording. Its clock was not set back.',
   }),
   action('POST /state', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.restore, fields as unknown as SandboxState),

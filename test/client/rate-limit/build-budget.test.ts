@@ -83,6 +83,7 @@ describe('a create that is refused with a long `Retry-After`', () => {
       { name: 'RateLimitError' },
     ],
     ['budget is left: a rate limit', limited, report(1, null), { name: 'RateLimitError' }],
+    ['budget is left, and the time is 0: a rate limit', limited, report(1, 0), { name: 'RateLimitError' }],
     ['the budget is used up', limited, report(60, 900), { name: 'BuildBudgetError', budget: expect.anything() }],
     ['the usage report cannot be read', limited, { status: 503 }, { name: 'BuildBudgetError' }],
     ['the usage report lacks the budget', limited, { data: {} }, { name: 'BuildBudgetError' }],

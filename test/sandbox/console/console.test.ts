@@ -704,7 +704,7 @@ describe('the pages', () => {
       deliver: async () => new Response(null, { status: 500 }),
     });
     const { data } = await act('POST /api/webhooks', { url: 'https://example.com/', name: 'a\u202Eb' });
-    expect(data.notice).toBe('The webhook endpoint ab is created. This is its secret.');
+    expect(data.notice).toBe('The webhook endpoint ab was created. This is its secret.');
     for (let count = 0; count < 20; count++) sandbox.webhooks.test(data.id);
     await sandbox.advance(9 * 3_600_000);
     expect(await page('/deliveries')).toContain('data-confirm="Delete ab?"');
