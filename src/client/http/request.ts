@@ -59,6 +59,13 @@ const paramError = (name: string, value: unknown): InvalidInputError =>
     [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path; pass an id.`],
   });
 
+/** Refuses an id that no resource can have. Does not check the parameters of a free request. */
+function checkId({ name }: ResolvedOperation, { id }: PathParams): void {
+  if ((Number.isSafeInteger(id) && Number(id) > 0) || !isOperationName(name)) return;
+  const problem = idProblem(id);
+  if (problem !== undefined) throw new InvalidInputError({ id: [problem] });
+}
+
 function queryString(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -160,9 +167,7 @@ export async function prepareRequest({
     throw new InvalidInputError({ path: ['must not contain "?" or "#": use `query` instead.'] });
   }
   const params = input.params ?? {};
-  // The parameters of a free request may be anything.
-  const problem = 'id' in params && isOperationName(operation.name) ? idProblem(params.id) : undefined;
-  if (problem !== undefined) throw new InvalidInputError({ id: [problem] });
+  if ('id' in params) checkId(operation, params);
   const path = fillPath(template, params);
   const planned = options.query ? { ...input, query: { ...options.query, ...input.query } } : input;
   const { query, body } = override ? applyOverride(override, { ...planned, params }) : planned;

@@ -1,5 +1,5 @@
 import type { JobKind, JobResource, JobState, StatusFields } from '../../spec/job-status.ts';
-import { sleep } from '../../util/abort.ts';
+import { abortable, startTimer } from '../../util/abort.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
 
@@ -184,11 +184,15 @@ export class Job<T extends JobResource> {
    * has its own timer.
    */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    let wake: (() => void) | undefined;
-    await sleep(Math.ceil(ms), signal, (resolve) => {
-      wake = resolve;
-      this.#sleepers.add(resolve);
-    }).finally(() => wake && this.#sleepers.delete(wake));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#sleepers.add(resolve);
+    const stopTimer = startTimer(Math.ceil(ms), resolve);
+    try {
+      await abortable(promise, signal);
+    } finally {
+      stopTimer();
+      this.#sleepers.delete(resolve);
+    }
   }
 
   /** Wakes the sleeping waits. If a wait is not woken, it checks for changes when its timer fires. */
