@@ -154,7 +154,7 @@ export const DRY_RUN = 'DryRun';
 export const isDryRun = (error: unknown): boolean =>
   error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
 
-/** Returns whether to print nothing, because a dry run has ended or the reader of a list is gone. */
+/** Returns whether to print nothing, after a dry run, or if the reader of a list is gone. */
 export const isQuietEnd = (error: unknown): boolean =>
   isDryRun(error) || (error instanceof CommandError && error.code === 'output-closed' && error.exitCode === EXIT.done);
 

@@ -88,7 +88,7 @@ export interface WaitingEvent extends RequestEvent {
 
 /**
  * The end of a call, as hooks see it. Each call has exactly one. `attempt` is the number of requests sent. A download
- * ends when its stream has been read or cancelled.
+ * ends when its stream is read to the end or cancelled.
  */
 export interface EndEvent extends RequestEvent {
   /** `aborted`: the caller's signal aborted the call, or the stream of a download was cancelled. */

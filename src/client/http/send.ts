@@ -10,7 +10,7 @@ export interface ReceivedResponse {
   readonly text: string;
   /** True if the body was larger than `maxResponseBytes`. Then `text` is the beginning of the body. */
   readonly isTruncated?: boolean;
-  /** The response, whose body has been read. */
+  /** The response, after its body was read. */
   readonly response: Response;
 }
 

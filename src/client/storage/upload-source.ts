@@ -229,7 +229,7 @@ export class UploadBody {
       await this.#readChunk();
       this.#enqueue(controller);
     } catch (error) {
-      // After `close`, the data end early. An error would end the connection before the response has been read.
+      // After `close`, the data end early. An error would end the connection before the client reads the response.
       if (this.#isClosed) return new Promise(() => {});
       throw this.#source.fail(error);
     }

@@ -60,7 +60,7 @@ const logRequests =
       isCut = error instanceof ConnectionCut && !error.partial;
       throw error;
     } finally {
-      // A fault that truncates the body has already read it.
+      // A fault that truncates the body reads it first.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const isError = response !== undefined && response.status >= 400;
       const isJson = response?.headers.get('content-type') === 'application/json';
