@@ -38,13 +38,13 @@ function textOf(id: unknown): string {
 
 /** How `check` finds out about operations that it does not judge by the rule of {@link checkOf}. */
 const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
-  'webhooks.list': 'reads, at the beginning',
-  'usage.get': 'reads, at the beginning',
+  'webhooks.list': 'reads, at the beginning of the check',
+  'usage.get': 'reads, at the beginning of the check',
   'projects.create': '`--write`: creates a project',
   'projects.delete': '`--write`: deletes the created project',
   'uploads.reserve': '`--write`: reserves an upload',
   'estimates.get': 'never, because no list shows the ids of estimates',
-  'reference.list': 'never, because no table is documented',
+  'reference.list': 'never, because the specification names no table',
   'mcp.send': 'never',
 };
 
@@ -54,7 +54,7 @@ function checkOf(name: OperationName): string {
   const rule =
     operations[name].method === 'GET'
       ? 'reads'
-      : 'never. Your first request shows it, with a 404 response or a success';
+      : 'never. If the path differs, your first request returns 404';
   return CHECKED[name] ?? rule;
 }
 
