@@ -52,9 +52,7 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
 function checkOf(name: OperationName): string {
   if (name.startsWith('auth.')) return 'never';
   const rule =
-    operations[name].method === 'GET'
-      ? 'reads'
-      : 'never. If the path differs, your first request returns 404';
+    operations[name].method === 'GET' ? 'reads' : 'never. If the path differs, your first request returns 404';
   return CHECKED[name] ?? rule;
 }
 
