@@ -45,15 +45,11 @@ const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
   'uploads.reserve': '`--write`: reserves an upload',
   'estimates.get': 'never, because no list shows the ids of estimates',
   'reference.list': 'never, because the specification names no table',
-  'mcp.send': 'never',
 };
 
 /** Returns how `check` finds out whether method and path of an operation are right. */
 function checkOf(name: OperationName): string {
-  if (name.startsWith('auth.')) return 'never';
-  const rule =
-    operations[name].method === 'GET' ? 'reads' : 'never. If the path differs, your first request returns 404';
-  return CHECKED[name] ?? rule;
+  return CHECKED[name] ?? (operations[name].method === 'GET' ? 'reads' : 'never');
 }
 
 /** Returns the page with the table of all operations. */
