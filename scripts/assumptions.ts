@@ -38,24 +38,18 @@ function textOf(id: unknown): string {
 
 /** How `check` finds out about operations that it does not judge by the rule of {@link checkOf}. */
 const CHECKED: Readonly<Partial<Record<OperationName, string>>> = {
-  'webhooks.list': 'reads, at the beginning',
-  'usage.get': 'reads, at the beginning',
+  'webhooks.list': 'reads, at the beginning of the check',
+  'usage.get': 'reads, at the beginning of the check',
   'projects.create': '`--write`: creates a project',
   'projects.delete': '`--write`: deletes the created project',
   'uploads.reserve': '`--write`: reserves an upload',
   'estimates.get': 'never, because no list shows the ids of estimates',
-  'reference.list': 'never, because no table is documented',
-  'mcp.send': 'never',
+  'reference.list': 'never, because the specification names no table',
 };
 
 /** Returns how `check` finds out whether method and path of an operation are right. */
 function checkOf(name: OperationName): string {
-  if (name.startsWith('auth.')) return 'never';
-  const rule =
-    operations[name].method === 'GET'
-      ? 'reads'
-      : 'never. Your first request shows it, with a 404 response or a success';
-  return CHECKED[name] ?? rule;
+  return CHECKED[name] ?? (operations[name].method === 'GET' ? 'reads' : 'never');
 }
 
 /** Returns the page with the table of all operations. */

@@ -44,7 +44,7 @@ const RUNTIMES = [
   ),
   { place: `Bun ${BUN}`, path: 'bun/bin/bun.exe', args: ['run'], file: 'bun.mjs', code: RUN_NODE },
   {
-    place: `Deno ${DENO}, with no permission but the network`,
+    place: `Deno ${DENO}, with only the network permission`,
     path: 'deno/bin.cjs',
     args: ['run', '--no-prompt', '--no-remote', '--node-modules-dir=manual', '--allow-net=127.0.0.1'],
     file: 'deno.mjs',
@@ -64,7 +64,7 @@ export const runtimeSteps = (projects: Projects): Step[] => [
     },
   })),
   ...[[], ['nodejs_compat']].map((flags) => {
-    const place = `workerd ${WORKERD}, ${flags.length === 0 ? 'with nothing of Node' : `\`${flags}\``}`;
+    const place = `workerd ${WORKERD}, ${flags.length === 0 ? 'without Node APIs' : `\`${flags}\``}`;
     return { name: place, work: () => runWorker(projects, place, flags) };
   }),
   { name: `edge-runtime ${EDGE_RUNTIME}`, work: () => runEdge(projects) },
