@@ -78,7 +78,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'The file is an array of such objects.'],
       [
         'CSV',
-        'The header contains the names of the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The encoding must be UTF-8. The separator is a comma, a semicolon or a tab, or the character in a first line such as `sep=;`. The command does not send empty cells. `project_id` and `cohort_id` must be numbers.',
+        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file must be UTF-8. The separator is a comma, a semicolon or a tab, or the character in a first line such as `sep=;`. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
       ],
       [
         'key',
@@ -103,9 +103,9 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'a key',
-        'Each key is bound to one body for as long as you keep the journal. If you change a row, even only its name, give the row another key: the command then creates a new audience. For a nightly job, put the date into the name of the journal.',
+        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give the row another key: the command then creates a new audience, because the service cannot change an audience. For a nightly job, put the date into the name of the journal.',
       ],
-      ['new rows', 'The next run creates them. It ignores rows that you have removed.'],
+      ['new rows', 'The next run creates new rows, and ignores rows that you have removed.'],
       ['one run', 'Only one run at a time can use a journal, on one machine and with one account.'],
     ],
   },
@@ -114,7 +114,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'create requests',
-        'The command sends create requests one after another: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
+        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
       ],
       [
         'a failure',
