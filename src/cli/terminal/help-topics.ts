@@ -78,11 +78,11 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'The file is an array of such objects.'],
       [
         'CSV',
-        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file must be UTF-8. Its separator is a comma, a semicolon or a tab, or the character that a first line such as `sep=;` names. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
+        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file must be UTF-8. The separator is a comma, a semicolon or a tab, or the character in a first line such as `sep=;`. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
       ],
       [
         'key',
-        'Names the row in the journal, and its folder: 1 to 100 of the characters A-Z a-z 0-9 _ - and . (a dot is neither first nor last). The command sends all other fields.',
+        'Name of the row in the journal, and of the folder for its files: 1 to 100 of the characters A-Z a-z 0-9 _ - and . (no dot at the start or the end). The command does not send the key.',
       ],
       [
         'file',
@@ -90,7 +90,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'checks',
-        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and that each cohort file can be read and is not empty. The service checks the rest, row by row. If you continue a run, the command refuses only the invalid rows.',
+        'Before it sends anything, the command checks the whole file: encoding, number of cells, repeated headers, dates, numbers, and whether each cohort file is readable and not empty. The service checks each row when it receives the row. If you continue a run, the command refuses only the invalid rows.',
       ],
     ],
   },
@@ -99,13 +99,13 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         '<file>.journal',
-        'Records what was created. If you run the same command again, it creates nothing twice. If you lose the journal, it creates everything again.',
+        'Records what was created. If you run the same command again, the command creates nothing twice. Without the journal, it creates everything again.',
       ],
       [
         'a key',
-        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give it another key: this creates a new audience, because the service cannot change one. For a nightly job, put the date into the name of the journal.',
+        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give the row another key: the command then creates a new audience, because the service cannot change an audience. For a nightly job, put the date into the name of the journal.',
       ],
-      ['new rows', 'The next run creates them. It ignores rows that you have removed.'],
+      ['new rows', 'The next run creates new rows, and ignores rows that you have removed.'],
       ['one run', 'Only one run at a time can use a journal, on one machine and with one account.'],
     ],
   },
@@ -114,7 +114,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'create requests',
-        'The command sends one after another: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
+        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
       ],
       [
         'a failure',
@@ -122,7 +122,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'an outage',
-        'After three failures without a success, or fewer if a read fails, too, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
+        'After three failed create requests in a row, or earlier if a read also fails, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
       ['the build budget', 'If the budget is used up, the command waits for it, for at most `--budget-wait`.'],
     ],
@@ -132,27 +132,27 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'done',
-        'The audience is built. If you asked for it, the audience is activated, and its files are saved. The row stays done, even if you move its files or delete its audience.',
+        'The audience is built. With `--activate` or `--download`, the audience is also activated. With `--download`, the result files are saved. The row stays done, even if you move the files or delete the audience.',
       ],
       [
         'blocked',
-        'The audience is built, but cannot be activated. Each run checks it again. The exit code is 0, or 8 with `--fail-on-blocked`.',
+        'The audience is built, but cannot be activated. Each run checks the audience again. The exit code is 0, or 8 with `--fail-on-blocked`.',
       ],
       [
         'failed',
-        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates it again, also after you have corrected the row. Exit code 3, 4 or 5.',
+        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates the resource again, even if you have corrected the row. Exit code 3, 4 or 5.',
       ],
       [
         'refused',
-        'The service refused the row, its body has changed, or its file is missing or empty. Correct the row, and run the command again. Exit code 8.',
+        'The service refused the row, the body of the row has changed, or the file of the row is missing or empty. Correct the row, and run the command again. Exit code 8.',
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create it.',
+        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
       ],
       [
         'unknown',
-        'A create request may have taken effect. Run the command again within 23 hours. After that, look for the resource in its list. Then record its id with `--resolve <key>=<id>`, or that it does not exist with `--forget <key>`. Exit code 10, and 8 after 23 hours.',
+        'A create request may have taken effect. Run the command again within 23 hours. After 23 hours, look for the resource in its list. If the resource exists, pass `--resolve <key>=<id>`. Otherwise, pass `--forget <key>`. Exit code 10, or 8 after 23 hours.',
       ],
     ],
   },
@@ -161,27 +161,27 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'columns',
-        'key, state, audience, activation, reason. The reason says why a row is blocked, or is the code of its error.',
+        'key, state, audience, activation, reason. The reason is the code of the error, or says why the row is blocked.',
       ],
       [
         '--json',
-        'One line for each change, with its time (`at`), the columns, `files` and `error`. The last line of a key is its result.',
+        'One line for each change, with its time (`at`), the columns, `files` and `error`. The last line of a key is the result of the row.',
       ],
       [
         '--status',
-        'done: nothing is left to do. audience 12 created …: its latest job, which the next run reads. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
+        'done: nothing is left to do. audience 12 created …: the latest job of the row. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
       ],
       [
         '--dry-run',
-        'create, activate, send again: the run sends a create request. wait: the run reads the state of the job. changed: the body has changed. done, refused, unknown: as above.',
+        'create, activate, send again: the run would send a create request. wait: the run would read the state of the job. changed: the body of the row has changed. done, refused, unknown: see above.',
       ],
       [
         '--report',
-        'The final table, with the files and the error of each row, as CSV or JSON according to the extension.',
+        'Writes the final table, with the files and the error of each row, as CSV or JSON, depending on the extension of the file.',
       ],
       [
         'exit codes',
-        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent, correct what the output names. 13: another run uses the journal, or it was moved or removed.',
+        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct the problem that the output describes. 2: the same, but the command has sent nothing. 13: another run uses the journal, or the journal was moved or removed.',
       ],
     ],
   },
