@@ -27,12 +27,14 @@ function* addresses(): Generator<string> {
 
 /** Yields the lines of the file to import. Ask the operator of your service for its columns, and how to hash. */
 async function* hashed(path: string): AsyncGenerator<string> {
-  let isHeader = true;
+  yield 'email_sha256\n';
+  let number = 0;
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     const address = line.trim().toLowerCase();
-    if (isHeader) yield 'email_sha256\n';
-    else if (address !== '') yield `${createHash('sha256').update(address).digest('hex')}\n`;
-    isHeader = false;
+    number += 1;
+    if (number === 1 || address === '') continue; // the header, and empty lines
+    if (!/^[^\s",;]+@[^\s",;]+$/.test(address)) throw new Error(`Line ${number} must be one email address.`);
+    yield `${createHash('sha256').update(address).digest('hex')}\n`;
   }
 }
 

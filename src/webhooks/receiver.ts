@@ -1,5 +1,6 @@
 import { ConfigurationError, check, textOf } from '../errors/audience-error.ts';
 import { WebhookVerificationError } from '../errors/webhook-errors.ts';
+import { bindMethods } from '../util/bind-methods.ts';
 import { safely } from '../util/callbacks.ts';
 import { Heartbeat } from '../util/heartbeat.ts';
 import { checkNumbers } from '../util/input-checks.ts';
@@ -124,6 +125,7 @@ class Receiver implements WebhookReceiver {
   readonly #running = new Map<string, Heartbeat>();
 
   constructor(options: ReceiverOptions) {
+    bindMethods(this);
     checkReceiverOptions(options);
     this.#options = options;
     const logger = options.logger ?? console;

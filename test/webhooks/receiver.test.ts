@@ -35,10 +35,11 @@ describe('a receiver', () => {
     );
   });
 
-  it('names `toNodeListener` for a request of node:http, and responds with 500', async () => {
+  it('names `toNodeListener` for a request of node:http, and responds with 500, also without its object', async () => {
     const { receiver, lines } = start();
+    const { handle } = receiver;
     const server = createServer(async (request, response) => {
-      const { status } = await receiver.handle(request as never);
+      const { status } = await handle(request as never);
       response.writeHead(status).end();
     });
     const url = await listenForTest(server);
