@@ -78,7 +78,6 @@ export function deliverySummary({ attempts, state }: DeliveryGroup): string {
   return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}`;
 }
 
-/** Returns the attempts of a delivery to scale, and the next one. */
 export function deliveryLane(group: DeliveryGroup): Lane {
   const { event, attempts, retryAt } = group;
   const marks = attempts.map((attempt, index): Mark => {

@@ -102,7 +102,6 @@ async function readFields(context: Context): Promise<JsonObject> {
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-/** Executes an action; returns its outcome, and the equivalent TypeScript. */
 async function perform(
   console: ConsoleContext,
   action: Action,

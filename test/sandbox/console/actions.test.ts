@@ -194,7 +194,7 @@ describe('an action by its endpoint', () => {
       disabled: [],
     });
     expect(data.notice).toContain(
-      'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 Additional Info), 4 delivery attempts succeeded, 4 failed; the next event',
+      'Advanced to 1970-01-01 00:10:10: 4 jobs ended (3 completed, 1 Additional Info), 4 delivery attempts succeeded, 4 failed; the next event',
     );
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
@@ -216,7 +216,7 @@ describe('an action by its endpoint', () => {
     expect(sandbox.accounts.list()).toHaveLength(1);
     expect(await page('/session')).toContain('0 requests and calls');
     // An open page shows the new beginning.
-    expect(await page('/session')).toMatch(/data-live>As a test.*data-live>Back to/s);
+    expect(await page('/session')).toMatch(/data-live>The test starts.*data-live>A reset restores/s);
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
     const damaged = JSON.parse(JSON.stringify(state), (key, value) => (key === 'log' ? undefined : value));
     const refused = await act('POST /api/state', damaged);

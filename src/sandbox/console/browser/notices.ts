@@ -47,7 +47,6 @@ export function notify(message: string, { isError = false, code, request }: Noti
 
 /** Time at which the page last showed the state of the sandbox. */
 let seenAt = new Date();
-let hasEnded = false;
 
 function banner(id: string, title: string, text: string): void {
   if (document.getElementById(id)) return;
@@ -73,9 +72,8 @@ export const showLost = (): void =>
 
 /** Reports that the page will not be updated any more, because its session has ended. */
 export function showEnded(): void {
-  hasEnded = true;
   find('#lost')?.remove();
   banner('ended', 'Your session has ended.', 'Open the address that the sandbox has printed.');
 }
 
-export const isEnded = (): boolean => hasEnded;
+export const isEnded = (): boolean => find('#ended') !== null;

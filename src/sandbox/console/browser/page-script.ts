@@ -4,7 +4,6 @@ import { follow } from './live.ts';
 import { addNotices, closeNotice } from './notices.ts';
 import { addForms } from './send-forms.ts';
 
-// Runs in each page of the console.
 addNotices();
 addCopy();
 addDialogs();

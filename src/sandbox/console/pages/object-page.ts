@@ -63,7 +63,7 @@ function summaryOf(service: Service, resource: ShownResource): readonly (Html | 
       running ? endButton(resource) : '',
       linkButton(`/requests?q=id:${id}&repeats=all`, 'Its requests'),
     ]),
-    html`<p class="acts soft"><span>${kind} <code>${id}</code> ${copy}</span>
+    html`<p class="hint acts"><span>${kind} <code>${id}</code> ${copy}</span>
 <span>of <a href="/accounts?account=${encodeURIComponent(account.email)}"><bdi>${account.email}</bdi></a></span><span>${details}</span></p>`,
     reasonNote(service, resource),
   ];
@@ -81,7 +81,6 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
 
 const MAX_CHILDREN = 30;
 
-/** Returns a tree of links to the resources that a resource was made from, and to the resources made from it. */
 function tree(
   service: Service,
   current: ShownResource,

@@ -34,7 +34,6 @@ export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolea
 
 const MAX_CHAPTERS = 60;
 
-/** Returns the events of a resource; at first, only the latest ones. */
 export function storySection(
   console: ConsoleContext,
   resource: ShownResource,
@@ -89,7 +88,7 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const started = console.recorder.find(entry)?.started.time ?? at;
   const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
-  const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
+  const more = entry.status < 400 && key ? html`<span class="soft">with the key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry);
   const created = createdLink(console, entry.createdId, id);
   const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
@@ -122,8 +121,7 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const later = attempts.length > 1 ? html`, the latest at ${timeElement(latest.delivery.at, now)}` : '';
   const progress = isGood && attempts.length === 1 ? '' : html`<span>${deliverySummary(group)}${later}${next}</span>`;
-  const link = html`<a href="${deliveryHref(event)}"><code>${id.slice(0, 14)}…</code></a>`;
-  const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
-  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
+  const title = html`<a href="${deliveryHref(event)}">${type}</a> <span>to ${foreign(endpoint.name)}</span>`;
+  const parts = [title, responseBadge(latest), progress, isGood ? '' : redeliver(id, 'small')];
   return { at, order, parts };
 }

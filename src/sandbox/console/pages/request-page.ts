@@ -16,7 +16,6 @@ import { decode, operationOf } from '../request-source.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
-/** Page of one request: the reason for its result, the sent and received data, and ways to repeat it. */
 export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
   const { service, recorder } = console;
   const { log } = service.state;
@@ -77,7 +76,6 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
   ]);
 }
 
-/** Returns links to the resources that a request names and that exist. */
 const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
   const resources = [...new Set(namedBy(console, entry))].flatMap((id) => findResource(console.service, id) ?? []);
   if (resources.length === 0) return '';
