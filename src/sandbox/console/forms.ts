@@ -68,10 +68,7 @@ ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hidde
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
-/**
- * Appearance of a button that opens a dialog, and the values that it sets: hidden fields, and the name of the dialog's
- * subject.
- */
+/** The values fill the dialog: hidden fields, and the name of its subject. */
 interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
   readonly about?: string;
 }

@@ -10,10 +10,7 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-/**
- * Returns a table, or its replacement if it has no entries. Its roles are explicit, because on small screens its rows
- * are blocks.
- */
+/** Its roles are explicit, because on small screens its rows are blocks. */
 export function table<T>(
   caption: string,
   entries: readonly T[],

@@ -2,10 +2,6 @@ import type { Context } from 'hono';
 import type { Env } from '../http/access.ts';
 import { Sessions } from '../sessions.ts';
 
-/**
- * The operators of the sandbox. Over HTTP, a client with the token of the run. In process, any code that can call the
- * console.
- */
 export class Operators {
   /** Sessions of browsers that have opened the printed address. Their owner is the token of the run. */
   readonly #sessions = new Sessions('operator');

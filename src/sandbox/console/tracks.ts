@@ -87,10 +87,7 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
   return html`<div class="chart"><div class="lanes"><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<svg class="track" height="20" aria-hidden="true">${axis}</svg></div></div>`;
 }
 
-/**
- * Returns a chart of a rolling window: its past use, and its future use without further requests. The current time is
- * in the middle.
- */
+/** Returns a chart of a rolling window before and after now, without further requests. */
 export function windowTrack(label: string, window: SlidingWindow, now: number): Html {
   const used = window.count(now);
   const { limit, interval, times } = window.saved;

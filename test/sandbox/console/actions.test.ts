@@ -292,7 +292,7 @@ describe('an action by its endpoint', () => {
     for (const text of after) expect(text).toContain('1 attempt failed, then delivered');
     expect(after[0]).not.toContain('Next attempt');
     expect(after[0]).toMatch(/2 attempts.*Attempt 2.*manual/s);
-    expect(await page('/clock?list=past')).toContain('Attempt 2 to deliver');
+    expect(await page('/clock?list=past')).toContain('Attempt 2 to Webhook: audience.completed');
     expect(await page('/clock')).toContain('Nothing is due');
     await sandbox.advance(9 * 3_600_000);
     expect(sandbox.webhooks.deliveries).toMatchObject([{ status: 500 }, { status: 204, manual: true }]);
@@ -512,10 +512,13 @@ describe('an action by its endpoint', () => {
     await expect.poll(() => sandbox.now()).toBeGreaterThan(paused + 1_000);
   });
 
-  it('limits that are changed apply to tokens that exist', async () => {
-    const { act, api } = await startConsole();
+  it('limits that are changed apply to tokens that exist, also after a state was loaded', async () => {
+    const { act, api, sandbox } = await startConsole();
     expect((await api('GET', '/api/v2/audiences/index')).status).toBe(200);
+    const state = sandbox.save();
     await act('POST /api/limits', { read: { limit: 1, interval: 60_000 } });
+    expect((await api('GET', '/api/v2/audiences/index')).status).toBe(429);
+    await act('POST /api/state', state);
     expect((await api('GET', '/api/v2/audiences/index')).status).toBe(429);
   });
 });

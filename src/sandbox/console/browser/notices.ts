@@ -1,4 +1,4 @@
-import { copyButton, find, make, makeButton } from './dom.ts';
+import { copyButton, find, make } from './dom.ts';
 
 interface NoticeDetails {
   readonly isError?: boolean;
@@ -25,10 +25,9 @@ export function notify(message: string, { isError = false, code, request }: Noti
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? document.body).append(notices);
   const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
-  notice.append(
-    make('b', message),
-    makeButton('Close', 'quiet small', () => notice.remove()),
-  );
+  const close = make('button', 'Close', 'quiet small');
+  close.addEventListener('click', () => notice.remove());
+  notice.append(make('b', message), close);
   if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
   if (typeof request === 'string')
     notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));

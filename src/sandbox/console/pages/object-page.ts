@@ -75,7 +75,7 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   const needsInfo = resource.status.id === 107;
   const gets = html`Your client gets a <code>${needsInfo ? 'JobNeedsInfoError' : 'JobFailedError'}</code>.`;
   return note(needsInfo ? 'warn' : 'bad', html`${needsInfo ? 'Needs information' : 'Ended'}: <bdi>${reason}</bdi>`, {
-    details: [html`Only the console shows this reason, as with the service. ${gets}`],
+    details: [html`Only the console shows this reason; the API does not. ${gets}`],
   });
 }
 
