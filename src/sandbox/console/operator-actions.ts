@@ -72,16 +72,16 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),
     respond: ({ fields, service: { faults } }) => ({ id: faults.active.at(-1)?.id, ...fields }),
     notice: ({ fields, service: { faults } }) =>
-      `Fault ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
+      `Fault rule ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
   }),
   action('POST /faults/remove', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.remove, number(fields, 'id')),
-    notice: ({ fields }) => `Fault ${Number(fields.id)} was removed.`,
+    notice: ({ fields }) => `Fault rule ${Number(fields.id)} was removed.`,
   }),
   action('DELETE /faults', [], {
     call: ({ sandbox }) => callOf(sandbox.faults.clear),
     respond: ({ result }) => ({ removed: result }),
-    notice: ({ result }) => `${counted(Number(result), 'fault is', 'faults are')} removed.`,
+    notice: ({ result }) => `${counted(Number(result), 'fault rule is', 'fault rules are')} removed.`,
   }),
   action('POST /limits', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.setLimits, fields),

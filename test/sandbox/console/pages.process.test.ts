@@ -224,7 +224,7 @@ describe('the console in Chromium', () => {
     await act('Remove rule 3', 'sandbox.faults.remove(3)');
 
     await open('/limits');
-    await page.getByLabel('Builds an hour').fill('900');
+    await page.getByRole('spinbutton', { name: 'Builds an hour' }).fill('900');
     await act('Set the budget', 'setBuildBudget({ buildsPerHour: 900 })');
     await page.getByText(/of 900/).waitFor();
     await page.getByLabel('Requests (read)').fill('1000');

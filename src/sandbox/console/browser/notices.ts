@@ -66,7 +66,7 @@ export const showLost = (): void =>
   banner(
     'lost',
     'The sandbox does not respond.',
-    'It reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
+    'The page reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
   );
 
 /** Reports that the page will not be updated any more, because its session has ended. */

@@ -110,7 +110,9 @@ function eventList(
     ],
     empty: emptyState(
       isPast ? 'Nothing has happened' : 'Nothing is due',
-      'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
+      isPast
+        ? 'Jobs that end, and attempts to deliver events, appear here.'
+        : 'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
     ),
   });
   return [html`<div class="head"><h2>Events</h2>${live('events', choices)}</div>`, ...list];

@@ -39,7 +39,7 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
     empty: emptyState(
       'No job is running',
       'Creating an audience, lookalike, estimate, activation or cohort starts one.',
-      html`<p class="acts">${SEND} ${linkButton('/resources', 'See the ended ones')}</p>`,
+      html`<p class="acts">${SEND} ${linkButton('/resources', 'Show the resources')}</p>`,
     ),
   });
   return { title: 'Jobs', content: [head('Jobs'), list, endDialog()] };

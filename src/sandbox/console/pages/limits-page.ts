@@ -35,7 +35,7 @@ function limitList(console: ConsoleContext, query: URLSearchParams): Html {
   ]);
 }
 
-const NO_LIMITS = emptyState('No organizations', 'An account belongs to one, whose builds are counted.');
+const NO_LIMITS = emptyState('No organizations', 'Create an account: the builds of its organization are limited.');
 
 function usedText(window: SlidingWindow, now: number): Html {
   const wait = window.retryAfter(now);
