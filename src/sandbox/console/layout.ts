@@ -80,7 +80,7 @@ type Link = readonly [path: string, text: string, beside?: Html | number | undef
 
 function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const find = html`<form class="find" role="search" action="/find">
-<input type="search" name="q" aria-label="Find" placeholder="Find (Ctrl K)"></form>`;
+<input type="search" name="q" aria-label="Find" placeholder="Find"></form>`;
   const groups = linksOf(console, query).map((links) => group(links, path, query));
   return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="/start">Sandbox</a>
 ${find}<div id="nav-links" data-live>${groups}</div></nav>`;
