@@ -43,7 +43,7 @@ function addKeys(): void {
     find('main')?.focus({ preventScroll: true });
   const search = find<HTMLInputElement>('.find input');
   // A phone has no such keys.
-  if (search && matchMedia('(pointer: fine)').matches) search.placeholder = 'Find (Ctrl K)';
+  if (search && !matchMedia('(pointer: coarse)').matches) search.placeholder = 'Find (Ctrl K)';
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !find('dialog[open]')) closeNotice();
     if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || !search) return;
