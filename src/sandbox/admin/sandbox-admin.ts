@@ -53,7 +53,7 @@ export interface SandboxAdmin {
   save(): SandboxState;
   /**
    * Replaces the current state with a saved state. The clock moves forward to the time of the saved state, never back.
-   * Keeps the fault rules.
+   * Keeps the fault rules and the limits. Build budgets are part of the state.
    *
    * @throws if the value is not a state of this version and seed
    */
@@ -147,6 +147,8 @@ export function sandboxAdmin(service: Service, seed: number): SandboxAdmin {
     save: () => saveState(service, seed),
     restore: report('restore', (saved) => {
       restoreState(service, readState(saved, seed));
+      // Buckets of the saved tokens have the limits of the time at which they were saved.
+      setLimits(service, {});
       service.sessions.endAll();
     }),
     accounts: {

@@ -7,7 +7,7 @@ import { type Action, action, FieldError, number, optional, string } from './act
 const VERBS = {
   pause: 'is paused: events are not delivered to it',
   resume: 'is active again',
-  test: 'gets a test',
+  test: 'gets a test event',
   delete: 'is deleted',
 } as const;
 

@@ -11,12 +11,7 @@ export interface ConsoleContext {
   readonly history: History;
   readonly operators: Operators;
   /** Addresses of the latest server. */
-  readonly addresses: () => Addresses;
+  readonly addresses: () => { readonly api: string; readonly storage: string };
   /** Sends a request in process, as `sandbox.fetch` does. */
   readonly send: (request: Request) => Promise<Response>;
-}
-
-interface Addresses {
-  readonly api: string;
-  readonly storage: string;
 }

@@ -36,10 +36,7 @@ interface ConsoleParts extends Pick<ConsoleContext, 'addresses' | 'send'> {
   readonly seed: number;
 }
 
-/**
- * Creates the console: the pages and JSON endpoints of the operator. Over HTTP, the operator needs the token of the
- * run. In process, any code that can call it is the operator.
- */
+/** Over HTTP, the operator needs the token of the run. In process, any code that can call the console is the operator. */
 export function createConsole({ service, admin: sandbox, options, seed, addresses, send }: ConsoleParts): Hono<Env> {
   const recorder = new Recorder(service, seed);
   const history = new History(service);

@@ -9,10 +9,7 @@ import { clockText, counted } from './words.ts';
 
 export const MAX_ATTEMPTS = DELIVERY_RETRY_WAITS_MS.length + 1;
 
-/**
- * State of the delivery of an event to an endpoint: `exhausted` after the last attempt, `stopped` if there is none because the endpoint is
- * paused, disabled or deleted.
- */
+/** `exhausted`: the last attempt failed. `stopped`: the endpoint is paused, disabled or deleted. */
 type DeliveryState = 'delivered' | 'waiting' | 'exhausted' | 'stopped';
 
 export interface DeliveryGroup {
@@ -50,8 +47,8 @@ function describe(attempts: readonly EndedAttempt[], now: number): DeliveryGroup
   const { event, delivery } = first;
   const { endpoint } = event;
   const isReachable = endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
-  const times = attempts.flatMap(({ delivery: { retryAt = 0 } }) => (isReachable && retryAt > now ? [retryAt] : []));
-  const retryAt = times.length > 0 ? Math.min(...times) : undefined;
+  const { retryAt: next = 0 } = latest.delivery;
+  const retryAt = isReachable && next > now ? next : undefined;
   return [{ event, attempts, at: delivery.at, latest, state: stateOf(latest, retryAt), retryAt }];
 }
 
@@ -78,7 +75,6 @@ export function deliverySummary({ attempts, state }: DeliveryGroup): string {
   return `${failed}, ${state === 'delivered' ? 'then ' : ''}${STATES[state].toLowerCase()}`;
 }
 
-/** Returns the attempts of a delivery to scale, and the next one. */
 export function deliveryLane(group: DeliveryGroup): Lane {
   const { event, attempts, retryAt } = group;
   const marks = attempts.map((attempt, index): Mark => {

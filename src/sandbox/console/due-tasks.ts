@@ -50,8 +50,8 @@ function describe(service: Service, task: Task): Description | undefined {
   const job = jobs.saved.running.get(task.id);
   if (!job) return undefined;
   const { id, name } = statusOf(task.type === 'job-end' ? jobs.endStatus(job.kind, job.outcome.status) : task.status);
-  const verb = task.type === 'job-end' ? 'ends at' : 'reaches';
+  const verb = task.type === 'job-end' ? 'Ends at' : 'Reaches';
   const subject = resourceText(service, task.id) || `${job.kind} ${task.id}`;
-  const description = `The job of ${subject} ${verb} ${id} ${name}`;
+  const description = `${verb} ${id} ${name}: ${subject}`;
   return { description, lane: 'Jobs', owner: job.account, href: `/resources/${task.id}` };
 }

@@ -12,24 +12,22 @@ interface ActionForm extends Sending {
   /** A question that is asked first, and what happens then. */
   readonly confirm?: readonly [question: string, consequence: string] | undefined;
   readonly label?: string | undefined;
-  /** Layout of the fields. @default one below the other */
-  readonly layout?: 'row';
 }
 
 /** Returns a form that the page's script sends as JSON; `action` is the method and the path of the endpoint. */
 export function actionForm(action: string, submit: string, form: ActionForm = {}): Html {
-  const { values, fields = '', confirm, label, style, layout = '' } = form;
+  const { values, fields = '', confirm, label, style } = form;
   const isInline = fields === '';
   const [question, consequence] = confirm?.map(withoutOverrides) ?? [];
   const attributes = {
-    class: isInline ? '' : layout === 'row' ? 'acts' : 'form',
+    class: isInline ? '' : 'form',
     method: 'post',
     'data-action': action,
     'data-confirm': question,
     'data-consequence': consequence,
   };
   const button = html`<button${attributesOf({ class: style, 'aria-label': label })}>${submit}</button>`;
-  const last = isInline || layout === 'row' ? button : html`<div class="acts">${button}</div>`;
+  const last = isInline ? button : html`<div class="acts">${button}</div>`;
   return html`<form${attributesOf(attributes)}>
 ${hiddenFields(values)}${fields}${last}</form>`;
 }
@@ -41,7 +39,6 @@ const ADVANCES = [
   ['+1 min', 60_000],
   ['+10 min', 600_000],
   ['+1 h', 3_600_000],
-  ['+6 h', 21_600_000],
   ['+1 d', 86_400_000],
 ] as const;
 
@@ -70,10 +67,7 @@ ${lead === '' ? '' : html`<p class="soft">${lead}</p>`}<div class="form">${hidde
 <div class="acts"><button type="button" data-close>Cancel</button><button class="${style}">${submit}</button></div></form></dialog>`;
 }
 
-/**
- * Appearance of a button that opens a dialog, and the values that it sets: hidden fields, and the name of the dialog's
- * subject.
- */
+/** The values fill the dialog: hidden fields, and the name of its subject. */
 interface Opener extends Pick<ActionForm, 'label' | 'style' | 'values'> {
   readonly about?: string;
 }

@@ -125,11 +125,9 @@ const endpointResults = (events: readonly HappenedAt[]): ReadonlyMap<string, Hap
 export function totalsOf({ events }: Advance) {
   const number = (what: string, ...results: readonly string[]): number =>
     events.filter((event) => event.what === what && results.includes(event.result)).length;
-  const [completed, needsInfo, failed] = [
-    number('jobs', 'completed'),
-    number('jobs', 'needsInfo'),
-    number('jobs', 'failed'),
-  ];
+  const completed = number('jobs', 'completed');
+  const needsInfo = number('jobs', 'needsInfo');
+  const failed = number('jobs', 'failed');
   return {
     jobs: { ended: completed + needsInfo + failed, completed, needsInfo, failed },
     deliveries: { succeeded: number('deliveries', 'succeeded'), failed: number('deliveries', 'failed', 'exhausted') },

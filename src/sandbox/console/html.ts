@@ -10,10 +10,10 @@ export type Content = Html | string | number | readonly Content[];
 export const foreign = (text: string, empty = 'no name'): Html =>
   text === '' ? html`<span class="soft">${empty}</span>` : html`<span title="${text}"><bdi>${text}</bdi></span>`;
 
-/** Returns a time of day, UTC; with the date if the day is not the day of `now`. */
+/** Returns a time of day, UTC; if the day is not the day of `now`, the date and the minute. */
 function timeText(time: number, now: number, digits = 8): string {
   const isToday = Math.floor(time / 86_400_000) === Math.floor(now / 86_400_000);
-  return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time)}`;
+  return isToday ? clockText(time, digits) : `${dateText(time, now)}, ${clockText(time, 5)}`;
 }
 
 /** Returns a time as an element, with the exact one as its title. */
@@ -27,10 +27,13 @@ export type Tone = 'good' | 'ok' | 'warn' | 'bad' | 'busy' | '';
 
 export const badge = (tone: Tone, text: Content): Html => html`<span class="${`badge ${tone}`.trim()}">${text}</span>`;
 
-/** Returns the status of a job: completed, waiting for information, failed, or running. */
+/** Returns the tone of a job's status: completed, waiting for information, failed, or running. */
+export const jobTone = (id: number): 'good' | 'warn' | 'bad' | 'busy' =>
+  id === 104 || id === 4 ? 'good' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy';
+
 export function jobBadge({ id, name }: { readonly id: number; readonly name: string }): Html {
-  const isDone = id === 104 || id === 4;
-  return badge(isDone ? 'ok' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy', `${id} ${name}`);
+  const tone = jobTone(id);
+  return badge(tone === 'good' ? 'ok' : tone, `${id} ${name}`);
 }
 
 /** Returns the status of a response; 0 and `undefined` are none. */
@@ -43,19 +46,16 @@ export function httpBadge(status: number | undefined): Html {
 export const facts = (entries: readonly (readonly [name: Content, value: Content])[]): Html =>
   html`<dl class="facts">${entries.map(([name, value]) => (value === '' ? '' : html`<dt>${name}</dt><dd>${value}</dd>`))}</dl>`;
 
-/** Returns a part of a page that the script keeps up to date. */
 export const live = (id: string, content: Content): Html => html`<section id="${id}" data-live>${content}</section>`;
 
 /** Attributes of an element; one that is `undefined`, `false` or empty is left out. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Returns attributes as the text of an element. */
 export const attributesOf = (attributes: Attributes): Html[] =>
   Object.entries(attributes)
     .filter(([, value]) => value !== undefined && value !== false && value !== '')
     .map(([name, value]) => (value === true ? html` ${name}` : html` ${name}="${value}"`));
 
-/** Returns a note with its colour, its details and its actions. */
 export const note = (
   tone: Tone,
   title: Content,

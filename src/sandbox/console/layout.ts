@@ -9,7 +9,7 @@ import { attributesOf, type Content, type Html, head } from './html.ts';
 import { addressOf } from './lists.ts';
 import { resourceCount } from './objects.ts';
 import { findRequests } from './request-search.ts';
-import { chosenAccount, shownAccounts, shownCompanies } from './shown-accounts.ts';
+import { chosenAccount, shownAccounts, shownCompanies, shownLimits } from './shown-accounts.ts';
 import { clockText, count } from './words.ts';
 
 export interface Page {
@@ -45,7 +45,6 @@ export const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? 
 export const modeText = (mode: ClockMode): string =>
   mode === 'manual' ? 'paused' : mode === 'real' ? 'real time' : `×${count(mode.speed)}`;
 
-/** Returns the time of the sandbox, which the script advances. */
 export const clockElement = (now: number, mode: ClockMode): Html =>
   html`<time class="num" data-now="${now}" data-speed="${speedOf(mode)}">${clockText(now)}</time>`;
 
@@ -81,7 +80,7 @@ type Link = readonly [path: string, text: string, beside?: Html | number | undef
 
 function sideNavigation(console: ConsoleContext, path: string, query: URLSearchParams): Html {
   const find = html`<form class="find" role="search" action="/find">
-<input type="search" name="q" aria-label="Find" placeholder="Find (Ctrl K)"></form>`;
+<input type="search" name="q" aria-label="Find" placeholder="Find"></form>`;
   const groups = linksOf(console, query).map((links) => group(links, path, query));
   return html`<nav id="nav" class="side" popover aria-label="Console"><a class="brand" href="/start">Sandbox</a>
 ${find}<div id="nav-links" data-live>${groups}</div></nav>`;
@@ -142,13 +141,7 @@ function deliveryAlarm(
 }
 
 function limitAlarm(console: ConsoleContext, query: URLSearchParams): Html | number {
-  const { state, clock } = console.service;
-  const accounts = shownAccounts(console, query);
-  const tokens = [...state.tokens.values()].filter(({ account }) => accounts.includes(account));
-  const windows = [
-    ...tokens.flatMap(({ buckets }) => [...buckets.values()]),
-    ...shownCompanies(console, query).flatMap(({ hourlyBuilds, dailyBuilds }) => [hourlyBuilds, dailyBuilds]),
-  ];
-  const full = windows.filter((window) => window.count(clock.now()) >= window.limit).length;
+  const now = console.service.clock.now();
+  const full = shownLimits(console, query).filter(({ window }) => window.count(now) >= window.limit).length;
   return full > 0 ? html`<span class="warn">${count(full)} full</span>` : 0;
 }

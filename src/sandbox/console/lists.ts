@@ -10,20 +10,13 @@ const PAGE_SIZE = 50;
  */
 export type Column<T> = readonly [label: string, width: string, content: (entry: T) => Content, style?: string];
 
-interface TableOptions<T> {
-  readonly more?: (entry: T) => Content | undefined;
-}
-
-/**
- * Returns a table, or its replacement if it has no entries. Its roles are explicit, because on small screens its rows
- * are blocks.
- */
+/** Its roles are explicit, because on small screens its rows are blocks. */
 export function table<T>(
   caption: string,
   entries: readonly T[],
   empty: Content,
   columns: readonly Column<T>[],
-  { more = () => undefined }: TableOptions<T> = {},
+  more: (entry: T) => Content | undefined = () => undefined,
 ): Html {
   if (entries.length === 0) return html`${empty}`;
   const rows = entries.map((entry) => {
@@ -47,9 +40,11 @@ const headCell = <T>([label]: Column<T>): Html =>
 const cell = <T>([, , content, style]: Column<T>, entry: T): Html =>
   html`<td role="cell"${attributesOf({ class: style })}>${content(entry)}</td>`;
 
-interface List<T> extends TableOptions<T> {
+interface List<T> {
   readonly caption: string;
   readonly columns: readonly Column<T>[];
+  /** Returns what is shown below a row that is open. */
+  readonly more?: (entry: T) => Content | undefined;
   /** Shown in place of a list without a filter that has no rows. */
   readonly empty: Content;
   readonly path: string;
@@ -65,7 +60,6 @@ interface List<T> extends TableOptions<T> {
   readonly total: number;
   /** Key of a row. The address of a page names its first row, which stays while others arrive. */
   readonly keyOf: (entry: T) => string | number;
-  readonly links?: readonly [newer: string, older: string, oldest: string];
   /** `true` for a list that stands still while one of its links has the focus. */
   readonly isGrowing?: boolean;
   /** Parameters that other parts of the page set. */
@@ -77,7 +71,7 @@ export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] 
   const { id, things = id, total, isGrowing, caption, columns } = list;
   const [entries, pager] = pageOf(list);
   const empty = total === 0 ? list.empty : noMatch(list.path, things, total);
-  const rows = table(caption, entries, empty, columns, list);
+  const rows = table(caption, entries, empty, columns, list.more);
   return [
     filterForm(list, things),
     html`<section id="${id}" data-live="${isGrowing ? 'list' : ''}">${rows}${pager}</section>`,
@@ -87,16 +81,16 @@ export function listView<T>(list: List<T>): readonly [filter: Html, rows: Html] 
 export const numberOf = (key: string | number): number => Number(String(key).replace(/^\D+/, ''));
 
 function pageOf<T>(list: List<T>): readonly [rows: readonly T[], pager: Html | ''] {
-  const { matching, path, query, keyOf, links = ['Newer', 'Older', 'Oldest'] } = list;
+  const { matching, path, query, keyOf } = list;
   const { length } = matching;
   const keys = matching.map((entry) => String(keyOf(entry)));
   const start = Math.max(0, keys.indexOf(query.get('from') ?? ''));
   const rows = matching.slice(start, start + PAGE_SIZE);
   const link = (index: number, text: string): Html =>
     linkButton(addressOf(path, query, { from: index > 0 ? (keys[index] ?? '') : '' }), text, 'small');
-  const newer = start > 0 ? link(start - PAGE_SIZE, links[0]) : '';
+  const newer = start > 0 ? link(start - PAGE_SIZE, 'Previous') : '';
   const lastPage = length - (length % PAGE_SIZE || PAGE_SIZE);
-  const older = start + PAGE_SIZE < length ? [link(start + PAGE_SIZE, links[1]), link(lastPage, links[2])] : '';
+  const older = start + PAGE_SIZE < length ? [link(start + PAGE_SIZE, 'Next'), link(lastPage, 'Last')] : '';
   const position = html`<span class="num">${count(start + 1)}–${count(start + rows.length)} of ${count(length)}</span>`;
   const pager = html`<nav class="line soft" aria-label="Pages">${position}<span class="acts">${newer}${older}</span></nav>`;
   return [rows, length === 0 ? '' : pager];
@@ -139,7 +133,6 @@ ${hiddenNames.map((name) => html`<input type="hidden" name="${name}" value="${qu
 <noscript><button>Filter</button></noscript></form>`;
 }
 
-/** Returns the replacement of a list that a filter has emptied. */
 export const noMatch = (path: string, things: string, total: number): Html =>
   emptyState(
     `No ${things} match`,
@@ -147,7 +140,6 @@ export const noMatch = (path: string, things: string, total: number): Html =>
     linkButton(path, 'Clear the filter', 'small'),
   );
 
-/** Returns the words of a search in small letters. */
 export const wordsOf = (query: URLSearchParams): readonly string[] =>
   (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
 

@@ -91,7 +91,7 @@ export function deliveryText(service: Service, event: DeliveryAttempt['event'], 
     other.id === id && other.endpoint === endpoint && other.order < order;
   const attempt = attemptOfSeries + (manual ? service.webhooks.attempts.filter(isEarlier).length : 0);
   const subject = resourceText(service, subjectIdOf(event));
-  return `Attempt ${attempt} to deliver ${type}${subject && ` of ${subject}`} to ${endpoint.name} (webhook endpoint ${endpoint.id})`;
+  return `Attempt ${attempt} to ${endpoint.name}: ${type}${subject && ` of ${subject}`}`;
 }
 
 const JOB_KINDS: readonly string[] = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'] satisfies JobKind[];
@@ -116,7 +116,6 @@ export interface Relations {
   readonly childrenOf: (id: number) => readonly ShownResource[];
 }
 
-/** Returns the relations of a resource to other resources of its account. */
 export function relationsOf({ id, account }: ShownResource): Relations {
   const byId = new Map<number, ShownResource>();
   const children = new Map<number, ShownResource[]>();

@@ -5,11 +5,11 @@ import type { JsonObject } from '../http/request-body.ts';
 import { type JobKind, statusOf } from '../jobs.ts';
 import type { Service } from '../service.ts';
 import type { SandboxState } from '../state.ts';
-import { type Action, action, FieldError, NotFoundError, number, type Outcome, optional, string } from './action.ts';
+import { type Action, action, FieldError, NotFoundError, number, optional, string } from './action.ts';
 import { nextTask } from './due-tasks.ts';
 import { happenedText, totalsOf } from './history.ts';
 import { resend, type SentRequest } from './resend.ts';
-import { capital, counted, durationText, relativeText, sentence } from './words.ts';
+import { capital, counted, relativeText, sentence } from './words.ts';
 
 function untilNext(service: Service): number {
   const next = nextTask(service);
@@ -17,10 +17,10 @@ function untilNext(service: Service): number {
   return Math.max(0, Math.ceil(next.time - service.clock.now()));
 }
 
-const respondToAdvance = ({ service, happened }: Outcome): object => ({
-  now: new Date(service.clock.now()).toISOString(),
-  ...totalsOf(happened),
-});
+const ADVANCED: Pick<Action, 'respond' | 'notice'> = {
+  respond: ({ service, happened }) => ({ now: new Date(service.clock.now()).toISOString(), ...totalsOf(happened) }),
+  notice: ({ happened, service }) => `Advanced to ${timeOf(service)}: ${happenedText(happened)}; ${dueText(service)}.`,
+};
 
 /** The methods check the kind. */
 const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKind;
@@ -28,15 +28,11 @@ const kindOf = (fields: JsonObject): JobKind => string(fields, 'kind') as JobKin
 export const OPERATOR_ACTIONS: readonly Action[] = [
   action('POST /clock/advance', ['ms'], {
     call: ({ sandbox }, fields) => callOf(sandbox.advance, number(fields, 'ms')),
-    respond: respondToAdvance,
-    notice: ({ fields: { ms }, happened, service }) =>
-      `Advanced by ${durationText(Number(ms))}: ${happenedText(happened)}; ${dueText(service)}.`,
+    ...ADVANCED,
   }),
   action('POST /clock/next', [], {
     call: ({ sandbox }, _, service) => callOf(sandbox.advance, untilNext(service)),
-    respond: respondToAdvance,
-    notice: ({ happened, service }) =>
-      `Advanced to ${timeOf(service)}: ${happenedText(happened)}; ${dueText(service)}.`,
+    ...ADVANCED,
   }),
   action('POST /clock/mode', ['mode', 'speed'], {
     call: ({ sandbox }, { mode, speed }) =>
@@ -76,16 +72,16 @@ export const OPERATOR_ACTIONS: readonly Action[] = [
     call: ({ sandbox }, fields) => callOf(sandbox.faults.add, fields as FaultRule),
     respond: ({ fields, service: { faults } }) => ({ id: faults.active.at(-1)?.id, ...fields }),
     notice: ({ fields, service: { faults } }) =>
-      `Fault ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
+      `Fault rule ${faults.active.at(-1)?.id} applies to ${String(fields.on ?? 'all requests')}: ${describeFault(fields)}.`,
   }),
   action('POST /faults/remove', ['id'], {
     call: ({ sandbox }, fields) => callOf(sandbox.faults.remove, number(fields, 'id')),
-    notice: ({ fields }) => `Fault ${Number(fields.id)} was removed.`,
+    notice: ({ fields }) => `Fault rule ${Number(fields.id)} was removed.`,
   }),
   action('DELETE /faults', [], {
     call: ({ sandbox }) => callOf(sandbox.faults.clear),
     respond: ({ result }) => ({ removed: result }),
-    notice: ({ result }) => `${counted(Number(result), 'fault is', 'faults are')} removed.`,
+    notice: ({ result }) => `${counted(Number(result), 'fault rule is', 'fault rules are')} removed.`,
   }),
   action('POST /limits', undefined, {
     call: ({ sandbox }, fields) => callOf(sandbox.setLimits, fields),

@@ -12,10 +12,6 @@ import { redactText } from './redact-request.ts';
 import { shownFields, typescriptOf } from './shown-call.ts';
 import { withoutOverrides } from './words.ts';
 
-/**
- * Creates the JSON endpoints of the operator: every action, and the state they change. An action of an account is done in the
- * name of the account whose email the `account` field contains, by default of the first one.
- */
 export function createOperatorApi(console: ConsoleContext): Hono<Env> {
   const { service, sandbox } = console;
   const { state, clock, webhooks, jobs } = service;
@@ -102,7 +98,6 @@ async function readFields(context: Context): Promise<JsonObject> {
   throw new FieldError('The body must be a JSON object, with Content-Type: application/json.');
 }
 
-/** Executes an action; returns its outcome, and the equivalent TypeScript. */
 async function perform(
   console: ConsoleContext,
   action: Action,

@@ -81,10 +81,7 @@ export function addOperatorPages(app: Hono<Env>, console: ConsoleContext, option
   });
 }
 
-/**
- * Returns the page for an id: of a request, an event, a resource, or the only request that contains the id; otherwise a
- * search.
- */
+/** Returns the address of the only thing with an id, otherwise of a search. */
 function find(console: ConsoleContext, id: string): string {
   const { state } = console.service;
   if (state.log.some((entry) => entry.id === id)) return `/requests/${id}`;

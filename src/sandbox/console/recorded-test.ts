@@ -172,9 +172,7 @@ class StepWriter {
 const isAbandoned = ({ isDisconnected, entry }: HandledRequest): boolean =>
   isDisconnected && entry.served === undefined && entry.fault !== undefined;
 
-/**
- * Returns the status that the test's client receives, which stays connected even if the recorded client disconnected.
- */
+/** The client of the test stays connected, even if the recorded client disconnected. */
 const repeatedStatus = ({ isDisconnected, entry }: HandledRequest): number =>
   isDisconnected && !entry.fault?.includes('cut after') ? (entry.served ?? entry.status) : entry.status;
 

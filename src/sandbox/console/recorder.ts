@@ -40,10 +40,7 @@ export class Recorder {
   /** The latest requests, oldest first, within the bounds. */
   readonly #requests = new Map<string, KeptRequest>();
   #requestBytes = 0;
-  /**
-   * Ids of the reads among them whose bodies are kept. Their bodies are dropped first, because another read returns
-   * them again.
-   */
+  /** Reads with a body. Their bodies are dropped first, because another read returns them again. */
   readonly #reads = new Set<string>();
   #recording: Recording & { readonly steps: Step[]; readonly receivers: Map<string, number[]>; isFull: boolean };
   #bytes = 0;

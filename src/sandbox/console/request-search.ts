@@ -25,7 +25,7 @@ export function unsearchedText({ service, recorder }: ConsoleContext): string {
   const isUnsearched = (kept: KeptRequest | undefined): boolean => kept === undefined || kept.isBodyDropped === true;
   const unsearched = service.state.log.filter((entry) => isUnsearched(recorder.find(entry))).length;
   if (unsearched === 0) return '';
-  return `The bodies of ${counted(unsearched, 'request')} are not kept: found by path, key, name, created id and reason only.`;
+  return `The bodies of ${counted(unsearched, 'request')} are not kept: the search finds them only by path, status, key, name, created id and reason.`;
 }
 
 /** Returns a text with the number of kept requests if the log has dropped some; otherwise an empty string. */
@@ -35,7 +35,6 @@ export function keptText({ log, requestCount }: State): string {
   return `Only the last ${count(log.length)} of ${count(requestCount)} requests are kept.`;
 }
 
-/** Returns the requests that have created a resource, or name it, oldest first. */
 export const requestsAbout = (console: ConsoleContext, id: number): LogEntry[] =>
   console.service.state.log.filter((entry) => isAbout(console, entry, id));
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { SlidingWindow } from '../sliding-window.ts';
 import type { AccountRecord, Company } from '../state.ts';
 import type { ConsoleContext } from './console-context.ts';
 import { select } from './forms.ts';
@@ -20,6 +21,28 @@ export function shownAccounts(console: ConsoleContext, query: URLSearchParams): 
 export function shownCompanies(console: ConsoleContext, query: URLSearchParams): readonly Company[] {
   const chosen = chosenAccount(console, query);
   return chosen ? [chosen.company] : [...console.service.state.companies.values()];
+}
+
+/** A rolling window, and the organization or token whose requests it counts. */
+export interface Limit {
+  readonly name: string;
+  readonly owner: string;
+  readonly window: SlidingWindow;
+}
+
+export function shownLimits(console: ConsoleContext, query: URLSearchParams): readonly Limit[] {
+  const chosen = chosenAccount(console, query);
+  const tokens = [...console.service.state.tokens.values()].filter(({ account }) => !chosen || account === chosen);
+  return [
+    ...shownCompanies(console, query).flatMap(({ name: owner, hourlyBuilds, dailyBuilds }) => [
+      { name: 'Builds an hour', owner, window: hourlyBuilds },
+      { name: 'Builds a day', owner, window: dailyBuilds },
+    ]),
+    ...tokens.reverse().flatMap(({ kind, id, account: { email }, buckets }) => {
+      const owner = `${kind} token ${id}, ${email}`;
+      return [...buckets].map(([name, window]) => ({ name: `Bucket ${name}`, owner, window }));
+    }),
+  ];
 }
 
 export function isShown(console: ConsoleContext, query: URLSearchParams): (owner: Owner | undefined) => boolean {

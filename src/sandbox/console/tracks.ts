@@ -80,16 +80,14 @@ export function chart(lanes: readonly Lane[], range: TimeRange): Html {
     return html`<div class="name">${name}</div><svg class="track" height="28" role="img" aria-label="${text}">${grid}${content}</svg><div class="soft" aria-hidden="true">${text}</div>`;
   });
   const axis = ticks.map(
-    ([at, text]) => html`<text x="${percent(at)}" y="15" text-anchor="${at > 90 ? 'end' : 'middle'}">${text}</text>`,
+    ([at, text], index) =>
+      html`<text class="${index % 2 ? 'far' : ''}" x="${percent(at)}" y="15" text-anchor="middle">${text}</text>`,
   );
   const present = html`<text class="now" x="${percent(x(now))}" y="12" text-anchor="middle">now</text>`;
   return html`<div class="chart"><div class="lanes"><svg class="track" height="24" aria-hidden="true">${isInside(x(now)) ? present : ''}</svg>${rows}<svg class="track" height="20" aria-hidden="true">${axis}</svg></div></div>`;
 }
 
-/**
- * Returns a chart of a rolling window: its past use, and its future use without further requests. The current time is
- * in the middle.
- */
+/** Returns a chart of a rolling window before and after now, without further requests. */
 export function windowTrack(label: string, window: SlidingWindow, now: number): Html {
   const used = window.count(now);
   const { limit, interval, times } = window.saved;
@@ -97,8 +95,8 @@ export function windowTrack(label: string, window: SlidingWindow, now: number): 
   const y = (number: number): string => Math.max(0, 100 * (1 - number / Math.max(1, limit))).toFixed(1);
   const filled = `M0 100${times.map((time, index) => `H${x(time)}V${y(index + 1)}`).join('')}H500`;
   const emptied = times.map((time, index) => `H${x(time + interval)}V${y(used - index - 1)}`).join('');
-  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="36" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}">
-<line class="later" x2="100%" y1="3" y2="3"/><svg y="3" width="100%" height="30" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg>`;
+  return html`<svg class="track ${used >= limit ? 'warn' : 'busy'}" height="28" role="img" aria-label="${label}: ${count(used)} of ${count(limit)}">
+<line class="later" x2="100%" y1="2" y2="2"/><svg y="2" width="100%" height="24" viewBox="0 0 1000 100" preserveAspectRatio="none"><path class="area" d="${filled}V100Z"/><path class="edge" d="${filled}"/><path class="edge later" d="M500 ${y(used)}${emptied}H1000"/></svg>${line('now', 50)}</svg>`;
 }
 
 const percent = (x: number): string => `${x.toFixed(2)}%`;
@@ -140,8 +138,12 @@ function clusterElement({ x, marks }: Cluster): Html {
   const [worst] = marks.toSorted((a, b) => RANKS.indexOf(b.tone) - RANKS.indexOf(a.tone));
   if (!worst) return html``;
   const title = html`<title>${marks.length > 1 ? `${count(marks.length)}, among them: ` : ''}${worst.title}</title>`;
+  // Numbers on both sides of the present do not touch.
+  const [anchor, dx] = worst.isDue ? ['start', 7] : ['end', 5];
   const number =
-    marks.length > 1 ? html`<text x="${percent(x)}" y="6" text-anchor="middle">${count(marks.length)}</text>` : '';
+    marks.length > 1
+      ? html`<text x="${percent(x)}" dx="${dx}" y="6" text-anchor="${anchor}">${count(marks.length)}</text>`
+      : '';
   const style = `${worst.tone} ${worst.isDue ? 'open' : 'mark'}`;
   const at = percent(x);
   if (worst.tone === 'bad')

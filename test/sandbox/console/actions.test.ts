@@ -194,7 +194,7 @@ describe('an action by its endpoint', () => {
       disabled: [],
     });
     expect(data.notice).toContain(
-      'Advanced by 9 min 10 s: 4 jobs ended (3 completed, 1 Additional Info), 4 delivery attempts succeeded, 4 failed; the next event',
+      'Advanced to 1970-01-01 00:10:10: 4 jobs ended (3 completed, 1 Additional Info), 4 delivery attempts succeeded, 4 failed; the next event',
     );
     for (let count = 0; count < 16; count++) sandbox.webhooks.test(id);
     const later = await act('POST /api/clock/advance', { ms: 86_400_000 });
@@ -216,7 +216,7 @@ describe('an action by its endpoint', () => {
     expect(sandbox.accounts.list()).toHaveLength(1);
     expect(await page('/session')).toContain('0 requests and calls');
     // An open page shows the new beginning.
-    expect(await page('/session')).toMatch(/data-live>As a test.*data-live>Back to/s);
+    expect(await page('/session')).toMatch(/data-live>The test starts.*data-live>A reset restores/s);
     expect((await act('POST /api/state', { ...state, version: 9 })).status).toBe(400);
     const damaged = JSON.parse(JSON.stringify(state), (key, value) => (key === 'log' ? undefined : value));
     const refused = await act('POST /api/state', damaged);
@@ -292,7 +292,7 @@ describe('an action by its endpoint', () => {
     for (const text of after) expect(text).toContain('1 attempt failed, then delivered');
     expect(after[0]).not.toContain('Next attempt');
     expect(after[0]).toMatch(/2 attempts.*Attempt 2.*manual/s);
-    expect(await page('/clock?list=past')).toContain('Attempt 2 to deliver');
+    expect(await page('/clock?list=past')).toContain('Attempt 2 to Webhook: audience.completed');
     expect(await page('/clock')).toContain('Nothing is due');
     await sandbox.advance(9 * 3_600_000);
     expect(sandbox.webhooks.deliveries).toMatchObject([{ status: 500 }, { status: 204, manual: true }]);
@@ -512,10 +512,13 @@ describe('an action by its endpoint', () => {
     await expect.poll(() => sandbox.now()).toBeGreaterThan(paused + 1_000);
   });
 
-  it('limits that are changed apply to tokens that exist', async () => {
-    const { act, api } = await startConsole();
+  it('limits that are changed apply to tokens that exist, also after a state was loaded', async () => {
+    const { act, api, sandbox } = await startConsole();
     expect((await api('GET', '/api/v2/audiences/index')).status).toBe(200);
+    const state = sandbox.save();
     await act('POST /api/limits', { read: { limit: 1, interval: 60_000 } });
+    expect((await api('GET', '/api/v2/audiences/index')).status).toBe(429);
+    await act('POST /api/state', state);
     expect((await api('GET', '/api/v2/audiences/index')).status).toBe(429);
   });
 });

@@ -131,7 +131,7 @@ describe('the pages', () => {
     sandbox.webhooks.create({ url: 'https://example.com/up', name: 'Up' });
     sandbox.webhooks.create({ url: 'https://example.com/down', name: 'Down' });
     const id = await createAudience('Families');
-    expect(textOf(await page('/requests'))).toContain(`created Families audience ${id}, now 100 Queued`);
+    expect(textOf(await page('/requests'))).toContain(`created Families audience ${id}`);
     expect(await page('/requests')).toContain(`href="/resources/${id}"`);
     await sandbox.advance(61_000);
     for (let count = 0; count < 38; count++) await api('GET', `/api/v2/audiences/${id}`);
@@ -256,7 +256,7 @@ describe('the pages', () => {
     const link = `href="/resources/${id}"`;
     for (const path of ['/requests/req_2', '/clock', '/jobs', '/resources'])
       expect([path, await page(path)]).toEqual([path, expect.stringContaining(link)]);
-    expect(textOf(await page('/clock'))).toContain(`The job of audience ${id} “Families” ends at 104`);
+    expect(textOf(await page('/clock'))).toContain(`Ends at 104 Completed: audience ${id} “Families”`);
   });
 
   it('the page of a resource says whether its job was ended, or cancelled by a request', async () => {
@@ -306,7 +306,7 @@ describe('the pages', () => {
       [...list.matchAll(/value="(\d+)"/g)].map(([, status]) => Number(status)),
     );
     expect(statuses).toEqual([[104, 107, 400, 404, 422, 499]]);
-    expect(text).toContain('A cohort has other statuses: 4 for 104, and 5 for the others.');
+    expect(text).toContain('A cohort ends with status 4 in place of 104, and with status 5 in place of the others.');
     for (const kind of ['audience', 'lookalike', 'estimate', 'activation', 'cohort'])
       for (const status of statuses[0] ?? [])
         expect((await act('POST /api/jobs/next', { kind, status })).status).toBe(200);
@@ -609,7 +609,7 @@ describe('the pages', () => {
     const past = await page('/clock?list=past');
     expect(textOf(past)).toMatch(/Happened 91.*audience 93.*completed.*1–50 of 91/s);
     expect(past).toContain('href="/resources/93"');
-    expect(textOf(past)).toContain('Attempt 1 to deliver webhook.test to Down');
+    expect(textOf(past)).toContain('Attempt 1 to Down: webhook.test');
     expect(textOf(text)).toMatch(/Since 00:00:00: 90 jobs ended \(90 completed\), 1 delivery attempt failed\./);
     const numbersOf = (shown: string, style: string) =>
       [...shown.matchAll(new RegExp(`class="${style}"[^>]*><title>(?:([\\d,]+), among)?`, 'g'))].map(([, number = 1]) =>
@@ -640,7 +640,7 @@ describe('the pages', () => {
     await sandbox.advance(30_000);
     await api('GET', '/api/v2/usage');
     const text = await page('/limits');
-    expect(text).toContain('aria-label="Bucket read, in the last 1 min, api token 3: 2 of 4"');
+    expect(text).toContain('aria-label="Bucket read, api token 3, ada@example.com: 2 of 4"');
     // The present is in the middle: one request was half a window ago, and leaves in half a window.
     expect(text).toContain('class="edge" d="M0 100H250.0V75.0H500.0V50.0H500"');
     expect(text).toContain('class="edge later" d="M500 50.0H750.0V75.0H1000.0V100.0H1000"');
@@ -691,7 +691,7 @@ describe('the pages', () => {
     const { id } = sandbox.webhooks.create({ url: 'https://example.com/?api_key=canary', name: SCRIPT });
     for (let count = 0; count < 19; count++) sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
-    expect(textOf(await page('/deliveries'))).toMatch(/all accounts of Example Company, 19 of 20 gave up in a row/);
+    expect(textOf(await page('/deliveries'))).toMatch(/endpoint \d+, Example Company, 19 of 20 gave up in a row/);
     sandbox.webhooks.test(id);
     await sandbox.advance(9 * 3_600_000);
     const shown = await page('/deliveries');

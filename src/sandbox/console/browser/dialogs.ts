@@ -43,7 +43,6 @@ function openFor({ dataset: { open: id = '', about, values = '{}' } }: HTMLEleme
   dialog.showModal();
 }
 
-/** Lets buttons with `data-open` open a dialog, and those with `data-close` close it. */
 export function addDialogs(): void {
   document.addEventListener('click', ({ target }) => {
     const pressed = closest(target, '[data-open], [data-close]');

@@ -4,12 +4,6 @@ export const find = <T extends Element = HTMLElement>(selector: string, root: Pa
 export const make = (name: string, text: string, className = ''): HTMLElement =>
   Object.assign(document.createElement(name), { textContent: text, className });
 
-export function makeButton(text: string, className: string, onClick: () => void): HTMLElement {
-  const created = make('button', text, className);
-  created.addEventListener('click', onClick);
-  return created;
-}
-
 export function copyButton(text: string): HTMLElement {
   const created = make('button', 'Copy', 'small');
   created.dataset.text = text;

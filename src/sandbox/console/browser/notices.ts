@@ -1,4 +1,4 @@
-import { copyButton, find, make, makeButton } from './dom.ts';
+import { copyButton, find, make } from './dom.ts';
 
 interface NoticeDetails {
   readonly isError?: boolean;
@@ -25,10 +25,9 @@ export function notify(message: string, { isError = false, code, request }: Noti
   // Everything outside of an open dialog lies below the dialog, and cannot be clicked.
   (find('dialog[open]') ?? document.body).append(notices);
   const notice = make('div', '', `toast ${isError ? 'bad' : 'good'}`);
-  notice.append(
-    make('b', message),
-    makeButton('Close', 'quiet small', () => notice.remove()),
-  );
+  const close = make('button', 'Close', 'quiet small');
+  close.addEventListener('click', () => notice.remove());
+  notice.append(make('b', message), close);
   if (typeof code === 'string') notice.append(make('code', code), copyButton(code));
   if (typeof request === 'string')
     notice.append(Object.assign(make('a', 'Show the request'), { href: `/requests/${request}` }));
@@ -47,7 +46,6 @@ export function notify(message: string, { isError = false, code, request }: Noti
 
 /** Time at which the page last showed the state of the sandbox. */
 let seenAt = new Date();
-let hasEnded = false;
 
 function banner(id: string, title: string, text: string): void {
   if (document.getElementById(id)) return;
@@ -68,14 +66,13 @@ export const showLost = (): void =>
   banner(
     'lost',
     'The sandbox does not respond.',
-    'It reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
+    'The page reconnects automatically. If you restarted the sandbox, open the new address that it printed.',
   );
 
 /** Reports that the page will not be updated any more, because its session has ended. */
 export function showEnded(): void {
-  hasEnded = true;
   find('#lost')?.remove();
   banner('ended', 'Your session has ended.', 'Open the address that the sandbox has printed.');
 }
 
-export const isEnded = (): boolean => hasEnded;
+export const isEnded = (): boolean => find('#ended') !== null;

@@ -4,7 +4,6 @@ import { follow } from './live.ts';
 import { addNotices, closeNotice } from './notices.ts';
 import { addForms } from './send-forms.ts';
 
-// Runs in each page of the console.
 addNotices();
 addCopy();
 addDialogs();
@@ -42,9 +41,11 @@ function addKeys(): void {
   // After a link or a search of the console, Tab continues in the content.
   if (document.referrer.startsWith(location.origin) && location.hash === '')
     find('main')?.focus({ preventScroll: true });
+  const search = find<HTMLInputElement>('.find input');
+  // A phone has no such keys.
+  if (search && !matchMedia('(pointer: coarse)').matches) search.placeholder = 'Find (Ctrl K)';
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !find('dialog[open]')) closeNotice();
-    const search = find('.find input');
     if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || !search) return;
     event.preventDefault();
     if (search.getClientRects().length === 0) find('#nav')?.showPopover();

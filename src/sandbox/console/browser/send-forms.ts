@@ -121,7 +121,6 @@ function applyFilter(form: HTMLFormElement): void {
   void refresh();
 }
 
-/** Lets the script send the forms of a page, and applies filters while the user types. */
 export function addForms(): void {
   document.addEventListener('submit', (event) => {
     const form = event.target;

@@ -8,7 +8,7 @@ import type { Page } from '../layout.ts';
 import { table } from '../lists.ts';
 import { resourceCount } from '../objects.ts';
 import { accountField, shownAccounts } from '../shown-accounts.ts';
-import { count } from '../words.ts';
+import { counted } from '../words.ts';
 
 export function accountsPage(console: ConsoleContext, query: URLSearchParams): Page {
   const { service, sandbox } = console;
@@ -23,11 +23,11 @@ export function accountsPage(console: ConsoleContext, query: URLSearchParams): P
       .connections()
       .map((one) => ({ ...one, account, kind: 'oauth', name: `the connection of ${one.client}` })),
   ]);
-  const none = emptyState('No accounts', 'The API responds with 401 until there is one with a token.');
+  const none = emptyState('No accounts', 'The API responds with 401 until an account has a token.');
   const list = table('Accounts, the newest first', accounts, none, [
     ['Account', '', ({ email }) => html`<b>${foreign(email)}</b>`, 'main'],
-    ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>${id}</small>`],
-    ['Resources', 'w3', (account) => count(resourceCount(account))],
+    ['Organization', 'w5', ({ company: { name, id } }) => html`${foreign(name)} <small>id ${id}</small>`],
+    ['Resources', 'w3', (account) => counted(resourceCount(account), 'resource')],
     ['Actions', 'w2', accountActions, 'right'],
   ]);
   tokens.sort((a, b) => b.id - a.id);
@@ -75,7 +75,7 @@ function revoke({ id, kind, name, account: { email } }: Credential): Html {
     style: 'small danger',
     confirm: [
       `${label}?`,
-      isOAuth ? 'It has to ask for your consent again.' : 'Requests with it get 401 from then on.',
+      isOAuth ? 'The client must ask for your consent again.' : 'The API will respond to it with 401.',
     ],
   });
 }
@@ -99,7 +99,7 @@ const dialogs = (account: Html | ''): readonly Html[] => [
     ],
   }),
   formDialog('issue', 'Issue a token', 'POST /api/tokens', 'Issue', {
-    lead: 'It is shown once. At most ten of a kind are live.',
+    lead: 'The token is shown once. An account can have ten live tokens of each kind.',
     fields: [account, select('Kind', 'kind', KINDS)],
   }),
   formDialog('password', html`The password of <bdi data-name>an account</bdi>`, 'POST /api/password', 'Change it', {

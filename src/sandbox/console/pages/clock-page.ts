@@ -54,17 +54,18 @@ function toNext(next: DueTask | undefined, now: number): Html {
 const DURATION = String.raw`\s*(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|min|[dhms])\s*)+)\s*`;
 
 const advanceForm = (): Html =>
-  actionForm('POST /api/clock/advance', 'Advance', {
-    layout: 'row',
-    fields: input(html`<span class="sr">Duration</span>`, 'ms', {
+  html`<form class="acts" method="post" data-action="POST /api/clock/advance">${input(
+    html`<span class="sr">Duration</span>`,
+    'ms',
+    {
       required: true,
       placeholder: '2 h 30 min',
       size: 9,
       'data-type': 'duration',
       pattern: DURATION,
       title: 'A duration such as 90s, 10 min or 1h30m',
-    }),
-  });
+    },
+  )}<button>Advance</button></form>`;
 
 interface TimedEvent {
   readonly time: number;
@@ -100,17 +101,18 @@ function eventList(
     matching: search(rows, query, ({ description, result }) => `${description} ${result ? RESULTS[result][1] : ''}`),
     total,
     keyOf: ({ key }) => key,
-    links: isPast ? ['Newer', 'Older', 'Oldest'] : ['Sooner', 'Later', 'Last'],
     caption: isPast ? 'Happened, the latest one first' : 'Due, the next one first',
     columns: [
-      ['At', 'w4', ({ time }) => timeElement(time, now)],
+      ['At', 'w3', ({ time }) => timeElement(time, now)],
       ['From now', 'w4', ({ time }) => html`<span class="soft">${relativeText(time - now)}</span>`],
-      ['Event', '', eventCell, 'main wrap'],
+      ['Event', '', eventCell, 'main full'],
       [isPast ? 'Result' : 'Actions', 'w4', (event) => resultOf(event, now), isPast ? 'state' : 'right'],
     ],
     empty: emptyState(
       isPast ? 'Nothing has happened' : 'Nothing is due',
-      'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
+      isPast
+        ? 'Jobs that end, and attempts to deliver events, appear here.'
+        : 'No job runs and no delivery waits. An advance still ages tokens, rate buckets and uploads.',
     ),
   });
   return [html`<div class="head"><h2>Events</h2>${live('events', choices)}</div>`, ...list];

@@ -131,7 +131,6 @@ export function responseBadge({ delivery: { status }, failure = 'unreachable' }:
 
 const FAILURES = { timeout: 'timeout', refused: 'refused', unreachable: 'no response' } as const;
 
-/** Returns one delivery: the next attempt, the past attempts, and the sent request. */
 function detail(group: DeliveryGroup, now: number): Html {
   const { event, attempts, latest, retryAt } = group;
   const { id, type, endpoint, body } = event;

@@ -51,7 +51,7 @@ function detailsOf(endpoint: Endpoint, now: number): Content {
     previous && previous.until > now ? html`, signed with both secrets until ${timeElement(previous.until, now)}` : '';
   const isFailing = consecutiveFailures > 0 && !isDisabled(endpoint);
   const failures = isFailing ? `, ${consecutiveFailures} of 20 gave up in a row` : '';
-  return html`endpoint ${id}, all accounts of ${foreign(creator.company.name)}${failures}${signatures}`;
+  return html`endpoint ${id}, ${foreign(creator.company.name)}${failures}${signatures}`;
 }
 
 /** Returns the state of an endpoint: active, paused by somebody, or switched off by the service. */

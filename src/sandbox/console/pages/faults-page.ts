@@ -12,7 +12,7 @@ export function faultsPage({ sandbox, service }: ConsoleContext): Page {
     title: 'Faults',
     content: [
       head('Faults', '', opener('add', 'Add a fault…', { style: 'primary' })),
-      html`<p class="hint">Requests that a rule matches fail on purpose. The first rule that matches applies.</p>`,
+      html`<p class="hint">A fault rule fails or delays requests. The first rule that matches a request applies to it.</p>`,
       live('faults', faultTable(rules)),
       presets(),
       addDialog(Object.keys(service.operations)),
@@ -24,7 +24,7 @@ const NO_FAULTS = emptyState('No faults', 'No request fails on purpose.');
 
 const faultTable = (rules: readonly ActiveFault[]): Html =>
   table('Fault rules, in order', rules, NO_FAULTS, [
-    ['Rule', 'w1', ({ id }) => id],
+    ['Rule', 'w1', ({ id }) => `rule ${id}`],
     ['Requests', '', requestsOf, 'main'],
     ['Fault', 'w5', faultOf, 'full'],
     ['Rate', 'w2', ({ rule: { rate } }) => (rate === undefined ? 'always' : `${rate * 100} %`)],
@@ -58,7 +58,12 @@ const presets = (): Html =>
 const addDialog = (names: readonly string[]): Html =>
   formDialog('add', 'Add a fault', 'POST /api/faults', 'Add the fault', {
     fields: [
-      input('Requests', 'on', { list: 'operations' }, 'An operation, a path with *, or METHOD /path. Empty: all'),
+      input(
+        'Requests',
+        'on',
+        { list: 'operations' },
+        'An operation, a path with *, or METHOD /path. Empty: all requests',
+      ),
       html`<datalist id="operations">${names.map((name) => html`<option value="${name}"></option>`)}</datalist>`,
       html`<div class="pairs">${ruleFields()}</div>`,
     ],

@@ -39,7 +39,7 @@ export function jobsPage(console: ConsoleContext, query: URLSearchParams): Page 
     empty: emptyState(
       'No job is running',
       'Creating an audience, lookalike, estimate, activation or cohort starts one.',
-      html`<p class="acts">${SEND} ${linkButton('/resources', 'See the ended ones')}</p>`,
+      html`<p class="acts">${SEND} ${linkButton('/resources', 'Show the resources')}</p>`,
     ),
   });
   return { title: 'Jobs', content: [head('Jobs'), list, endDialog()] };
@@ -68,7 +68,7 @@ const REASON = html`<label>Reason <textarea name="reason"></textarea><small>The 
 
 export const endDialog = (): Html =>
   formDialog('end', html`End <bdi data-name>the job</bdi>`, 'POST /api/jobs/finish', 'End the job', {
-    lead: 'A cohort has other statuses: 4 for 104, and 5 for the others.',
+    lead: 'A cohort ends with status 4 in place of 104, and with status 5 in place of the others.',
     fields: [
       html`<input type="hidden" name="kind"><input type="hidden" name="id" data-type="number">`,
       select('Status', 'status', OUTCOMES),

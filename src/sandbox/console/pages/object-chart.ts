@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { LogEntry } from '../../state.ts';
 import type { ConsoleContext } from '../console-context.ts';
 import { type DeliveryGroup, deliveryLane } from '../delivery-groups.ts';
-import type { Html } from '../html.ts';
+import { type Html, jobTone } from '../html.ts';
 import { isJobKind, resourceLink, type ShownResource } from '../objects.ts';
 import { chartCard, type Lane, type Mark, rangeOf, type Span } from '../tracks.ts';
 import { counted, durationText, serviceTime } from '../words.ts';
@@ -10,7 +10,6 @@ import { isPollOf } from './object-story.ts';
 
 const MAX_LANES = 8;
 
-/** Returns a timeline of a resource: its job, polls, deliveries, and the jobs of resources made from it. */
 export function timeChart(
   console: ConsoleContext,
   resource: ShownResource,
@@ -44,10 +43,6 @@ function buildRange({ spans = [] }: Lane, now: number) {
   return { from, to, now };
 }
 
-const toneOf = (id: number): Span['tone'] =>
-  id === 104 || id === 4 ? 'good' : id === 107 ? 'warn' : id >= 400 || id === 5 ? 'bad' : 'busy';
-
-/** Returns the lane of a job: each of its phases, and what is planned. */
 function jobLane(
   { service, history }: ConsoleContext,
   { id, fields, status }: ShownResource,
@@ -70,7 +65,7 @@ function jobLane(
       {
         from: at,
         to: until,
-        tone: isEnded ? toneOf(status.id) : 'busy',
+        tone: isEnded ? jobTone(status.id) : 'busy',
         title: `${own.id} ${own.name}, ${durationText(until - at)}`,
       },
     ];

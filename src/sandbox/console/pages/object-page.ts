@@ -63,7 +63,7 @@ function summaryOf(service: Service, resource: ShownResource): readonly (Html | 
       running ? endButton(resource) : '',
       linkButton(`/requests?q=id:${id}&repeats=all`, 'Its requests'),
     ]),
-    html`<p class="acts soft"><span>${kind} <code>${id}</code> ${copy}</span>
+    html`<p class="hint acts"><span>${kind} <code>${id}</code> ${copy}</span>
 <span>of <a href="/accounts?account=${encodeURIComponent(account.email)}"><bdi>${account.email}</bdi></a></span><span>${details}</span></p>`,
     reasonNote(service, resource),
   ];
@@ -75,13 +75,12 @@ function reasonNote(service: Service, resource: ShownResource): Html | '' {
   const needsInfo = resource.status.id === 107;
   const gets = html`Your client gets a <code>${needsInfo ? 'JobNeedsInfoError' : 'JobFailedError'}</code>.`;
   return note(needsInfo ? 'warn' : 'bad', html`${needsInfo ? 'Needs information' : 'Ended'}: <bdi>${reason}</bdi>`, {
-    details: [html`Only the console shows this reason, as with the service. ${gets}`],
+    details: [html`Only the console shows this reason; the API does not. ${gets}`],
   });
 }
 
 const MAX_CHILDREN = 30;
 
-/** Returns a tree of links to the resources that a resource was made from, and to the resources made from it. */
 function tree(
   service: Service,
   current: ShownResource,

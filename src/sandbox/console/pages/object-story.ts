@@ -21,8 +21,7 @@ import { keptText } from '../request-search.ts';
 import { count } from '../words.ts';
 import { redeliver, responseBadge } from './deliveries-page.ts';
 
-interface Chapter extends Omit<Happening, 'content'> {
-  readonly parts: readonly Content[];
+interface Chapter extends Happening {
   /** Time by which it is sorted. @default `at` */
   readonly started?: number;
   /** Rank among the chapters of the same time. */
@@ -34,7 +33,6 @@ export const isPollOf = ({ method, path, status }: LogEntry, id: number): boolea
 
 const MAX_CHAPTERS = 60;
 
-/** Returns the events of a resource; at first, only the latest ones. */
 export function storySection(
   console: ConsoleContext,
   resource: ShownResource,
@@ -50,14 +48,10 @@ export function storySection(
   const more = earlier > 0 ? html`<p><a href="/resources/${id}?all">${count(earlier)} before</a></p>` : '';
   const kept = keptText(console.service.state);
   const lead = kept && html`<p class="soft">${kept}</p>`;
-  const happenings = shown.map(({ parts, ...chapter }) => ({ ...chapter, content: spaced(parts) }));
-  return html`<h2>What happened</h2>${lead}${more}${timeline(happenings, now)}`;
+  return html`<h2>What happened</h2>${lead}${more}${timeline(shown, now)}`;
 }
 
-/**
- * Returns the events except polls, in the order of the sandbox's clock. A request precedes its effects at the same
- * time.
- */
+/** Returns the events except polls. A request precedes its effects at the same time. */
 function storyOf(
   console: ConsoleContext,
   { id }: ShownResource,
@@ -81,7 +75,7 @@ function storyOf(
   return chapters.sort((a, b) => startOf(a) - startOf(b) || a.order - b.order);
 }
 
-const spaced = (parts: readonly Content[]): Html[] => parts.map((part) => (part === '' ? html`` : html`${part} `));
+const spaced = (...parts: readonly Content[]): Html[] => parts.map((part) => (part === '' ? html`` : html`${part} `));
 
 function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, order: number): Chapter {
   const at = Date.parse(entry.at);
@@ -89,11 +83,10 @@ function requestChapter(console: ConsoleContext, entry: LogEntry, id: number, or
   const started = console.recorder.find(entry)?.started.time ?? at;
   const key = entry.idempotencyKey;
   const link = html`<a href="/requests/${entry.id}">${entry.method} ${entry.path}</a>`;
-  const more = entry.status < 400 && key ? html`<span class="soft">idempotency key <bdi>${key}</bdi></span>` : '';
+  const more = entry.status < 400 && key ? html`<span class="soft">with the key <bdi>${key}</bdi></span>` : '';
   const reason = reasonLine(entry);
   const created = createdLink(console, entry.createdId, id);
-  const parts = [httpBadge(entry.status), link, created, more, reason === '' ? '' : html`<span>${reason}</span>`];
-  return { at, started, order, parts };
+  return { at, started, order, content: spaced(httpBadge(entry.status), link, created, more, reason) };
 }
 
 function createdLink({ service }: ConsoleContext, created: number | undefined, id: number): Content {
@@ -106,11 +99,10 @@ function createdLink({ service }: ConsoleContext, created: number | undefined, i
 function statusChapter(service: Service, change: StatusChange): Chapter {
   const { at, status, outcome, cause, requests } = change;
   const reason = outcome === undefined ? '' : reasonText(service, change);
-  const parts = [jobBadge(status), reason === '' ? '' : html`<span><bdi>${reason}</bdi></span>`];
   return {
     at,
     order: requests + 0.5,
-    parts,
+    content: spaced(jobBadge(status), html`<bdi>${reason}</bdi>`),
     ...(cause !== 'job' && { gap: cause === 'cancel' ? 'cancelled' : 'ended by you or your program' }),
   };
 }
@@ -122,8 +114,6 @@ function deliveryChapter(group: DeliveryGroup, now: number, order: number): Chap
   const next = retryAt === undefined ? '' : html`, next ${timeElement(retryAt, now)}`;
   const later = attempts.length > 1 ? html`, the latest at ${timeElement(latest.delivery.at, now)}` : '';
   const progress = isGood && attempts.length === 1 ? '' : html`<span>${deliverySummary(group)}${later}${next}</span>`;
-  const link = html`<a href="${deliveryHref(event)}"><code>${id.slice(0, 14)}…</code></a>`;
-  const title = html`<b>${type}</b> <span>to ${foreign(endpoint.name)}</span>`;
-  const parts = [title, responseBadge(latest), progress, link, isGood ? '' : redeliver(id, 'small')];
-  return { at, order, parts };
+  const title = html`<a href="${deliveryHref(event)}">${type}</a> <span>to ${foreign(endpoint.name)}</span>`;
+  return { at, order, content: spaced(title, responseBadge(latest), progress, isGood ? '' : redeliver(id, 'small')) };
 }

@@ -16,7 +16,6 @@ import { decode, operationOf } from '../request-source.ts';
 import { count, dateText, relativeText } from '../words.ts';
 import { createdText } from './requests-page.ts';
 
-/** Page of one request: the reason for its result, the sent and received data, and ways to repeat it. */
 export async function requestPage(console: ConsoleContext, id: string): Promise<Page | undefined> {
   const { service, recorder } = console;
   const { log } = service.state;
@@ -77,7 +76,6 @@ function factsOf(console: ConsoleContext, entry: LogEntry, recorded: HandledRequ
   ]);
 }
 
-/** Returns links to the resources that a request names and that exist. */
 const aboutOf = (console: ConsoleContext, entry: LogEntry): Content => {
   const resources = [...new Set(namedBy(console, entry))].flatMap((id) => findResource(console.service, id) ?? []);
   if (resources.length === 0) return '';
@@ -108,7 +106,7 @@ ${bodyBlock('request-body', body && redactBody(body), recorded.body?.length ?? 0
 <section aria-labelledby="response-title"><h2 id="response-title">Response</h2>${responseOf(recorded)}</section></div>
 ${key === null ? '' : html`<p><a href="/requests?q=key:${encodeURIComponent(key)}&repeats=all">All requests with this idempotency key</a></p>`}
 <h2>Repeat the request</h2>${codeBlock('curl', 'Shell', await curlOf(recorded))}
-<p class="soft">Credentials are variables of the environment, such as <code>AUDIENCE_TOKEN</code>. Files, and bytes that are not text, are read from the folder.
+<p class="soft">The command reads credentials from environment variables such as <code>AUDIENCE_TOKEN</code>, and files and other bytes from the current folder.
 <a href="/recording.test.ts?until=${recorded.entry.id}" download="recording.test.ts">Export the session up to this request as a test</a></p>`;
 }
 

@@ -107,20 +107,22 @@ function requestList(console: ConsoleContext, query: URLSearchParams, hits: read
 function columnsOf(console: ConsoleContext, query: URLSearchParams): readonly Column<RequestGroup>[] {
   const { clock, state } = console.service;
   return [
-    ['Time', 'w4', ({ entry: { at } }) => timeElement(at, clock.now())],
-    ['Status', 'w3', ({ entry }) => httpBadge(entry.status), 'state'],
+    ['Time', 'w3', ({ entry: { at } }) => timeElement(at, clock.now())],
+    ['Status', 'w3', statusCell, 'state'],
     ['Request', 'w5', (group) => requestCell(console, group), 'main'],
     ['What it did, or why not', '', (group) => explainGroup(console, group, query), 'wrap full'],
     ...accountColumn<RequestGroup>(state.accounts.size > 1, ({ entry }) => entry.account),
   ];
 }
 
-function requestCell(console: ConsoleContext, { entry, times, first }: RequestGroup): Html {
+const statusCell = ({ entry, times }: RequestGroup): Html =>
+  html`${httpBadge(entry.status)} ${times > 1 ? badge('', `× ${count(times)}`) : ''}`;
+
+function requestCell(console: ConsoleContext, { entry, first }: RequestGroup): Html {
   const { id, method } = entry;
   const target = targetIn(console, entry);
   const shown = target === targetIn(console, first) ? target : withoutIds(target);
-  const number = times > 1 ? badge('', `× ${count(times)}`) : '';
-  return html`${method} ${number} <a href="/requests/${id}" title="${target}"><code><bdi>${shown}</bdi></code></a>`;
+  return html`${method} <a href="/requests/${id}" title="${target}"><code><bdi>${shown}</bdi></code></a>`;
 }
 
 function explainGroup(console: ConsoleContext, { entry, times, first }: RequestGroup, query: URLSearchParams): Content {
@@ -146,7 +148,5 @@ export function createdText(console: ConsoleContext, entry: LogEntry): Content {
   if (id === undefined) return '';
   const resource = findResource(console.service, id);
   if (!resource) return `created ${id}, which has been deleted`;
-  const { kind, status } = resource;
-  const now = status ? `, now ${status.id} ${status.name}` : '';
-  return html`created ${resourceLink(resource)} <span class="soft">${kind} ${id}${now}</span>`;
+  return html`created ${resourceLink(resource)} <small>${resource.kind} ${id}</small>`;
 }

@@ -56,7 +56,7 @@ function columnsOf(service: Service, hasAccount: boolean): readonly Column<Shown
     ['Status', 'w4', ({ status }) => (status ? jobBadge(status) : ''), 'state'],
     ['Details', 'w5', (one) => detailsOf(one, now), 'full'],
     ...accountColumn<ShownResource>(hasAccount, ({ account }) => account.email),
-    ['Created', 'w4', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
+    ['Created', 'w3', ({ fields }) => timeElement(serviceTime(fields.created_at) ?? 0, now)],
   ];
 }
 

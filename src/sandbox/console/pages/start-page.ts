@@ -5,14 +5,13 @@ import { codeBlock } from '../highlight.ts';
 import { facts, type Html, head } from '../html.ts';
 import type { Page } from '../layout.ts';
 
-/** How to send the first request, what to try after it, and the addresses. */
 export function startPage({ addresses }: ConsoleContext): Page {
   const { api, storage } = addresses();
   const urls = { API: api, MCP: `${api}/api/v2/mcp`, OpenAPI: `${api}/openapi.json`, Storage: storage };
   return {
     title: 'Get started',
     content: html`${head('Get started')}
-<p class="hint">The Audience Build and Activation API on your machine. Nothing leaves it, and nothing costs anything.</p>
+<p class="hint">The sandbox serves the Audience Build and Activation API on this machine. It sends requests only to your webhook endpoints.</p>
 <div class="cols"><section aria-labelledby="first-title"><h2 id="first-title">Send your first request</h2>${firstRequest(api)}
 <h2>Then</h2>${THEN}</section>
 <aside class="card" aria-label="Addresses"><h2>Addresses</h2>${facts(Object.entries(urls).map(([name, url]) => [name, html`<code>${url}</code>`]))}</aside></div>`,
@@ -35,7 +34,7 @@ const TOKEN = `\${AUDIENCE_TOKEN:?issue one in the console}`;
 
 const firstRequest = (api: string): Html => html`${codeBlock(
   'variables',
-  'Shell: the command has printed a token, or issue one below',
+  'Shell: use the token that the command printed, or issue one below',
   `export AUDIENCE_BASE_URL=${api}\nexport AUDIENCE_TOKEN="${TOKEN}"\nnpm install audience-activation`,
 )}${actionForm('POST /api/tokens', 'Issue a token', { values: { kind: 'api' } })}
 ${codeBlock('first-sdk', 'SDK, first.mjs', FIRST_PROGRAM)}
@@ -43,9 +42,10 @@ ${codeBlock('first-curl', 'Or with curl', FIRST_CURL)}
 ${codeBlock('first-command', 'Or with the command', 'npx aud audiences create --name Visitors --wait')}
 <p class="hint">The request appears under <a href="/requests">Requests</a>, with the reason if it is refused.</p>`;
 
-const THEN = html`<ul class="rows"><li><b>Complete its job.</b> A job takes ten minutes of the sandbox's clock. Under <a href="/jobs">Jobs</a>, choose End…: Completed,
-or Additional Info to see how it fails; or advance the <a href="/clock">clock</a>.</li>
-<li><b>Receive a webhook.</b> <a href="/deliveries#create">Create a webhook endpoint</a>: the event of the next job that ends is delivered to it, and signed.</li>
-<li><b>Lose a response, or run into a rate limit.</b> Under <a href="/faults">Faults</a>, choose Response lost: the service creates the audience, the client sends it
-again with the same key, and the service replays its response. Or choose Rate limited: the client waits for as long as
-<code>Retry-After</code> says, and sends it again.</li></ul>`;
+const THEN = html`<ul class="rows"><li><b>End its job.</b> A job takes ten minutes of the sandbox's clock. Advance the <a href="/clock">clock</a>.
+Or choose End… under <a href="/jobs">Jobs</a>: with the status 107, your program gets an error.</li>
+<li><b>Receive a webhook.</b> <a href="/deliveries#create">Create a webhook endpoint</a>. When the next job ends, the sandbox sends it a signed event.</li>
+<li><b>Lose a response.</b> Choose Response lost under <a href="/faults">Faults</a>, and run the program again. The service creates the audience, but
+the client gets no response. The client repeats the request with the same key, and gets the stored response.</li>
+<li><b>Reach a rate limit.</b> Choose Rate limited under <a href="/faults">Faults</a>, and run the program again. The client waits for as long as
+<code>Retry-After</code> says, and repeats the request.</li></ul>`;
