@@ -62,7 +62,7 @@ export interface Paging {
   readonly size?: string | undefined;
   /** Maximum number of rows per page, if lower than documented. */
   readonly maxSize?: number | undefined;
-  /** Path in the envelope of the next cursor, or of a URL that contains the cursor. Required for `cursor`. */
+  /** Path, in the envelope, of the next cursor or of a URL that contains the cursor. Required for `cursor`. */
   readonly next?: string | undefined;
 }
 
@@ -74,8 +74,9 @@ export interface ResultLinks {
   /** Whether downloads follow up to 10 redirects. Downloads in a browser page never do. @default false */
   readonly redirect?: boolean | undefined;
   /**
-   * Whether the client sends its token to links on the origin of the service. It never sends the token to another
-   * origin. @default false
+   * Whether requests for links on the origin of the service contain the client's token. Requests to other origins never
+   * do.
+   * @default false
    */
   readonly bearer?: boolean | undefined;
 }

@@ -11,18 +11,18 @@ import type { AttemptFailure } from './response-errors.ts';
 import { RetryHistory } from './retry-policy.ts';
 import type { Waiting } from './waiting.ts';
 
-/** The input of a call, from the method of a namespace. */
+/** The input of a call, which a method of a namespace creates. */
 export interface CallInput extends RequestInput {
   readonly options?: CallOptions | undefined;
-  /** The built request, if the caller has built it. */
+  /** The request, if the caller has already built it. */
   readonly request?: PreparedRequest;
-  /** Returns the errors of the input by field. If there are errors, the client sends nothing. */
+  /** Returns the errors of the input, by field. If there is an error, the client sends nothing. */
   readonly validate?: () => FieldErrors;
   /** Secrets in the request besides its token and headers, to remove from error texts. */
   readonly secrets?: readonly unknown[];
 }
 
-/** The parts of a call that are known when it starts. */
+/** The parts of a call that are known at its start. */
 export interface CallParts {
   readonly state: ClientState;
   readonly settings: Settings;
@@ -94,7 +94,7 @@ export class CallRecord {
     this.deadlineAt = performance.now() + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Unique in the process. */
+  /** Id of the call, unique in the process. */
   get id(): string {
     this.#id ??= nextCallId();
     return this.#id;

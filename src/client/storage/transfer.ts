@@ -75,7 +75,7 @@ interface TransferPlan {
   readonly options: TransferOptions;
   /** Time on the monotonic clock after which the transfer is not retried. @default never */
   readonly expiresAt?: number;
-  /** Returns whether another attempt can follow a failed attempt. */
+  /** Returns whether another attempt is possible after a failed attempt. */
   canRetry(): boolean;
   /** Returns advice for the error of a response, by its status. */
   advice?(status: number): string | undefined;
@@ -90,7 +90,7 @@ export class Transfer {
   readonly scope: AbortScope;
   /** Scope of the latest attempt. Also aborts after `idleTimeout` without a transferred byte. */
   attempt: AbortScope | undefined;
-  /** Retries so far. A download resets them whenever data arrive. */
+  /** Number of retries. A download resets the number whenever data arrive. */
   retries = 0;
   /** Address of the next request. */
   url: URL;
@@ -107,7 +107,7 @@ export class Transfer {
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
   #retryWait: Waiting | undefined;
-  /** The error of the last attempt, if there was one. */
+  /** The error of the last failed attempt, if there was one. */
   lastError: Error | undefined;
 
   constructor(plan: TransferPlan) {
@@ -136,7 +136,7 @@ export class Transfer {
     return this.#observer?.fetch ?? this.settings.fetch;
   }
 
-  /** Runs the start of the transfer within the user's `around`, until {@link end}. */
+  /** Runs `work` within the user's `around` hooks, which last until {@link end}. */
   begin<R>(work: () => Promise<R>): Promise<R> {
     return this.#observer ? this.#observer.around(this.scope.signal, work, this.#ended.promise) : work();
   }
