@@ -22,7 +22,7 @@ const { ContractOperation: operation }: Readonly<Record<string, Schema>> = schem
 /**
  * Checks a contract against its JSON schema.
  *
- * @throws {TypeError} with the path of the invalid field
+ * @throws {Error} with the path of the invalid field
  */
 export function checkContract(contract: ServiceContract): void {
   const problem = problemOf(contract, schema, '`contract`');

@@ -1,6 +1,6 @@
 import { EXIT } from './exit-codes.ts';
 
-/** A section of the help. Each row has a name and its meaning. */
+/** A section of the help. Each row contains a name and its meaning. */
 export interface HelpTopic {
   readonly title: string;
   readonly rows: readonly (readonly [name: string, meaning: string])[];
