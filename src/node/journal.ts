@@ -76,7 +76,8 @@ export interface Journal extends AsyncDisposable {
    * @throws {FileError} if the file cannot be read, or changes during the read or the upload. Also the errors of
    * `uploads.upload`.
    *
-   * @example const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
+   * @example
+   * const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
    * const cohort = await client.cohorts.wait(id);
    */
   import(

@@ -34,9 +34,10 @@ export interface JournalOptions {
  * With another token than before, the client reads one resource of the journal to compare the accounts.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
- * @example await using journal = await openJournal('regions-2026-11-24.journal', client); const id = await
- * journal.create(client.audiences, 'north', { name: 'North', dataset }); const audience = await
- * client.audiences.wait(id);
+ * @example
+ * await using journal = await openJournal('regions-2026-11-24.journal', client);
+ * const id = await journal.create(client.audiences, 'north', { name: 'North', dataset });
+ * const audience = await client.audiences.wait(id);
  */
 export async function openJournal(
   path: string | URL,

@@ -33,8 +33,9 @@ const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
  *
  * @throws {ConfigurationError} for a path that is empty or invalid.
  *
- * @example const store = fileTokenStore('/var/lib/my-service/audience-token.json'); const client = new AudienceClient({
- * baseUrl, token: apiToken(credentials, { store }) });
+ * @example
+ * const store = fileTokenStore('/var/lib/my-service/audience-token.json');
+ * const client = new AudienceClient({ baseUrl, token: apiToken(credentials, { store }) });
  */
 export function fileTokenStore(path: string | URL): TokenStore {
   const file = filePath(path, 'fileTokenStore');

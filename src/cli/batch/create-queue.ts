@@ -74,7 +74,7 @@ export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(
 export function createQueue(options: QueueOptions): (rank: Item['rank'], send: Item['send']) => Promise<number> {
   const { signal, budgetWait, outageWait } = options;
   const items: Item[] = [];
-  /** Create requests that have failed since the last success. */
+  /** Create requests that have failed since the service last accepted or refused one. */
   const failed: (readonly [item: Item, error: unknown])[] = [];
   let limitedSince: number | undefined;
   let outage: { readonly since: number; probeMs: number } | undefined;

@@ -149,7 +149,8 @@ export interface CallHooks {
    * error. The call runs in the async context of `next` (`AsyncLocalStorage`). Requests that resume a download run in
    * the context of its reader. If `around` does not call `next`, the call starts after `around` has ended.
    *
-   * @example around: (call, next) => storage.run({ callId: call.callId }, next)
+   * @example
+   * around: (call, next) => storage.run({ callId: call.callId }, next)
    */
   readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
 }

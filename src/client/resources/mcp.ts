@@ -12,12 +12,10 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { Decode } from '../schemas/decode.ts';
 
-/**
- * Matches methods that change nothing at the service, so that retries are safe. The effect of `tools/call` is unknown.
- */
+/** Matches methods that change nothing, so that retries are safe. The effect of `tools/call` is unknown. */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
-/** The endpoint of the Model Context Protocol. Needs the `mcpToken` option of the client. */
+/** The endpoint of the Model Context Protocol. Requires the `mcpToken` option of the client. */
 export class Mcp {
   readonly #transport: Transport;
 
@@ -27,8 +25,8 @@ export class Mcp {
   }
 
   /**
-   * Sends one message. A request resolves with the response of the same `id`, which has a `result` or an `error`; a
-   * notification or a response resolves with `undefined`. The client retries a `tools/call` only if the service
+   * Sends one message. For a request, resolves with the response, which has a `result` or an `error`. For a
+   * notification or a response, resolves with `undefined`. The client retries a `tools/call` only if the service
    * certainly did not act.
    *
    * @example

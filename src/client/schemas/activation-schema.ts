@@ -27,7 +27,7 @@ export const activationSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link ActivationCreate}. Requires the same fields as the service (assumed). */
+/** Schema of {@link ActivationCreate}. The required fields are assumed. */
 export const activationCreateSchema = lazily(() =>
   z.looseObject({
     audience_id: z.int(),

@@ -22,7 +22,7 @@ export const projectCreateSchema = lazily(() => z.looseObject({ name: z.string()
 /** Schema of {@link ScheduleCreate}. */
 export const scheduleCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
 
-/** Schema of {@link LookalikeCreate}. Requires the same fields as the service (assumed). */
+/** Schema of {@link LookalikeCreate}. The required fields are assumed, except `config.target_size`. */
 export const lookalikeCreateSchema = lazily(() =>
   z.looseObject({
     name: z.optional(z.string()),
