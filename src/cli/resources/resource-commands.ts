@@ -15,7 +15,7 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
-/** `<resource> create`: creates a resource, and prints it. With `--wait`, prints it when its job has ended. */
+/** `<resource> create`: creates a resource, and prints it. With `--wait`, prints it after its job has ended. */
 export const create =
   (name: ResourceName): Handler<CreateFlags> =>
   async (context, flags) => {
@@ -25,7 +25,7 @@ export const create =
     const body = await readBody(row.body, flags, context);
     await output.checkFields(undefined, { operation: `${name}.create` });
     const client = await context.connect();
-    // The types do not apply to a body from the user: the service checks it.
+    // The service checks the body, whose type is unknown here.
     const creating: ApiPromise<{ readonly id: number }> = client[name].create(body as never, {
       idempotencyKey: flags.idempotencyKey,
       signal,
@@ -40,8 +40,8 @@ export const create =
   };
 
 /**
- * Returns the error of a failed create request. If the request was interrupted before its response, it may have taken
- * effect.
+ * Returns the error of a failed create request. If the request was interrupted before its response arrived, adds that
+ * it may have taken effect.
  */
 export function afterCreate(
   error: unknown,
@@ -127,7 +127,7 @@ async function forEachId(
       if (output.isJson) await output.json({ id, done });
       else output.note(`${id}: ${done}.`);
     } catch (error) {
-      // The remaining requests would fail in the same way.
+      // The remaining requests would also fail.
       if (signal.aborted || AuthenticationError.isInstance(error)) throw error;
       if (output.isJson && !isDryRun(error)) await output.json({ id, error: errorRecord(error, output) });
       codes.push(reportError(error, output, String(id)));
