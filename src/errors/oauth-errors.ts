@@ -2,8 +2,8 @@ import { AudienceError } from './audience-error.ts';
 import type { Details, OAuthFields } from './error-details.ts';
 
 /**
- * A step of OAuth failed, because the authorization server (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section
- * 3.2.2) or this package refused it.
+ * A step of OAuth failed: the authorization server (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2) or
+ * this package refused it.
  */
 export class OAuthError extends AudienceError {
   static override readonly className: string = 'OAuthError';
@@ -24,7 +24,9 @@ export class OAuthError extends AudienceError {
   }
 }
 
-/** The store contains no grant, or the grant has ended, so the user must sign in: `authorize()`, then `callback()`. */
+/**
+ * The store contains no grant, or the grant has ended. The user must sign in: call `authorize()`, then `callback()`.
+ */
 export class ReauthorizationRequiredError extends OAuthError {
   static override readonly className: string = 'ReauthorizationRequiredError';
   declare static readonly isInstance: (value: unknown) => value is ReauthorizationRequiredError;
