@@ -147,7 +147,6 @@ export interface WaitsOptions {
 const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
-/** Names of the hooks of a client. */
 const HOOKS: readonly (keyof Hooks)[] = [
   'onRequest',
   'onResponse',
@@ -207,13 +206,10 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };
 
-/** Schema of each option of a client. */
 export const CLIENT_OPTIONS: OptionFields<ClientOptions> = { ...TUNABLE_OPTIONS, ...FIXED_OPTIONS };
 
-/** Checks the options of a client. */
 export const checkClientOptions = optionChecker<ClientOptions>('the client', CLIENT_OPTIONS);
 
-/** Checks the options of `withOptions`. */
 export function checkTunableOptions(options: TunableOptions): void {
   checkClientOptions(options);
   const fixed = Object.keys(options).find((name) => name in FIXED_OPTIONS);

@@ -14,19 +14,16 @@ import {
 } from '../util/options.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 
-/** Schema of `serverTimeZone`. */
 export const timeZoneOption = optionOf(
   (value) => isTimeZone(String(value)),
   'must be a time zone, e.g. "UTC" or "Europe/Berlin"',
 );
 
-/** Schema of `requestIdHeader`. */
 export const headerNameOption = optionOf(
   (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value),
   'must be a header name',
 );
 
-/** Schema of `waits.via`. */
 export const viaOption = choice('list', 'get');
 
 /** Returns whether a value is a path in the envelope, such as `data.item`. */

@@ -82,7 +82,6 @@ const {
   ...REQUEST_OPTIONS
 } = CLIENT_OPTIONS;
 
-/** Checks the options of `connectMcp`. */
 export const checkOptions = option.optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
   ...REQUEST_OPTIONS,
   client: option.anyOption,

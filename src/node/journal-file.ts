@@ -10,7 +10,6 @@ import { entryAfter, type JournalContent, type JournalEntry, type JournalLine } 
  */
 export class JournalFile {
   readonly path: string;
-  /** Id of the journal. */
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;
   /** Why the journal has stopped writing: a write failed, the lock is lost, or another file is at the path. */

@@ -1,7 +1,6 @@
 import type { ServiceContract } from '../spec/contract.ts';
 import { isOperationName, type OperationName, operations } from '../spec/operations.ts';
 
-/** Method and path of each operation. */
 export type Operations = Readonly<Record<OperationName, { readonly method: string; readonly path: string }>>;
 
 export function operationsOf(contract: ServiceContract | undefined): Operations {

@@ -167,7 +167,6 @@ const numberTo = (max: number): FieldCheck => [
   `a number ${max < Number.POSITIVE_INFINITY ? `from 0 to ${max}` : 'of 0 or more'}`,
 ];
 
-/** The fields of a rule. */
 const FIELDS: Readonly<Record<string, FieldCheck>> = {
   on: [
     (value) => typeof value === 'string' || typeof value === 'function',

@@ -82,7 +82,6 @@ export type JobTask =
   | { readonly type: 'job-status'; readonly id: number; readonly status: number }
   | { readonly type: 'job-end'; readonly id: number };
 
-/** A change of the status of a job. */
 export interface JobChange {
   readonly kind: JobKind;
   /** Id of the resource. */
@@ -172,7 +171,6 @@ export class Jobs {
   readonly #statuses: Statuses;
   readonly #effects: JobEffects;
   readonly #running = new Map<number, RunningJob>();
-  /** Queued outcomes, by kind. */
   readonly #next = new Map<JobKind, JobOutcome[]>();
   readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 

@@ -72,7 +72,6 @@ export interface AdminCall {
   readonly started: Moment;
 }
 
-/** Observer of a sandbox. */
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;

@@ -62,7 +62,6 @@ export interface UploadSlot {
  * The results of an activation: one file per datastream. The sandbox generates the rows while a client reads the file.
  */
 export interface ResultFile {
-  /** Names of the datastreams. */
   readonly streams: readonly string[];
   readonly signature: string;
   readonly identifier: string;
@@ -137,7 +136,6 @@ export function createResources(): Resources {
   return Object.fromEntries(creates.map((name) => [name.split('.')[0], new Map()])) as Resources;
 }
 
-/** An account with its resources. */
 export interface AccountRecord extends Resources {
   readonly id: number;
   readonly email: string;
@@ -205,7 +203,6 @@ export interface LogEntry {
   readonly budget?: BuildBudget;
 }
 
-/** A registered OAuth client. */
 export interface OAuthClient {
   readonly id: string;
   /** `undefined` for public clients. */

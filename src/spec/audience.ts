@@ -57,7 +57,6 @@ export interface Eligibility {
 /** An audience, or the result of a lookalike (specification, "Audience object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Audience {
   readonly id: number;
-  /** Name of the audience. */
   readonly name: string;
   /** Lifecycle status. A build ends at 104 Completed, 107 Additional Info or a 4xx error status. */
   readonly status: Status<LifecycleStatusId>;

@@ -1,4 +1,3 @@
-
 /** A number of requests that the service accepts per interval. */
 export interface RateLimit {
   /** Maximum number of requests in any interval. */

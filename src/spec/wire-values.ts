@@ -69,8 +69,6 @@ export interface Status<Id extends number = number> {
 
 /** The creator of a resource. */
 export interface Creator {
-  /** Name of the user. */
   readonly name: string;
-  /** Email address of the user. */
   readonly email: string;
 }

@@ -92,7 +92,6 @@ export async function sleep(
  * signal to a request.
  */
 export interface ScopeOwner {
-  /** The scopes that are not disposed. */
   readonly open: Set<AbortScope>;
   /** Abort reason of new scopes after the owner has ended. */
   readonly ended: unknown;

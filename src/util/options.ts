@@ -17,7 +17,6 @@ export type OptionFields<Options> = { readonly [Name in keyof Options]-?: Option
 /** Checks an option object, and returns it unchanged. `of` is the owner of the options, as named in errors. */
 export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
-/** Makes an option optional. */
 export const optional =
   (check: OptionCheck): OptionCheck =>
   (value, path, of) =>

@@ -115,7 +115,6 @@ async function checkPrivate(path: string): Promise<void> {
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 
-/** Opens the file of a profile. */
 export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   // Import the store only here, because scripts with a token in the environment do not need it.
   const { fileTokenStore } = await import('../../node/index.ts');

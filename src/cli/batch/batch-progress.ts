@@ -57,7 +57,6 @@ export async function createBatchProgress(keys: readonly string[], earlier: Read
   };
 }
 
-/** Returns a number of rows in words. */
 export const countOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
 
 /** Returns a row in the form that `--json` and `--report` print. */

@@ -44,7 +44,6 @@ const REPEATABLE: readonly ExitCode[] = [EXIT.outcomeUnknown, EXIT.limited, EXIT
 /** Columns of the printed table of rows. */
 const COLUMNS = ['key', 'state', 'audience', 'activation', 'reason'] as const;
 
-/** Returns a row of the printed table. */
 const tableRow = (view: RowView) => ({
   ...view,
   reason: view.reason ?? (view.error === undefined ? undefined : String(Object(view.error).code)),

@@ -12,7 +12,6 @@ export const ON_ITS_WAY = ['waiting', 'importing', 'building', 'activating', 'do
 /** States in which a row ends, in the order of the summary. */
 export const ENDS = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'] as const;
 
-/** State of a row. */
 export type RowState = (typeof ON_ITS_WAY | typeof ENDS)[number];
 
 /** The current state and results of a row. */

@@ -1,6 +1,5 @@
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** A record of a CSV text. */
 interface CsvRecord {
   readonly cells: readonly string[];
   /** Line on which the record begins. The first line is 1. */

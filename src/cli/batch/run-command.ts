@@ -149,7 +149,6 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   output.log('warning', `${files}. This run does not save them again. ${advice}`);
 }
 
-/** Returns the goal that the flags set. */
 async function goalOf({ activate, download }: RunFlags, context: Context): Promise<RowGoal> {
   if (activate === undefined) return { activate: download === undefined ? undefined : {}, download };
   const fields = await readData(activate, context, '--activate');

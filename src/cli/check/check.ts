@@ -18,7 +18,6 @@ export interface CheckOptions extends ProbeOptions {
   readonly confirmDelete?: ConfirmDelete | undefined;
 }
 
-/** Result of a check. */
 export interface CheckReport {
   readonly level: CheckLevel;
   readonly findings: readonly Finding[];

@@ -8,7 +8,6 @@ import { isObject, parseJson } from '../../util/json.ts';
 import { EXIT, type ExitCode } from '../terminal/exit-codes.ts';
 import { fingerprint, type Reply } from './evidence.ts';
 
-/** A request of the check. */
 interface ProbeRequest extends Pick<CreateOptions, 'query' | 'idempotencyKey' | 'onConflict'> {
   readonly method: Method;
   /** Path below the base URL, with `{id}` for {@link ProbeRequest.id}. */

@@ -46,7 +46,7 @@ export function mergeFindings(
   const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
     [
       ...findings.filter((one) => (one.setting ? 'confirmed' : one.state) === state),
-      // Keep the results of the earlier check that this check could not check.
+      // Keep the earlier results of assumptions that this check could not check.
       ...findings.filter((one) => one.state === 'not-checked' && earlier?.[state].includes(one.id)),
     ].map(({ id }) => id);
   const highest = earlier && earlier.level !== 'read' ? earlier.level : level;

@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../util/duration.ts';
 
-
 /** Parses a duration, such as `90s`, to milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);

@@ -153,5 +153,4 @@ export const JOB_KINDS = [
   'cohort',
 ] as const satisfies readonly JobKind[];
 
-/** Groups of reference tables. */
 export const DATASETS = ['common', 'web', 'ctv', 'apps'] as const satisfies readonly ReferenceDataset[];

@@ -17,7 +17,6 @@ export interface JobView {
   error?: unknown;
 }
 
-/** Shows the progress of jobs. */
 export interface JobProgress {
   /** Called when the status of a job has changed, or its wait has ended. */
   changed(view: JobView): void;
@@ -53,7 +52,6 @@ export function recordOf({ target, phase, resource, error }: JobView, output: Ou
   };
 }
 
-/** Returns the state of a job as text. */
 function stateOf({ phase, resource, error }: JobView): string {
   if (phase === 'error') return String(errorRecord(error).code);
   const status = resource ? printable(`${resource.status.id} ${resource.status.name}`.trim()) : 'waiting';

@@ -12,7 +12,6 @@ import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { formatBytes } from '../terminal/terminal.ts';
 
-/** A file to import. */
 export interface ImportFile {
   readonly data: Blob;
   /** Name of the file, and default name of its cohort. */

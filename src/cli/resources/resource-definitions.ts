@@ -66,7 +66,6 @@ export function addJobCommands(program: Command, action: Action): void {
     .action(action(async () => (await import('./service-commands.ts')).explain));
 }
 
-/** Adds the commands of a resource. */
 export function addResource(program: Command, action: Action, name: ResourceName): void {
   const row = rowOf(name);
   const group = program.command(name).description(`${verbsOf(name).join(', ')} ${name}`);

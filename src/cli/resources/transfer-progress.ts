@@ -2,7 +2,6 @@ import type { Output } from '../terminal/output.ts';
 import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { formatBytes, isLive, printable } from '../terminal/terminal.ts';
 
-/** Shows the progress of a transfer. */
 export interface TransferProgress {
   update(name: string, loaded: number, total: number | undefined): void;
   close(): void;

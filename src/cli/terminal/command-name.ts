@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 
-/** Name of the program. */
 export const PROGRAM = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
 
 /** How the user calls the command: with `npx` if npm or npx started it, because the shell may not find the program. */

@@ -77,7 +77,6 @@ export const COMMAND_ERRORS = {
   interrupted: EXIT.interrupted,
 } as const satisfies Readonly<Record<string, ExitCode>>;
 
-/** Code of an error of the command itself. */
 export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 
 /** Fields of a {@link CommandError}. */
@@ -85,7 +84,6 @@ interface CommandErrorDetails {
   readonly code: CommandErrorCode;
   /** @default the exit code of `code` in {@link COMMAND_ERRORS} */
   readonly exitCode?: ExitCode;
-  /** Outcome of a create request. */
   readonly outcome?: 'unknown';
   readonly idempotencyKey?: string | undefined;
   /** Command that continues the interrupted work. */

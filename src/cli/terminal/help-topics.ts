@@ -187,7 +187,6 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
   },
 ];
 
-/** Returns a section of the help as text. */
 export function textOfTopic({ title, rows }: HelpTopic): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return [`${title}:`, ...rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`)].join('\n');

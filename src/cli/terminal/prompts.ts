@@ -5,7 +5,6 @@ import { CommandError, usageError } from './exit-codes.ts';
 /** Streams and signal of a command that asks. */
 type Asking = Pick<Context, 'output' | 'signal' | 'stdin'>;
 
-/** Options of every prompt. */
 interface PromptOptions {
   readonly input: Stdin;
   readonly output: NodeJS.WriteStream;

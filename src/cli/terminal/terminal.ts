@@ -1,7 +1,6 @@
 /** A stream of the command: standard output or standard error. */
 export type TextStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
 
-/** Styles of texts. */
 export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
 /** Width of a terminal that does not report its width. */
@@ -48,7 +47,6 @@ export const shellWord = (text: string): string =>
 /** Returns whether lines of a stream can be redrawn: the stream is a terminal with a known size. */
 export const isLive = ({ isTTY, columns, rows }: TextStream): boolean => isTTY === true && columns > 0 && rows > 0;
 
-/** Returns the width of a terminal in columns. */
 export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
 
 /** Formats a duration, such as `1:02:03` or `4:05`. */

@@ -122,7 +122,6 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   return { scope, build };
 }
 
-/** A request for a permit. */
 interface PermitRequest extends AcquireOptions {
   readonly signal: AbortSignal;
   readonly maxWait: number;

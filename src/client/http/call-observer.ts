@@ -81,7 +81,6 @@ export class CallObserver {
     emit(this.#settings, 'onRequest', () => this.event);
   }
 
-  /** Reports the response of the request. */
   response(response: Pick<ResponseEvent, 'status' | 'requestId'>): void {
     this.#response = response;
     const duration = performance.now() - this.#since;
@@ -118,7 +117,6 @@ export class CallObserver {
   }
 }
 
-/** Hooks that write the debug log. */
 export function debugLog(logger: Logger): CallHooks {
   return {
     onResponse: ({ rateLimit, ...fields }) =>

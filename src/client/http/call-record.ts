@@ -58,7 +58,6 @@ export class CallRecord {
   readonly deadlineAt: number;
   /** Failed attempts. Created with the first failure. */
   history: RetryHistory | undefined;
-  /** Number of requests sent. */
   attempts = 0;
   /** True while the outcome of a sent request is unknown. */
   isInFlight = false;
@@ -66,7 +65,6 @@ export class CallRecord {
   isDone = false;
   /** Path of the request. Contains `{id}` until the request is built. */
   path: string;
-  /** The token of the last attempt. */
   token: string | undefined;
   /** The error of the last failed attempt. */
   lastError: Error | undefined;
@@ -129,7 +127,6 @@ export class CallRecord {
     return this.isInFlight ? 'unknown' : (this.history?.outcome ?? 'not-sent');
   }
 
-  /** Records a failed attempt; returns the failure. */
   fail(failed: AttemptFailure): AttemptFailure {
     this.isInFlight = false;
     this.history ??= new RetryHistory(this.options.idempotencyKey !== undefined);

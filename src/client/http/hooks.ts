@@ -19,7 +19,7 @@ export interface CallAdditions {
 export interface RequestEvent {
   /** Id of the call, the same in all events of the call and unique in the process. */
   readonly callId: string;
-  /** Operation name, or method and path of a free request. */
+  /** Operation name, or method and path of a `client.request` call. */
   readonly operation: string;
   /** HTTP method. */
   readonly method: string;

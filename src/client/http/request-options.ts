@@ -67,7 +67,6 @@ export const KEY_OPTIONS: readonly string[] = ['idempotencyKey', 'onConflict'];
 /** Names of the options that only a call with fields for a new resource takes. */
 export const FIELD_OPTIONS: readonly string[] = ['extraBody'];
 
-/** Names of all options of a create request. */
 export const CREATE_OPTIONS: readonly string[] = [...REQUEST_OPTIONS, ...KEY_OPTIONS, ...FIELD_OPTIONS];
 
 /** Names of the options that only `client.request` takes. */

@@ -82,7 +82,6 @@ export function statusFailure(response: ReceivedResponse, call: CallInfo): Attem
   return response.status >= 400 ? refusalFailure(response, call, bodyOf(response)) : redirectFailure(response, call);
 }
 
-/** Creates a `ResponseError` about a response. */
 export function responseError(
   message: string,
   response: ReceivedResponse,

@@ -130,7 +130,6 @@ export class ApiPromise<T> extends Promise<T> {
 /** Statuses for which the `Response` constructor refuses a body. */
 const BODYLESS_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-/** Returns a response with its body unread. */
 function unreadResponse({ status, headers, text, response }: SuccessResponse): Response {
   const body = BODYLESS_STATUSES.has(status) ? null : text;
   const unread = new Response(body, { status, statusText: response.statusText, headers });

@@ -34,7 +34,6 @@ export interface JobTableOptions<T> {
    * separately.
    */
   readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
-  /** Request options of the polls. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
   /** Logs that the client cannot use the list. */
   readonly warn?: (message: string) => void;

@@ -136,7 +136,6 @@ export class Job<T extends JobResource> {
   readonly createdAt = performance.now();
   readonly id: number;
   readonly source: JobSource<T>;
-  /** Target that polls the resource of the job. */
   readonly own: PollTarget<Job<T>>;
   /** The page of the list that shows the job, if the page shows enough jobs. */
   page: PollTarget<Job<T>> | undefined;

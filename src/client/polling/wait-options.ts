@@ -59,7 +59,6 @@ const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
     'must be valid headers, except headers that the client sets itself (such as Authorization)',
   ),
 });
-/** Checks the options of a watch. */
 export const checkWatchOptions = optionChecker<WatchOptions<never>>('a watch', {
   timeout: nonNegative,
   signal: signalOption,

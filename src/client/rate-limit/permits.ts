@@ -34,7 +34,6 @@ export interface RateLimiter {
   pause(bucket: Bucket, scope: string, ms: number): void;
 }
 
-/** The limiter of a client. */
 export interface ClientLimiter extends RateLimiter {
   /**
    * If a permit is free, takes it and returns true. Only the client's own limiter has this method, because a user's

@@ -97,7 +97,7 @@ const MIN_SLEEP_MS = 10;
  * waiting background request.
  *
  * Each waiting request has its own timer, which grants the free permits to the first requests of the queues. No request
- * depends on the timer of another request, because a Worker drops the timers of a request when it ends.
+ * depends on the timer of another request: when a Worker request ends, the runtime drops its timers.
  */
 export class RateLimitBucket {
   readonly #log: PermitLog | undefined;

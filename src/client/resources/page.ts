@@ -111,7 +111,6 @@ interface List<T> {
   readonly plan: ListPlan<T>;
   readonly params: ListParams | undefined;
   readonly options: RequestOptions | undefined;
-  /** Number of the first page. */
   readonly first: number;
   readonly deletes: DeleteCount;
 }
@@ -261,7 +260,6 @@ function isNew(key: unknown, seen: Set<unknown>): boolean {
   return seen.add(key).size > size;
 }
 
-/** Returns a page for an iteration. */
 function movingPage<T>(page: Page<T>): MovingPage<T> {
   if (page instanceof ListPage) return page.moving;
   throw new TypeError('Only a page of this client can be iterated.');
@@ -292,7 +290,6 @@ class ListPage<T> implements Page<T> {
     this.#fetchNext = () => fetch(seen, 0);
   }
 
-  /** The page for an iteration. */
   get moving(): MovingPage<T> {
     return this.#moving;
   }

@@ -34,7 +34,6 @@ export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
   readonly schema: ResourceSchema<T>;
-  /** Schema of the body of a create request. */
   readonly body: LazySchema;
   /** Returns the errors of a body that the service would certainly refuse. */
   readonly check?: (body: unknown) => FieldErrors;

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import type { Activation, ActivationCreate } from '../../spec/activation.ts';
 import { creatorSchema, lazily, openObject, type ResourceSchema, statusSchema } from './shared-schemas.ts';
 
-/** Schema of {@link Activation}. */
 export const activationSchema = lazily(() =>
   z.looseObject({
     id: z.int(),
@@ -48,5 +47,4 @@ export const activationCreateSchema = lazily(() =>
   }),
 );
 
-/** Activations in responses. */
 export const activationResource: ResourceSchema<Activation> = { name: 'activation', schema: activationSchema };

@@ -58,7 +58,6 @@ export const audienceCreateSchema = lazily(() =>
   }),
 );
 
-/** Audiences in responses. */
 export const audienceResource: ResourceSchema<Audience> = {
   name: 'audience',
   schema: audienceSchema,

@@ -132,7 +132,6 @@ export function decodeOne<T>(resource: ResourceSchema<T>, creates?: RecentCreate
   };
 }
 
-/** Decodes the `data` of a list. */
 export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   return (data, context) => {
     if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);

@@ -31,13 +31,10 @@ export const lookalikeCreateSchema = lazily(() =>
   }),
 );
 
-/** Estimates in responses. */
 export const estimateResource: ResourceSchema<Estimate> = { name: 'estimate', schema: estimateSchema };
 
-/** Projects in responses. */
 export const projectResource: ResourceSchema<Project> = { name: 'project', schema: identifiedSchema };
 
-/** Schedules in responses. */
 export const scheduleResource: ResourceSchema<Schedule> = { name: 'schedule', schema: identifiedSchema };
 
 /** Rows of reference tables, whose fields are not specified. */

@@ -10,7 +10,6 @@ import { isPage, linkAdvice, requestLink } from './result-links.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
-/** A file to download. */
 export interface DownloadPlan {
   readonly transport: Transport;
   readonly url: URL;
@@ -119,7 +118,6 @@ class Download {
     });
   }
 
-  /** Closes the connection. */
   close(): void {
     // Abort the request: if a custom `fetch` keeps a clone of the response, cancelling the body would not close it.
     this.#transfer.attempt?.abort(new Error('closed'));

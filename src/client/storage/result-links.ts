@@ -27,7 +27,6 @@ function redirectTarget({ status, headers }: Response, from: URL): URL | undefin
   return target.protocol === 'https:' || target.protocol === from.protocol ? target : undefined;
 }
 
-/** A request for a file. */
 interface LinkRequest {
   readonly link: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -89,7 +89,6 @@ export async function readErrorText({ body }: Response, signal: AbortSignal): Pr
   return text.slice(0, MAX_ERROR_TEXT_LENGTH);
 }
 
-/** Returns the failure for a redirect. */
 export function redirectFailure({ operation, attempt }: RequestEvent, advice?: string): AttemptFailure {
   const message = `${operation} was redirected by storage, and the client does not follow the redirect.`;
   const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '', advice } as const;

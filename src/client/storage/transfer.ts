@@ -49,7 +49,6 @@ const OPTION_NAMES = {
   'activations.download': [...TRANSFER_OPTIONS, 'token'],
 } as const;
 
-/** A method that transfers a file. */
 export type TransferMethod = keyof typeof OPTION_NAMES;
 
 /** Refuses unknown options of a transfer, and options that are not numbers. */
@@ -202,7 +201,6 @@ export class Transfer {
     else this.#ended.reject(error);
   }
 
-  /** Ends the transfer with an error. */
   fail(error: unknown): void {
     this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
   }

@@ -30,7 +30,6 @@ export interface ByteReader {
 /** Data to upload. A stream needs the `size` option and can be sent only once. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
-/** Returns whether data are a stream. */
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
