@@ -51,7 +51,7 @@ export function resolveOperations(overrides: OperationOverrides = {}): Settings[
     }
     table[name] = resolveOperation(name, readOverride(name, overrides[name]));
   }
-  return table as Settings['operations']; // it contains every operation
+  return table as Settings['operations']; // the table contains every operation
 }
 
 /** Merges overrides: each field of `above` replaces the same field of the same operation in `below`. */

@@ -24,7 +24,7 @@ export type AnyApiError =
   | BuildBudgetError;
 
 /**
- * The service refused a request, with a status of 400 or more or with `status: error` in the envelope, or this package
+ * The service refused a request with a status of 400 or more, or with `status: error` in the envelope. Or this package
  * refused the request before sending it.
  */
 export class ApiError extends AudienceError {

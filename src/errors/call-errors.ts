@@ -30,8 +30,8 @@ export class TimeoutError extends ConnectionError {
 
 /**
  * A response without an error status that the client cannot use. `code` says why: a redirect, a body that is too large
- * or is not an envelope (for MCP, not a JSON-RPC response), `data` that differ from the documentation, or a `data`
- * override that threw the `cause`.
+ * or not an envelope (for MCP, not a JSON-RPC response), undocumented `data`, or a `data` override that threw the
+ * `cause`.
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';

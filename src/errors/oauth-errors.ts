@@ -10,11 +10,13 @@ export class OAuthError extends AudienceError {
   declare static readonly isInstance: (value: unknown) => value is OAuthError;
   declare readonly code: 'oauth-failed' | 'reauthorization-required';
   /**
-   * The server's `error`, such as `invalid_grant`, or an `error` of this package: `state_mismatch` and
-   * `issuer_mismatch` (the callback belongs to another sign-in or server), `issuer_not_allowed`, `pkce_unsupported`,
-   * `invalid_target` (metadata of another resource), `invalid_request`, `invalid_response`,
-   * `registration_not_supported`, `revocation_not_supported`, `unsupported_client_authentication`,
-   * `temporarily_unavailable` and `server_error` (an error status without a reason), `no_grant` (no user is signed in).
+   * The server's `error`, such as `invalid_grant`, or an `error` of this package:
+   * - `state_mismatch`, `issuer_mismatch`: the callback belongs to another sign-in or server;
+   * - `temporarily_unavailable`, `server_error`: the server returned an error status without a reason;
+   * - `invalid_target`: the metadata describe another resource;
+   * - `no_grant`: no user is signed in;
+   * - `issuer_not_allowed`, `pkce_unsupported`, `invalid_request`, `invalid_response`, `registration_not_supported`,
+   *   `revocation_not_supported`, `unsupported_client_authentication`.
    */
   declare readonly error: string;
   /** HTTP status, if the server responded. */

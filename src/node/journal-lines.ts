@@ -61,7 +61,7 @@ const UNUSED: JournalEntry = { forgotten: 0 };
 /** Beginning of every journal of this version. */
 const HEADER_START = '{"journal":1,';
 
-/** Returns the entry of a key after another line. */
+/** Returns the entry of a key, updated with a further line. */
 export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): JournalEntry {
   const { id, done, forgotten } = entry;
   if ('forget' in line) return { forgotten: forgotten + 1 };

@@ -120,8 +120,8 @@ export class Discovery {
   }
 
   /**
-   * Reads the metadata of an authorization server from the first URL that returns them: the URLs of RFC 8414 and OpenID
-   * Connect Discovery, and the URL below the issuer's path that the specification defines.
+   * Reads the metadata of an authorization server. Tries the URLs of RFC 8414 and OpenID Connect Discovery, and the URL
+   * that the specification defines below the issuer's path.
    */
   async #readServer(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
     const url = new URL(issuer);

@@ -83,7 +83,7 @@ export class TokenRepository {
     const stored = await this.#store.load().catch((error) => this.#fail('read', error));
     this.#checkOwner(stored);
     this.#content = JSON.stringify(stored) ?? '';
-    // If another process has changed the store since, the unsaved state is outdated.
+    // If another process has changed the store in the meantime, the unsaved state is outdated.
     if (this.#unsaved?.replaces !== this.#content) this.#unsaved = undefined;
     const state = this.#unsaved?.state ?? readState(stored?.oauth);
     this.#addSecrets(state);

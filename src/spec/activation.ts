@@ -70,7 +70,7 @@ export interface ActivationCreate {
   readonly description?: string | undefined;
   /** Kind of identifier to deliver. @default the default of the service */
   readonly identifier?: Identifier | undefined;
-  /** Project to create the activation in, if any. */
+  /** Id of the project to create the activation in, if any. */
   readonly project_id?: number | null | undefined;
   /** Delivery credentials. Without them, the service returns 422, unless the connection has stored credentials. */
   readonly credentials?: unknown;

@@ -323,8 +323,8 @@ export interface OperationOverride {
   /** Returns the JSON body to send. Receives the body that the client would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
   /**
-   * Path of the data in the envelope, such as `data.item`, or a function that returns the `data` that the client
-   * expects, or a promise of this `data`. The function receives the `data` of the response and the envelope.
+   * Path of the data in the envelope, such as `data.item`. Or a function that converts the `data` of the response to
+   * the `data` that the client expects. It also receives the envelope, and may return a promise.
    */
   readonly data?: string | ((data: unknown, envelope: unknown) => unknown) | undefined;
 }

@@ -82,10 +82,13 @@ export interface EventListener {
 /** Receives deliveries. */
 export interface WebhookReceiver {
   /**
-   * Responds to a delivery within 9 seconds: 200 if the event is handled, 400 if it cannot be verified, 405 if the
-   * method is not POST, 413 if the body is too large, 500 if the handler failed or the configuration is invalid, and
-   * 503 if the event is in progress, the handler takes too long, or another step failed. Responses have no body.
-   * Rejects only if `waitUntil` throws.
+   * Responds to a delivery within 9 seconds, without a body. Rejects only if `waitUntil` throws. Status codes:
+   * - 200: the event is handled;
+   * - 400: the delivery cannot be verified;
+   * - 405: the method is not POST;
+   * - 413: the body is larger than `maxBytes`;
+   * - 500: the handler failed, or the configuration is invalid;
+   * - 503: the event is in progress, the handler takes too long, or another step failed.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** Passes verified events to a listener, before their handlers. Returns a function that detaches the listener. */

@@ -51,8 +51,8 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     return EXIT.done;
   }
   const credentials = await readCredentials(context, flags.email ?? existing?.email);
-  // Acquire the lock before issuing a token, because an account can have only ten tokens: the lock waits for other
-  // logins, and fails if the folder is not writable.
+  // Acquire the lock before issuing a token: this waits for other logins, and fails if the folder is not writable.
+  // Otherwise, the login could waste one of the account's ten tokens.
   const profile = await file.withLock(async () => {
     const current = await file.read();
     const isOther = current?.token !== existing?.token;

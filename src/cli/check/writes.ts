@@ -4,7 +4,9 @@ import { parseTimestamp } from '../../util/timestamps.ts';
 import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-session.ts';
 import { isMissing, isRow, objectIn, type Reply, resourceIn, rowsIn, valuesIn } from './evidence.ts';
 
-/** Name of a project that a check has created: the time, and random characters that identify the project. */
+/**
+ * Matches the name of a project that a check has created: the time, and random characters that identify the project.
+ */
 const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}(?: again)?$/;
 /** Age of another check's project, in milliseconds, after which the other check has certainly ended. */
 const LEFT_AFTER_MS = 3_600_000;

@@ -207,8 +207,8 @@ function ageOf(time: unknown): number {
 }
 
 /**
- * Returns whether a token expires within a week and is in the last quarter of its lifetime. Ignores an unknown
- * lifetime.
+ * Returns whether a token expires within a week and is in the last quarter of its lifetime. If the lifetime is unknown,
+ * only the week counts.
  */
 function expiresSoon(token: StoredToken): boolean {
   const left = timeLeft(token);

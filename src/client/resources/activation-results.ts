@@ -167,7 +167,8 @@ function httpUrl(name: string, uri: string): URL {
 }
 
 /**
- * Maximum length of a name in bytes of UTF-8. File systems allow 255 bytes, including the added extension and number.
+ * Maximum length of a name in bytes of UTF-8. File systems allow 255 bytes; the difference is for an added number and
+ * the extension.
  */
 const MAX_NAME_LENGTH = 200;
 

@@ -62,7 +62,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
    * contains `upload`, with which `create` can claim the file without another upload.
    *
    * With an `idempotencyKey`, you can safely repeat an import. The second import uploads the file again, but creates no
-   * second cohort: if the first claim may have created a cohort, the second claim fails with a `ConflictError`.
+   * second cohort. If the first claim may have created a cohort, the second claim fails with a `ConflictError`.
    * `onConflict` is 'throw' by default. To continue without another upload, save the reference in `onUploaded`, and
    * call `create` with the same key.
    *

@@ -123,7 +123,7 @@ export class Transfer {
     this.#ended.promise.catch(() => {});
   }
 
-  /** The latest request for hooks and errors, without its query. */
+  /** The latest request, in the form that hooks and errors show, without its query. */
   get event(): RequestEvent {
     const { operation, method } = this.#plan;
     const { origin: baseUrl, pathname: path } = this.url;

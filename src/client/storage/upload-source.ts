@@ -205,7 +205,7 @@ export class UploadBody {
       {
         pull: (controller) => {
           if (!this.#isClosed) onBytes?.(this.#passed);
-          // Most pieces are already in memory, where passing them on synchronously is faster.
+          // Pass on pieces that are in memory synchronously, which is faster.
           return this.#chunk.length > 0 ? this.#enqueue(controller) : this.#refill(controller);
         },
         cancel: () => this.close(),

@@ -74,7 +74,7 @@ function idIn(body: JsonObject | undefined): string | undefined {
   return id === undefined ? undefined : String(id);
 }
 
-/** Returns an object with a value at a path such as `data.items`. */
+/** Returns a copy of an object with a value set at a path such as `data.items`. */
 function withValue(object: JsonObject, path: string, value: unknown): JsonObject {
   const [key = '', ...keys] = path.split('.');
   const inner = object[key];
