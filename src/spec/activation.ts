@@ -15,8 +15,9 @@ export interface Datastream {
 
 /** The delivery of an audience to a partner (specification, "Activation object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Activation {
+  /** Id of the activation. */
   readonly id: number;
-  /** Text that describes the activation, which has no name. */
+  /** Description. An activation has no name. */
   readonly description: string;
   /** Lifecycle status: 105 DataStreaming, then 104 Completed; or 107 Additional Info or a 4xx error status. */
   readonly status: Status<LifecycleStatusId>;
@@ -37,7 +38,7 @@ export interface Activation {
   readonly pricing_model: JsonObject;
   /** Datastreams through which the service delivers the audience, with their results. */
   readonly datastreams: readonly Datastream[];
-  /** Limits on how often a device must have been seen to be delivered. */
+  /** Frequency filters. The specification shows only their field names. */
   readonly filters: {
     /** `true` if the frequency limits apply. */
     readonly freq_limit: boolean;
@@ -54,7 +55,7 @@ export interface Activation {
   readonly updated_at: string;
 }
 
-/** Limits on how often a device must have been seen to be delivered. */
+/** Frequency filters. The specification shows only their field names. */
 export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
@@ -66,7 +67,7 @@ export interface ActivationCreate {
    * Id of the audience to deliver. The audience needs at least 500 unique devices; a lookalike, at least 1,000 devices.
    */
   readonly audience_id: number;
-  /** Text that describes the activation, which has no name. */
+  /** Description. An activation has no name. */
   readonly description?: string | undefined;
   /** Kind of identifier to deliver. @default the default of the service */
   readonly identifier?: Identifier | undefined;
@@ -74,7 +75,7 @@ export interface ActivationCreate {
   readonly project_id?: number | null | undefined;
   /** Delivery credentials. Without them, the service returns 422, unless the connection has stored credentials. */
   readonly credentials?: unknown;
-  /** Limits on how often a device must have been seen to be delivered. */
+  /** Frequency filters. The specification shows only their field names. */
   readonly filters?: FrequencyFilters | undefined;
   /** @deprecated Must not be set: the service refuses it with 422. */
   readonly partner_id?: undefined;

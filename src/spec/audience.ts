@@ -56,7 +56,9 @@ export interface Eligibility {
 
 /** An audience, or the result of a lookalike (specification, "Audience object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Audience {
+  /** Id of the audience. */
   readonly id: number;
+  /** Name of the audience. */
   readonly name: string;
   /** Lifecycle status. A build ends at 104 Completed, 107 Additional Info or a 4xx error status. */
   readonly status: Status<LifecycleStatusId>;
@@ -92,7 +94,10 @@ export interface DatasetCreate {
   readonly analysis_type: AnalysisType;
   /** First day, `YYYY-MM-DD`. For `WebDomain`, the service returns 422 if the day is more than 45 days ago. */
   readonly start_date: string;
-  /** `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end date. */
+  /**
+   * Last day, `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end
+   * date.
+   */
   readonly end_date: string;
 }
 

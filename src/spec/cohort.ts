@@ -2,7 +2,9 @@ import type { CohortStatusId, JsonObject, Status } from './wire-values.ts';
 
 /** A cohort imported from a file (specification, "Cohort object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Cohort {
+  /** Id of the cohort. */
   readonly id: number;
+  /** Name of the cohort. */
   readonly name: string;
   /** Status of the import: 1 to 3 while it runs, 4 Completed, 5 Not Available. */
   readonly status: Status<CohortStatusId>;

@@ -40,6 +40,7 @@ export interface ServiceContract {
 
 /** How an operation of the service differs. */
 export interface ContractOperation {
+  /** HTTP method. */
   readonly method?: Method | undefined;
   /** Path below the base URL; `{name}` marks a parameter. */
   readonly path?: string | undefined;

@@ -2,6 +2,7 @@ import type { JsonObject } from './wire-values.ts';
 
 /** A JSON-RPC 2.0 request; its response has the same `id`. */
 export interface JsonRpcRequest {
+  /** Version of JSON-RPC. */
   readonly jsonrpc: '2.0';
   /** String or integer that is unique among pending requests. */
   readonly id: string | number;
@@ -13,6 +14,7 @@ export interface JsonRpcRequest {
 
 /** A JSON-RPC 2.0 message that expects no response. */
 export interface JsonRpcNotification {
+  /** Version of JSON-RPC. */
   readonly jsonrpc: '2.0';
   /** Not set. A message with an id is a request. */
   readonly id?: undefined;
@@ -25,6 +27,7 @@ export interface JsonRpcNotification {
 /** A JSON-RPC 2.0 response with a `result` or an `error`. */
 export type JsonRpcResponse =
   | {
+      /** Version of JSON-RPC. */
       readonly jsonrpc: '2.0';
       /** The id of the request. */
       readonly id: string | number;
@@ -34,6 +37,7 @@ export type JsonRpcResponse =
       readonly error?: undefined;
     }
   | {
+      /** Version of JSON-RPC. */
       readonly jsonrpc: '2.0';
       /** Missing if the server could not read the request. `mcp.send` never resolves with such a response. */
       readonly id?: string | number | undefined;

@@ -9,12 +9,14 @@ export interface Project {
 
 /** A schedule. Its fields are not specified; `id` is assumed. */
 export interface Schedule {
+  /** Id of the schedule. */
   readonly id: number;
   readonly [more: string]: unknown;
 }
 
 /** An estimate. Its fields are not specified; `id` and `status` are assumed. */
 export interface Estimate {
+  /** Id of the estimate. */
   readonly id: number;
   /** Lifecycle status, assumed to be the same as for audiences: 104, 107 and 4xx end the job. */
   readonly status: Status<LifecycleStatusId>;

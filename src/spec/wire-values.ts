@@ -55,7 +55,9 @@ export type CohortStatusId = 1 | 2 | 3 | 4 | 5 | (number & Record<never, never>)
 
 /** A reference to a resource by id and name. */
 export interface NamedId {
+  /** Id of the resource. */
   readonly id: number;
+  /** Name of the resource. */
   readonly name: string;
 }
 
@@ -69,6 +71,8 @@ export interface Status<Id extends number = number> {
 
 /** The creator of a resource. */
 export interface Creator {
+  /** Name of the user. */
   readonly name: string;
+  /** Email address of the user. */
   readonly email: string;
 }

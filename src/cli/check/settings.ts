@@ -55,8 +55,8 @@ export function mergeFindings(
 }
 
 /**
- * Compares a check with the contract that an earlier check has written. Returns the differences, and the findings of
- * the earlier check that this check could not check.
+ * Compares a check with the contract that an earlier check has written. Returns the differences, and the earlier
+ * findings that this check could not confirm.
  */
 export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract) {
   const known = findings.filter(({ id }) => earlier.checked?.confirmed.includes(id));

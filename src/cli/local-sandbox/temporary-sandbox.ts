@@ -6,7 +6,7 @@ import type { Account, Context } from '../terminal/context.ts';
 /** Duration of a job in milliseconds. */
 const JOB_MS = 3_000;
 
-/** Starts a sandbox in this process, which ends with the command. Returns the account of the sandbox. */
+/** Starts a sandbox in this process. The sandbox ends with the command. Returns the account of the sandbox. */
 export async function startTemporarySandbox(context: Context): Promise<Account> {
   const { output } = context;
   const contract = await readContract(context);

@@ -52,7 +52,7 @@ const BY_ERROR: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   'reauthorization-required': EXIT.authentication,
 };
 
-/** Exit codes by error code of the command itself. */
+/** Exit codes of the command's own errors, by error code. */
 export const COMMAND_ERRORS = {
   usage: EXIT.usage,
   'not-logged-in': EXIT.authentication,

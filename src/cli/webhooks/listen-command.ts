@@ -28,7 +28,8 @@ const SOURCES = { ...NAMESPACES, lookalike: 'lookalikes' } as const;
 type EventKind = keyof typeof SOURCES;
 
 /**
- * Milliseconds between two searches of `--all` for new jobs. Each search sends three requests, so 18 of 120 per minute.
+ * Milliseconds between two searches of `--all` for new jobs. Each search sends three requests: 18 of the 120 read
+ * requests per minute.
  */
 const DISCOVERY_MS = 10_000;
 

@@ -73,6 +73,7 @@ export interface SandboxAccount {
   token(kind: TokenKind): string;
   /** Valid login, API and MCP tokens, oldest first. */
   tokens(): TokenInfo[];
+  /** Revokes one token. */
   revokeToken(id: number): void;
   /** Revokes all tokens of a kind. Returns the number of valid tokens among them. */
   revokeTokens(kind: TokenKind): number;

@@ -54,6 +54,7 @@ export interface SandboxWebhooks {
    * @param id Id of the event, `evt_…`, which must be in the log.
    */
   redeliver(id: string): void;
+  /** Deletes an endpoint. */
   delete(id: number): void;
   /** The latest ended attempts (10,000 unless `limits.logLength` differs), in the order in which they were started. */
   readonly deliveries: readonly Delivery[];
