@@ -95,7 +95,7 @@ export interface CallDetails extends Details {
 
 /** Details of an `ApiError`. */
 export interface ApiErrorDetails extends CallDetails {
-  /** HTTP status of the response or, if the request was not sent, the expected status. */
+  /** HTTP status of the response. If this package refused the request before sending it, 422 or 429. */
   readonly status: number;
   /** The envelope's `code`, if the response had one. */
   readonly envelopeCode?: number;
@@ -103,11 +103,11 @@ export interface ApiErrorDetails extends CallDetails {
   readonly method: string;
   /** Path below the base URL, without query. */
   readonly path: string;
-  /** Value of the request id header, if the response had it. */
+  /** Value of the request id header, if the response has this header. */
   readonly requestId?: string;
   /** Headers of the response, without secrets. */
   readonly headers: Headers;
-  /** Body of the response, shortened and without secrets. */
+  /** Body of the response without secrets, truncated to 2 KiB. */
   readonly body: string;
   /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
@@ -149,7 +149,7 @@ export interface JobErrorDetails {
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
-  /** The resource when it was last read. */
+  /** The last known state of the resource. */
   readonly resource: JobResource;
   /** What to do. */
   readonly advice?: string | undefined;
@@ -164,11 +164,11 @@ type JobFields<Optional extends boolean = false> = {
     readonly id: number;
   } & (Optional extends true
     ? {
-        /** The resource when it was last read, if it was. */
+        /** The last known state of the resource, if there is one. */
         readonly resource?: JobResources[K];
       }
     : {
-        /** The resource when it was last read. */
+        /** The last known state of the resource. */
         readonly resource: JobResources[K];
       });
 }[JobKind];
@@ -188,7 +188,7 @@ type DownloadFields = {
 export type JournalFields = {
   /** Path of the journal. */
   readonly path: string;
-  /** Key of the create request, if the error is about one. */
+  /** Key of the create request, if the error is about a single key. */
   readonly key?: string;
 };
 export type OAuthFields = {
@@ -204,9 +204,9 @@ type RateLimitFields = ApiErrorDetails & {
 type ResponseFields = CallDetails & {
   /** HTTP status of the response. */
   readonly status: number;
-  /** Body of the response, shortened and without secrets. */
+  /** Body of the response without secrets, truncated to 2 KiB. */
   readonly body: string;
-  /** Value of the request id header, if the response had it. */
+  /** Value of the request id header, if the response has this header. */
   readonly requestId?: string;
 };
 

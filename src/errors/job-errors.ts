@@ -8,7 +8,7 @@ type OfKind<E extends JobError> = {
   readonly [K in JobKind]: E & {
     /** Kind of the job, which determines the type of `resource`. */
     readonly kind: K;
-    /** The resource when it was last read. */
+    /** The last known state of the resource. */
     readonly resource: JobResources[K];
   };
 }[JobKind];
@@ -21,7 +21,7 @@ export type AnyWaitTimeoutError = {
   readonly [K in JobKind]: WaitTimeoutError & {
     /** Kind of the job, which determines the type of `resource`. */
     readonly kind: K;
-    /** The resource when it was last read, if it was. */
+    /** The last known state of the resource, if there is one. */
     readonly resource?: JobResources[K];
   };
 }[JobKind];
@@ -35,7 +35,7 @@ export class JobError extends AudienceError {
   declare readonly kind: JobKind;
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;
-  /** The resource when it was last read. */
+  /** The last known state of the resource. */
   declare readonly resource: JobResource;
   constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
     super(message, details);
@@ -81,7 +81,7 @@ export class WaitTimeoutError extends AudienceError {
   declare readonly kind: JobKind;
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;
-  /** The resource when it was last read, if it was. */
+  /** The last known state of the resource, if there is one. */
   declare readonly resource?: JobResource;
   constructor(
     message: string,
@@ -100,7 +100,7 @@ export class ResultsNotReadyError extends AudienceError {
   declare readonly kind: 'activation';
   /** Id of the activation. */
   declare readonly id: number;
-  /** The activation when it was last read. */
+  /** The last known state of the activation. */
   declare readonly resource: Activation;
   constructor(
     message: string,

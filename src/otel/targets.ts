@@ -5,7 +5,7 @@ export class Targets {
 
   /**
    * @param targets Origins, or patterns that match URLs without query.
-   * @throws {ConfigurationError} for a target that is neither.
+   * @throws {ConfigurationError} for any other target.
    */
   constructor(targets: readonly (string | RegExp)[]) {
     check(Array.isArray(targets), '`propagate` must be a list of origins and regular expressions.');

@@ -20,7 +20,7 @@ export interface Scheduled<Task> {
 /** Maximum delay of `setTimeout`, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Latest time for `advance`. Tasks that `advance` schedules for a later time still have a four-digit year. */
+/** Latest time for `advance`. The due times of later tasks then still have a four-digit year. */
 export const MAX_TIME = Date.UTC(9_000, 0);
 
 /** Number of tasks after which `advance` lets other events of the process run. */

@@ -254,8 +254,8 @@ export class WebhookSender {
       const headers = { 'content-type': 'application/json' };
       const request = new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
       const aborted = new Promise<never>((_, reject) => {
-        // Keeps a reference to the request: `fetch` cannot abort one that was garbage-collected, whose socket would
-        // keep the process alive.
+        // Keep a reference to the request: `fetch` cannot abort a garbage-collected request, and its socket would keep
+        // the process alive.
         signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond in time.`)), {
           once: true,
         });

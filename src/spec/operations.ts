@@ -312,7 +312,7 @@ export interface OperationOverride {
   readonly method?: Method | undefined;
   /** Path below the base URL; `{name}` marks a parameter. Send other parameters with `query` or `body`. */
   readonly path?: string | undefined;
-  /** Rate bucket that the service counts the request in. */
+  /** Rate bucket in which the service counts the request. */
   readonly bucket?: Bucket | undefined;
   /**
    * When the client may send a failed request again, such as `never` for a create request without an idempotency key.

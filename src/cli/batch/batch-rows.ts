@@ -7,7 +7,7 @@ import { type Located, parseCsvRows } from './csv-rows.ts';
 
 /** A row of a batch: an audience to build. */
 export interface BatchRow {
-  /** Identifies the row for as long as its journal is kept, and names its folder. */
+  /** Key of the row in the journal, and name of its folder. */
   readonly key: string;
   /** Body of the create request. */
   readonly body: AudienceCreate;

@@ -2,7 +2,7 @@ import type { Key } from 'node:readline';
 import type { Context, Stdin } from './context.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 
-/** Streams and signal of a command that asks. */
+/** Streams and signal of a command that prompts. */
 type Asking = Pick<Context, 'output' | 'signal' | 'stdin'>;
 
 interface PromptOptions {

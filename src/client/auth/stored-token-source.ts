@@ -217,8 +217,8 @@ function expiresSoon(token: StoredToken): boolean {
 }
 
 /**
- * Adds advice on how to revoke tokens to a 422, which may mean that the account has ten valid tokens. Login tokens have
- * no such limit.
+ * Adds advice about revoking tokens to a 422 error, which may mean that the account has ten valid tokens. Login tokens
+ * have no such limit.
  */
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;

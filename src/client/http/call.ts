@@ -39,8 +39,8 @@ const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as 
 const DEADLINE = Object.assign(new Error('The deadline of the call has passed.'), { name: 'TimeoutError' });
 
 /**
- * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide; otherwise the error that ends
- * the call.
+ * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide; otherwise throws the error that
+ * ends the call.
  */
 export type Attempt<R> = (call: CallRecord, request: PreparedRequest, signal: AbortSignal) => Promise<R>;
 

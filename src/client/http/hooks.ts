@@ -95,7 +95,7 @@ export interface EndEvent extends RequestEvent {
   readonly outcome: 'success' | 'failure' | 'aborted';
   /** HTTP status of the response to the last request, if there was one. */
   readonly status?: number;
-  /** Request id of the response to the last request, if it had one. */
+  /** Request id of the response to the last request, if the response had a request id. */
   readonly requestId?: string;
   /** The error with which the call rejects. */
   readonly error?: unknown;

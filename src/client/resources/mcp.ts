@@ -51,7 +51,7 @@ const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
   throw context.fail('its `data` is not a JSON-RPC 2.0 response');
 };
 
-/** Returns the errors of a value that is not one JSON-RPC 2.0 message: a request, a notification or a response. */
+/** Returns the errors of a value, unless it is a single JSON-RPC 2.0 message (request, notification or response). */
 function messageErrors(message: unknown): FieldErrors {
   if (!isObject(message)) return { message: ['must be an object: one JSON-RPC 2.0 message.'] };
   const { jsonrpc, id, method, result, error } = message;

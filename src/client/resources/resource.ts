@@ -152,7 +152,7 @@ export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> ex
     return this.#lists.list(params, options);
   }
 
-  /** Deletes a resource. The request is retried only if the service certainly did not act. */
+  /** Deletes a resource. The client retries the request only if the service certainly did not act. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }
@@ -318,7 +318,7 @@ export class ListedJobNamespace<
     return this.#lists.list(params, options);
   }
 
-  /** Deletes a resource. The request is retried only if the service certainly did not act. */
+  /** Deletes a resource. The client retries the request only if the service certainly did not act. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }

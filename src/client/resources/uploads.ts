@@ -90,7 +90,7 @@ export class Reservations {
     return this.#slots.get(reference);
   }
 
-  /** Returns an error if the `upload_reference` in the body of a create request names an expired slot. */
+  /** Returns an error if the slot of the `upload_reference` in a create request has expired. */
   claimErrors(body: unknown): FieldErrors {
     const { upload_reference: reference } = Object(body);
     const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;

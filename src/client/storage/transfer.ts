@@ -20,11 +20,14 @@ export interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds without a transferred byte after which an attempt fails. @default 30000 ms */
   readonly idleTimeout?: number | undefined;
-  /** Maximum number of retries. A download resets the count whenever data arrive. @default the client's */
+  /**
+   * Maximum number of retries. A download resets the count whenever data arrive.
+   * @default the client's `maxRetries`
+   */
   readonly maxRetries?: number | undefined;
   /**
-   * The longest `Retry-After` to honor, in milliseconds. If storage asks for more, the transfer fails. @default the
-   * client's
+   * The longest `Retry-After` to honor, in milliseconds. If storage asks for more, the transfer fails.
+   * @default the client's `maxRetryWait`
    */
   readonly maxRetryWait?: number | undefined;
 }
@@ -72,7 +75,7 @@ interface TransferPlan {
   readonly url: URL;
   readonly transport: Transport;
   readonly options: TransferOptions;
-  /** Time on the monotonic clock after which the transfer is not retried. @default never */
+  /** Time on the monotonic clock after which the client does not retry. @default never */
   readonly expiresAt?: number;
   /** Returns whether another attempt is possible after a failed attempt. */
   canRetry(): boolean;
