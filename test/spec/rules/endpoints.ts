@@ -136,21 +136,28 @@ export const ENDPOINTS: Rules = {
   ],
   'Rules known for creates': [
     ...says(description('POST /api/v2/audiences/create'), {
-      'Audience: an unknown filter value is a 422': /returns 422 for a filter value or a `project_id` that does not exist/,
-      'A `WebDomain` dataset has a 45-day window': /returns 422 .*`WebDomain` dataset that begins before the 45-day window/,
+      'Audience: an unknown filter value is a 422':
+        /returns 422 for a filter value or a `project_id` that does not exist/,
+      'A `WebDomain` dataset has a 45-day window':
+        /returns 422 .*`WebDomain` dataset that begins before the 45-day window/,
     }),
     rule('Audience: 422 is described', response('POST /api/v2/audiences/create', 422), /ValidationError/),
     ...says(description('POST /api/v2/activations/create'), {
       'Activation: 422 below 500 unique devices': /at least 500 unique devices.*returns 422 for a smaller audience/,
       'Activation: and 422 says so': /returns 422 .*`partner_id`, `partner_name` or `pricing_model`/,
-      'A MAID or IP pricing model on an expired audience is a 422': /returns 422 .*MAID or IP pricing model if the audience has expired/,
+      'A MAID or IP pricing model on an expired audience is a 422':
+        /returns 422 .*MAID or IP pricing model if the audience has expired/,
     }),
     rule(
       'Activation: `partner_id`, `partner_name`, `pricing_model` are refused',
       `${field('ActivationCreate')}/propertyNames/not/enum`,
       ['partner_id', 'partner_name', 'pricing_model'],
     ),
-    rule('The field of the start says it, too', field('AudienceCreate', 'dataset[].start_date'), /422 if the day is more than 45 days ago/),
+    rule(
+      'The field of the start says it, too',
+      field('AudienceCreate', 'dataset[].start_date'),
+      /422 if the day is more than 45 days ago/,
+    ),
     rule('`config.target_size` is from 1 to 4,000,000', field('LookalikeCreate', 'config.target_size'), {
       type: 'integer',
       minimum: 1,
