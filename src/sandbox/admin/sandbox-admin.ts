@@ -52,8 +52,8 @@ export interface SandboxAdmin {
    */
   save(): SandboxState;
   /**
-   * Replaces the current state with a saved state. Keeps the fault rules. If the time of the saved state is later,
-   * moves the clock forward to it.
+   * Replaces the current state with a saved state. The clock moves forward to the time of the saved state, never back.
+   * Keeps the fault rules and the limits. Build budgets are part of the state.
    *
    * @throws if the value is not a state of this version and seed
    */
