@@ -67,7 +67,7 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
 
 /**
  * Refreshes the folder of a lock regularly, so that no other process takes over the lock. Returns a function that stops
- * this and removes the folder.
+ * the refreshes and removes the folder.
  *
  * @param onLost Called if the folder was removed, or taken over while this process could not refresh it.
  */
