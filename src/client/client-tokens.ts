@@ -8,7 +8,6 @@ import { createTransport } from './create-transport.ts';
 import type { Transport } from './http/transport.ts';
 import { loginToken } from './token-sources.ts';
 
-/** Message and advice for a missing token. */
 type Problem = readonly [message: string, advice: string];
 
 const NO_TOKEN: Problem = [

@@ -46,7 +46,6 @@ export type JournalLine = { readonly key: string } & (
   | { readonly forget: true }
 );
 
-/** The content of a journal. */
 export interface JournalContent {
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;

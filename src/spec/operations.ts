@@ -286,7 +286,6 @@ export type NamespaceWith<Method extends string, Name = OperationName> = Name ex
   ? Namespace
   : never;
 
-/** Returns whether a string is the name of an operation. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }

@@ -18,7 +18,6 @@ export function backoffDelay(n: number, { min, max }: Backoff, random: () => num
   return min + random() * (top - min);
 }
 
-/** Options of the retry loop. */
 export interface RetryOptions {
   /**
    * Returns the wait before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of

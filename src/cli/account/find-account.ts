@@ -78,7 +78,6 @@ export const foreignToken = (token: string, owner: string, address: string): Com
     },
   );
 
-/** Returns the account of the running sandbox. */
 async function sandboxAccount({ flags, output, env }: Context): Promise<Account | undefined> {
   const running = await findSandbox(env, { baseUrl: flags.baseUrl });
   if (running) {

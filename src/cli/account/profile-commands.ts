@@ -38,7 +38,6 @@ export async function listProfiles({ output, env }: Context, flags: GlobalFlags)
   return EXIT.done;
 }
 
-/** `profiles use`: makes a profile the default. */
 export async function useProfile(
   { output, env }: Context,
   _: object,

@@ -7,7 +7,6 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { shellWord } from '../terminal/terminal.ts';
 
-/** Name of the default profile. */
 export const DEFAULT_PROFILE = 'default';
 
 /**

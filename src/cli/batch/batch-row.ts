@@ -97,7 +97,6 @@ export async function forgetPart(journal: Journal, row: string, part: string): P
   for (const later of parts.slice(parts.indexOf(part)).reverse()) await journal.forget(later);
 }
 
-/** Returns the state of a row that ended with an error. */
 export function stateOf(error: unknown): RowState {
   const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown' || outcome === 'done') return 'unknown';

@@ -63,7 +63,6 @@ export function commaSeparated(text: string): readonly string[] {
 export const fieldPaths = (text: string): readonly string[] =>
   commaSeparated(text).map((path) => path.replace(/\[(\d+)\]/g, '.$1'));
 
-/** Collects the values of a repeatable flag. */
 export const collect = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, text];
 
 /** Query parameters of a repeatable flag. */

@@ -68,7 +68,6 @@ export async function waitForCreated(
   return concludeWaits(views, context, options);
 }
 
-/** `<resource> get`: prints a resource. */
 export const get =
   (name: ResourceName): Handler =>
   async (context, _, [id = '']) => {
@@ -88,7 +87,6 @@ export const list =
     return EXIT.done;
   };
 
-/** `<resource> delete`: deletes resources. */
 export const remove =
   (name: ListedName): Handler =>
   async (context, _, args) =>
@@ -99,7 +97,6 @@ export const remove =
       (client, id) => client[name].delete(id, { signal: context.signal }),
     );
 
-/** `lookalikes cancel`: cancels running lookalikes. */
 export const cancel: Handler = async (context, _, args) =>
   forEachId(
     context,

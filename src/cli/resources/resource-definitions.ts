@@ -6,7 +6,6 @@ import { RUN_TOPICS, textOfTopic } from '../terminal/help-topics.ts';
 
 const ID = new Argument('<id>', 'id');
 
-/** Adds the commands about jobs of any kind. */
 export function addJobCommands(program: Command, action: Action): void {
   program
     .command('wait')

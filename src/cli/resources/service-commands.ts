@@ -82,7 +82,6 @@ function queryOf(search: string | undefined): Record<string, string | string[]> 
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** `reference`: prints a reference table. */
 export async function reference(
   { output, signal, connect }: Context,
   flags: ListFlags,

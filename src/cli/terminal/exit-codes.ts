@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../index.ts';
 
-/** Exit codes of the command. */
 export const EXIT = {
   done: 0,
   unexpected: 1,

@@ -193,7 +193,6 @@ export class Output {
   }
 }
 
-/** Space between two columns. */
 const GAP = '  ';
 
 /** Returns column widths for a table of a given width: narrows the widest columns. */

@@ -4,7 +4,6 @@ import { sleep } from '../../util/abort.ts';
 import { SIGNATURE_HEADER, signWebhook } from '../../webhooks/index.ts';
 import { isDryRun, usageError } from '../terminal/exit-codes.ts';
 
-/** Options of {@link createSender}. */
 export interface SenderOptions {
   readonly url: string;
   readonly secret: string;

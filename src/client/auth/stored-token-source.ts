@@ -146,7 +146,6 @@ const KINDS: Readonly<Record<TokenOperation, string>> = {
   'auth.createMcpToken': 'mcp',
 };
 
-/** Owner of a token, stored with the token. */
 interface TokenOwner {
   readonly kind: string;
   readonly service: string;

@@ -55,7 +55,6 @@ export interface RetryLimits {
   readonly timeLeft?: number;
 }
 
-/** Limits of the retries of a call. */
 export interface CallRetryLimits extends RetryLimits {
   /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;

@@ -25,7 +25,6 @@ const STALE_AFTER_MS = 15_000;
  */
 const MAX_DELAY_MS = 30_000;
 
-/** Options of a {@link JobTable}. */
 export interface JobTableOptions<T> {
   readonly polls: SharedPolls;
   readonly name: string;

@@ -12,7 +12,6 @@ import { jobError, MAX_MACHINE_SLEEP_MS, timeoutError } from './wait-errors.ts';
 import { checkWatchOptions, type WaitOptions, type WatchOptions } from './wait-options.ts';
 import { WaitReport } from './wait-report.ts';
 
-/** Default `timeout` of a wait, in milliseconds. */
 export const DEFAULT_WAIT_TIMEOUT_MS = 3_600_000;
 /** Milliseconds before the timeout of a wait at which the wait polls a last time. */
 const LAST_POLL_MS = 2_000;
