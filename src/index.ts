@@ -1,5 +1,5 @@
 /**
- * The client, its errors, and the types of resources and options. Runs in Node, browsers, Deno, Bun and workers.
+ * The client, its errors, and the types of resources and options. Runs in Node, browsers, Deno, Bun and Workers.
  *
  * @module audience-activation
  */

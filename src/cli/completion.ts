@@ -6,7 +6,7 @@ import { profileNames } from './account/profiles.ts';
 import { JOB_KINDS } from './input/resource-table.ts';
 
 /**
- * Lines around the script for bash. Its variables are read-only, so that without these lines a shell could not load the
+ * Lines around the script for bash, whose variables are read-only. Without these lines, a shell could not load the
  * script twice, or for both names of the command.
  */
 const WRITABLE = { begin: 'readonly() { declare -g "$@"; }', end: 'unset -f readonly' } as const;
@@ -19,8 +19,8 @@ function printForBash(command: Command, line: string): void {
 const WITH_FILE: readonly string[] = ['cohorts import'];
 
 /**
- * Adds `completion <shell>`, which prints the script for a shell, and `complete`, which the script calls to get current
- * profiles, kinds and files.
+ * Adds `completion <shell>`, which prints the script for a shell. Adds `complete`, which the script calls to get the
+ * current profiles, kinds and files.
  */
 export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   const root = tab(program, { completionCommandName: 'completion' });
@@ -37,7 +37,7 @@ export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
     if (file) file.handler = complete(() => pathsLike(process.argv.at(-1) ?? ''));
   const chosen = root.commands.get('profiles use')?.arguments.get('name');
   if (chosen) chosen.handler = complete(() => profileNames(env));
-  // The global flags can also follow the name of a command.
+  // The global flags are also valid after the name of a command.
   for (const { options } of root.commands.values()) {
     for (const [name, option] of root.options) if (!options.has(name)) options.set(name, option);
   }
@@ -49,7 +49,7 @@ export function addCompletion(program: Command, env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Returns the paths that begin with a word. Folders end with "/". */
+/** Returns the paths that begin with a word. Paths of folders end with "/". */
 function pathsLike(word: string): string[] {
   const folder = word.endsWith('/') ? word : dirname(word);
   const prefix = folder === '.' && !word.startsWith('./') ? '' : folder.replace(/\/?$/, '/');

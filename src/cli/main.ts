@@ -5,13 +5,13 @@ import { reportError } from './terminal/report-error.ts';
 const { stdout, stderr, env } = process;
 const args = process.argv.slice(2);
 
-/** Signals that interrupt a command, by the exit code that a shell shows for the signal. */
+/** Signals that interrupt a command, by exit code. */
 const SIGNALS = { [EXIT.interrupted]: 'SIGINT', [EXIT.terminated]: 'SIGTERM' } as const;
 
 /** Aborts when something ends the command before its work is done. */
 const stop = new AbortController();
 
-/** Lets the first Ctrl-C or SIGTERM end the command, and the second one the process. */
+/** Ends the command at the first Ctrl-C or SIGTERM, and the process at the second one. */
 function endOnSignals(): void {
   for (const exitCode of [EXIT.interrupted, EXIT.terminated] as const) {
     process.once(SIGNALS[exitCode], () => {
@@ -21,7 +21,7 @@ function endOnSignals(): void {
   }
 }
 
-/** Ends the command when the reader of its output is gone, as after `| head`, and the process on a full disk. */
+/** Ends the command when the reader closes the output, as `| head` does. Ends the process if the disk is full. */
 function endOnClosedOutput(): void {
   const output = outputBefore(args, { stdout, stderr, env });
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -33,12 +33,14 @@ function endOnClosedOutput(): void {
   stderr.on('error', () => {});
 }
 
-/** Ends an interrupted process with its signal. After a mere exit code, a loop in the shell would continue. */
+/**
+ * Ends an interrupted process with its signal. If it ended with only an exit code, a loop in the shell would continue.
+ */
 function endBySignal(exitCode: typeof process.exitCode): void {
   const entry = Object.entries(SIGNALS).find(([code]) => code === String(exitCode));
-  // Windows has no signals: the exit code is all that a shell sees.
+  // On Windows, there are no signals, so only the exit code remains.
   if (!entry || process.platform === 'win32') return;
-  // At a prompt, Ctrl-C is a key and not a signal.
+  // Send the signal explicitly: at a prompt, Ctrl-C is a key, not a signal.
   process.removeAllListeners(entry[1]);
   process.kill(process.pid, entry[1]);
 }
@@ -50,7 +52,7 @@ process.exitCode = await run(args, {
   stderr,
   env,
   signal: stop.signal,
-  // Only a command that reads standard input opens it.
+  // Do not open standard input until a command reads it.
   stdin: () => process.stdin,
   exit: process.exit,
 });

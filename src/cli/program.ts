@@ -80,7 +80,7 @@ export function createProgram(name: string, action: Action): Command {
   return program;
 }
 
-/** Adds `completion` to the help. `completion.ts` imports the package that runs it. */
+/** Adds `completion` to the help without importing `completion.ts`. */
 export function describeCompletion(program: Command): void {
   program
     .command('completion')
@@ -88,7 +88,9 @@ export function describeCompletion(program: Command): void {
     .argument('<shell>');
 }
 
-/** Returns the command with a name such as `audiences create`. Ends with commander's error if there is none. */
+/**
+ * Returns the command with a name such as `audiences create`. Ends with commander's error if there is no such command.
+ */
 function findCommand(program: Command, names: readonly string[]): Command {
   return names.reduce((command, name) => {
     const next = command.commands.find((command) => command.name() === name);

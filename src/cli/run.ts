@@ -9,8 +9,8 @@ import { Output, type OutputProcess } from './terminal/output.ts';
 import { reportError } from './terminal/report-error.ts';
 
 /**
- * Milliseconds after the deadline until the process ends if the command does not react, for example because it waits
- * for a lock.
+ * Milliseconds from the deadline until the process ends, if the command does not react because it waits for a lock, for
+ * example.
  */
 const GRACE_MS = 2_000;
 
@@ -95,7 +95,7 @@ function actionIn({ exit, ...process }: CommandProcess, end: (code: ExitCode) =>
         const args = this.processedArgs.flat().flatMap((value) => (value === undefined ? [] : [String(value)]));
         end(await handler(context, this.optsWithGlobals(), args));
       } catch (error) {
-        // Timers and streams do not reject with the reason of the signal.
+        // Timers and streams reject with an `AbortError` instead of the reason of the signal.
         const isInterrupted = signal.aborted && Object(error).name === 'AbortError';
         end(reportError(isInterrupted ? signal.reason : withHelp(error, helpOf(this)), output));
       } finally {
@@ -105,7 +105,10 @@ function actionIn({ exit, ...process }: CommandProcess, end: (code: ExitCode) =>
     };
 }
 
-/** Returns the account that flags, environment and profile select. With `--sandbox` and no sandbox running, it starts one. */
+/**
+ * Returns the account that flags, environment and profile select. With `--sandbox`, starts a sandbox if none is
+ * running.
+ */
 async function selectAccount(context: Context): Promise<Account> {
   const { findAccount } = await import('./account/find-account.ts');
   const account = await findAccount(context);
@@ -129,21 +132,21 @@ function limitTo(deadline: number, end: (error: CommandError) => void) {
   return { signal, clear: () => timers.forEach(clearTimeout) };
 }
 
-/** Returns the line that prints the help of a command: `aud audiences create --help`. */
+/** Returns the command line that prints the help of a command, such as `aud audiences create --help`. */
 const helpOf = (command: Command): string => `${pathOf(command)} --help`;
 
 const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : NAME);
 
-/** Returns the exit code of an error of commander, and reports the error. commander itself prints help and version. */
+/** Reports an error of commander, and returns its exit code. */
 function reportUsage(error: CommanderError, command: Command, output: Output): ExitCode {
   if (error.exitCode === 0) return EXIT.done;
-  // Without a subcommand, commander has printed the help.
+  // A command without its subcommand: commander has printed the help.
   if (error.code === 'commander.help') return EXIT.usage;
   const message = reordered(error, command) ?? error.message.replace(/^error: (command-argument )?/, '');
   return reportError(withHelp(usageError(message), helpOf(command)), output);
 }
 
-/** Returns the message for `list audiences`, which is `audiences list`. */
+/** Returns the message for swapped words, such as `list audiences` instead of `audiences list`. */
 function reordered({ code }: CommanderError, { args: [verb = '', noun = ''], commands }: Command): string | undefined {
   if (code !== 'commander.unknownCommand') return undefined;
   const group = commands.find((command) => command.name() === noun || command.name() === `${noun}s`);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { VERSION } from '../util/version.ts';
 
 /**
- * Returns the folder in which Node keeps the compiled code of the command for the next run. The folder belongs to the
- * user, because Node runs the code in it. Node's default, the folder for temporary files, is writable for everyone.
+ * Returns the folder in which Node caches the compiled code of the command. Node runs this code, so only the user may
+ * write to the folder. Node's default, the folder for temporary files, is writable for everyone.
  *
  * @throws {Error} if the user has no home folder.
  */
@@ -16,7 +16,7 @@ function compileCacheFolder(): string {
   return join(parent || join(homedir(), '.cache'), 'audience-activation');
 }
 
-/** Returns whether this is the Node that `engines` of package.json names. */
+/** Returns whether this version of Node meets `engines` of package.json. */
 function isSupportedNode(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 12);
@@ -34,7 +34,7 @@ if (['-v', '--version'].includes(process.argv[2] ?? '')) {
 try {
   module.enableCompileCache(compileCacheFolder());
 } catch {
-  // Without a home folder, each run compiles its code.
+  // Without a home folder, each run compiles the code again.
 }
-// Node would compile static imports before the cache is enabled.
+// Import dynamically: Node would compile static imports before the cache is enabled.
 await import('./main.ts');

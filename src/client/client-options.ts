@@ -33,15 +33,15 @@ import { mergeOverrides, type OperationOverrides, resolveOperations } from './op
 import type { Hooks } from './polling/wait-events.ts';
 import type { RateLimiter } from './rate-limit/permits.ts';
 
-/** Options that {@link AudienceClient.withOptions} may change. Durations are milliseconds. */
+/** Options that {@link AudienceClient.withOptions} can change. Durations are in milliseconds. */
 export interface TunableOptions extends Hooks {
   /** Timeout of one attempt, from sending until the entire body has arrived. @default 30000 ms */
   readonly timeout?: number | undefined;
-  /** Maximum number of retries of a request. @default 4 retries */
+  /** Maximum number of retries after transient failures. @default 4 retries */
   readonly maxRetries?: number | undefined;
   /**
-   * Waits between attempts, in milliseconds, if a response has no `Retry-After`: the nth wait is random in [min,
-   * min(max, min·2^n)].
+   * Delays between attempts, in milliseconds, if a response has no `Retry-After`. The nth delay is random between `min`
+   * and `min · 2^n`, at most `max`.
    *
    * @default { min: 500, max: 30000 } ms
    */
@@ -50,13 +50,12 @@ export interface TunableOptions extends Hooks {
   readonly maxRetryWait?: number | undefined;
   /**
    * Overrides of operations, for a service that differs from the assumptions of this package. An override is a method
-   * and path, such as `'GET /path/{id}'`, or an object. In `withOptions`, a field of an override replaces only the same
-   * field of the client's override.
+   * and path, such as `'GET /path/{id}'`, or an object. `withOptions` merges overrides field by field.
    */
   readonly operations?: OperationOverrides | undefined;
   /**
-   * How to handle fields of a 2xx response that differ from the documented shape: `lenient` logs them, `strict` throws
-   * a `ResponseError`.
+   * How to handle fields of a 2xx response that differ from the documentation: `lenient` logs them, `strict` throws a
+   * `ResponseError`.
    *
    * @default 'lenient'
    */
@@ -69,60 +68,59 @@ export interface TunableOptions extends Hooks {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Logger that receives the log lines. @default console */
   readonly logger?: Logger | undefined;
-  /** Minimum severity of the lines to log. @default AUDIENCE_LOG of the environment (not in Deno), or 'warn' */
+  /** Minimum severity of the lines to log. @default the environment variable AUDIENCE_LOG (not in Deno), or 'warn' */
   readonly logLevel?: LogLevel | undefined;
   /**
-   * Function that sends requests instead of the global `fetch`. If the function rejects, the client regards the request
-   * as not sent only if the error names the address of the service.
+   * Function that sends requests instead of the global `fetch`. If it rejects, the request counts as not sent only if
+   * the error names the address of the service.
    */
   readonly fetch?: Fetch | undefined;
   /** Additional options for `fetch`, such as a `dispatcher`. */
   readonly fetchOptions?: FetchOptions | undefined;
   /**
-   * Maximum size of a response, in bytes after decompression. A larger 2xx response throws a `ResponseError`,
-   * code `response-too-large`. Does not apply to uploaded and downloaded files.
+   * Maximum size of a response, in bytes after decompression. A larger 2xx response throws a `ResponseError` with the
+   * code `response-too-large`. Does not apply to downloads.
    *
    * @default 16777216 bytes (16 MiB)
    */
   readonly maxResponseBytes?: number | undefined;
   /**
-   * Additional hooks, which the client calls before the hooks of the other options. For example, `openTelemetry()` of
-   * `audience-activation/otel`.
+   * Additional hooks, such as `openTelemetry()` of `audience-activation/otel`. The client calls them before the other
+   * hooks.
    */
   readonly telemetry?: Hooks | undefined;
 }
 
-/** Options of a client. Durations are milliseconds. */
+/** Options of a client. Durations are in milliseconds. */
 export interface ClientOptions extends TunableOptions {
   /**
-   * Content of a contract file: the differences between the service and the assumptions of this package. Other options
-   * take precedence over the contract. Imported JSON needs `as ServiceContract`.
+   * Differences between your service and the assumptions of this package, for example from a contract file. Other
+   * options take precedence over the contract. Imported JSON needs `as ServiceContract`.
    */
   readonly contract?: ServiceContract | undefined;
-  /** Address of the service. It may have a path prefix. @default AUDIENCE_BASE_URL of the environment */
+  /** URL of the service, with or without a path prefix. @default the environment variable AUDIENCE_BASE_URL */
   readonly baseUrl?: string | undefined;
-  /** Allows `http:` addresses beyond loopback, where others can read the token. @default false */
+  /** Allows `http:` URLs other than loopback. Others on the network can then read the token. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** The bearer token, or its source. @default AUDIENCE_TOKEN of the environment */
+  /** The bearer token, or its source. @default the environment variable AUDIENCE_TOKEN */
   readonly token?: TokenInput | undefined;
   /** Email and password, instead of `token`. Equivalent to `token: loginToken(credentials)`. */
   readonly credentials?: Credentials | undefined;
-  /** Token for `client.mcp` only, or its source. */
+  /** Token of scope `mcp`, or its source. The client uses it only for `client.mcp`. */
   readonly mcpToken?: string | TokenSource | undefined;
   /**
-   * Rate limits of the service. A bucket that you set replaces its default. With `false`, only a 429 pauses requests.
+   * Rate limits of the service, by bucket. Buckets that you do not set keep their defaults. With `false`, the client
+   * pauses requests only after a 429.
    *
-   * @default 120 reads, 30 writes and 120 MCP messages a minute per token; 180 logins and 10 token requests per IP address
+   * @default per minute: 120 reads, 30 writes and 120 MCP requests per token; 180 logins and 10 other token requests
+   * per IP address
    */
   readonly rateLimits?: Optional<RateLimits> | false | undefined;
   /** Replaces the in-process limiter, for example with a limiter that several processes share. */
   readonly limiter?: RateLimiter | undefined;
   /** How waits poll. */
   readonly waits?: WaitsOptions | undefined;
-  /**
-   * Your application. In Node, the client adds it to `User-Agent`, so that the support of the service can find your
-   * requests.
-   */
+  /** Your application. In Node, the client adds it to the `User-Agent` header. */
   readonly appInfo?: AppInfo | undefined;
 }
 
@@ -130,18 +128,18 @@ export interface ClientOptions extends TunableOptions {
 export interface AppInfo {
   /** Name without spaces, such as `my-app`. */
   readonly name: string;
-  /** Version that follows the name, as in `my-app/1.2.3`. */
+  /** Version, which follows the name: `my-app/1.2.3`. */
   readonly version?: string | undefined;
-  /** Address of a page about the application, which `User-Agent` contains in parentheses. */
+  /** URL of a page about the application. `User-Agent` contains it in parentheses. */
   readonly url?: string | undefined;
 }
 
 /** How waits poll. */
 export interface WaitsOptions {
   /**
-   * `list` polls the pages of a list, if the kind of job has a list. `get` polls each job by its id.
+   * `list` reads pages of the list, if the kind of job has a list. `get` reads each job by its id.
    *
-   * @default the choice that needs fewer requests
+   * @default the choice that takes fewer requests
    */
   readonly via?: 'list' | 'get' | undefined;
 }
@@ -149,7 +147,6 @@ export interface WaitsOptions {
 const isLimiter = (value: unknown): boolean =>
   typeof Object(value).acquire === 'function' && typeof Object(value).pause === 'function';
 
-/** Names of the hooks of a client. */
 const HOOKS: readonly (keyof Hooks)[] = [
   'onRequest',
   'onResponse',
@@ -209,13 +206,10 @@ const FIXED_OPTIONS: OptionFields<Omit<ClientOptions, keyof TunableOptions>> = {
   appInfo: nestedOptions<AppInfo>({ name: stringOption, version: stringOption, url: stringOption }),
 };
 
-/** Schema of each option of a client. */
 export const CLIENT_OPTIONS: OptionFields<ClientOptions> = { ...TUNABLE_OPTIONS, ...FIXED_OPTIONS };
 
-/** Checks the options of a client. */
 export const checkClientOptions = optionChecker<ClientOptions>('the client', CLIENT_OPTIONS);
 
-/** Checks the options of `withOptions`. */
 export function checkTunableOptions(options: TunableOptions): void {
   checkClientOptions(options);
   const fixed = Object.keys(options).find((name) => name in FIXED_OPTIONS);
@@ -226,10 +220,10 @@ export function checkTunableOptions(options: TunableOptions): void {
 }
 
 /**
- * Fills in the defaults of options. Also checks the options that {@link checkClientOptions} ignores, such as the
- * address and the headers. `redactor` contains the secrets of the client.
+ * Fills in the defaults of options. Also checks the options that {@link checkClientOptions} does not check, such as the
+ * URL and the headers. `redactor` contains the secrets of the client.
  *
- * @throws {ConfigurationError} naming the option that is wrong.
+ * @throws {ConfigurationError} for an invalid option.
  */
 export function resolveOptions(options: ClientOptions, redactor: Redactor): Settings {
   const { contract = {} } = options;
@@ -264,7 +258,7 @@ export function resolveOptions(options: ClientOptions, redactor: Redactor): Sett
   };
 }
 
-/** Checks the `headers` option; returns the headers with lower-case names. */
+/** Checks the `headers` option, and returns the headers with lower-case names. */
 function checkClientHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   checkHeaders(headers);
   try {
@@ -275,7 +269,7 @@ function checkClientHeaders(headers: Readonly<Record<string, string>>): Record<s
   return lowerCased(headers);
 }
 
-/** Returns the log level of the environment; `undefined` if the variable is not set or has another value. */
+/** Returns the log level of the environment, or `undefined` if AUDIENCE_LOG is not set or has another value. */
 function environmentLevel(): LogLevel | undefined {
   // Deno asks the user for permission to read each variable.
   const level = 'Deno' in globalThis ? undefined : globalThis.process?.env?.AUDIENCE_LOG;
@@ -283,8 +277,8 @@ function environmentLevel(): LogLevel | undefined {
 }
 
 /**
- * Returns a `User-Agent` header, except in browsers: there, a different `User-Agent` needs a service that allows the
- * header with CORS.
+ * Returns a `User-Agent` header for Node. Returns no header in browsers, where the service would have to allow it
+ * (CORS).
  */
 function userAgent({ name = '', version, url }: Partial<AppInfo> = {}): Record<string, string> {
   const node = isServerRuntime ? globalThis.process?.versions?.node : undefined;

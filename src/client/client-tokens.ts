@@ -8,7 +8,6 @@ import { createTransport } from './create-transport.ts';
 import type { Transport } from './http/transport.ts';
 import { loginToken } from './token-sources.ts';
 
-/** Message and advice for a missing token. */
 type Problem = readonly [message: string, advice: string];
 
 const NO_TOKEN: Problem = [
@@ -83,7 +82,7 @@ function generalToken({ token, credentials, mcpToken, baseUrl }: TransportOption
 }
 
 /**
- * Returns why the client does not send the token of the environment: AUDIENCE_BASE_URL has another origin than
+ * Returns why the client does not use AUDIENCE_TOKEN: the origin of AUDIENCE_BASE_URL differs from the origin of
  * `baseUrl`.
  */
 function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
@@ -93,10 +92,7 @@ function foreignTokenProblem(baseUrl: string | undefined): Problem | undefined {
   return [message, 'Pass the token of this service as `token`.'];
 }
 
-/**
- * Returns the origin of an address; `undefined` without an address or for an invalid address, which `resolveOptions`
- * refuses.
- */
+/** Returns the origin of a URL, or `undefined` without a URL or for an invalid URL, which `resolveOptions` refuses. */
 const originOf = (address = ''): string | undefined => (URL.canParse(address) ? new URL(address).origin : undefined);
 
 function checkToken(name: string, input: TokenInput): void {

@@ -90,16 +90,18 @@ export class AudienceClient {
   readonly mcp: Mcp;
   /** Webhook endpoints. */
   readonly webhooks: Webhooks;
-  /** All waits of this client. Resume a wait with its id, or end waits with a webhook event. */
+  /** All waits of this client. Resumes a wait by the id of its job, and ends waits when a webhook event arrives. */
   readonly waits: Waits;
-  /** Calls {@link AudienceClient.close}, for `await using`. Missing in Safari, which has no `Symbol.asyncDispose`. */
+  /**
+   * Calls {@link AudienceClient.close}, for `await using`. Not available in Safari, which has no `Symbol.asyncDispose`.
+   */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
   readonly #reservations: Reservations;
   readonly #options: ClientOptions;
   readonly #transport: Transport;
   readonly #polls: SharedPolls;
 
-  /** @throws {ConfigurationError} naming the option that is wrong. */
+  /** @throws {ConfigurationError} for an invalid option. */
   constructor(options?: ClientOptions);
   /** @internal `base` is the client whose `withOptions` creates this client. */
   constructor(options?: ClientOptions, base?: AudienceClient);
@@ -123,7 +125,7 @@ export class AudienceClient {
     this.usage = new UsageReports(this.#transport);
     this.mcp = new Mcp(this.#transport);
     this.webhooks = new Webhooks(this.#transport);
-    // This cannot be a method of the class, because without the symbol its name would be "undefined".
+    // Not a method of the class: without the symbol, its name would be "undefined".
     if (Symbol.asyncDispose) this[Symbol.asyncDispose] = () => this.close();
     this.waits = new Waits(polls, {
       audience: this.audiences,
@@ -136,21 +138,22 @@ export class AudienceClient {
   }
 
   /**
-   * Calls any path of the service, with the authorization, rate limits and errors of every method. After a failure with
-   * unknown outcome, the client retries a request other than GET only if the request has an `idempotencyKey`. Create
-   * requests of the operation table always have a key.
+   * Calls any path of the service, with the same authorization, rate limits and errors as the other methods. After a
+   * failure with unknown outcome, the client retries a request other than GET only if the request has an idempotency
+   * key. Pass an `idempotencyKey`; for the path of a create operation, the client generates a key.
    *
    * @typeParam T Type of `data`, `unknown` by default. Only a `schema` checks that `data` has this type.
-   * @example const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } }); const { size } =
-   * await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
+   * @example
+   * const data = await client.request('GET', '/api/v2/anything/{id}', { params: { id: 7 } });
+   * const { size } = await client.request<{ size: number }>('GET', '/api/v2/anything'); // not checked
    */
   request<T = unknown>(method: Method, path: string, options?: FreeRequestOptions<T>): ApiPromise<T>;
   request(method: Method, path: string, options?: FreeRequestOptions): ApiPromise<unknown> {
     const { params, query, body, schema, bucket, ...fields } = options ?? {};
-    // If `options` is not an object, pass it on: the check of options refuses it.
+    // If `options` is not an object, pass it on: the check of the options refuses it.
     const call = isObject(options) ? fields : options;
     const reads = method === 'GET';
-    // Errors, logs and hooks show the path, so it must not contain a query, which may be secret.
+    // Errors, logs and hooks show the path, so remove the query, which may contain a secret.
     const [shownPath = ''] = String(path).split(/[?#]/);
     const existing = Object.values(this.#transport.settings.operations).find(
       (row) => row.method === method && row.path === path,
@@ -208,14 +211,14 @@ export class AudienceClient {
   }
 
   /**
-   * Parses a timestamp of a resource in the time zone `serverTimeZone`. Returns `undefined` if the string has another
+   * Parses a `Y-m-d H:i:s` timestamp in the time zone `serverTimeZone`. Returns `undefined` if the string has another
    * format.
    */
   parseTimestamp(text: string): Date | undefined {
     return parseTimestamp(text, this.#transport.settings.serverTimeZone);
   }
 
-  /** Returns a client with some options changed, which shares the tokens, the limits and the waits of this client. */
+  /** Returns a client with other options. It shares the tokens, the rate limits and the waits of this client. */
   withOptions(options: TunableOptions): AudienceClient {
     checkTunableOptions(options);
     const changes = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -5,7 +5,7 @@ import { isObject } from '../util/json.ts';
 
 type Paths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
-/** Returns the paging of an operation and its parameters according to the contract. */
+/** Returns the paging and the parameters of an operation according to the contract. */
 export function pagedParameters(operation: JsonObject, parameters: unknown, paging: Paging): JsonObject {
   const { style, param, size, maxSize, next } = paging;
   const { cap } = Object(operation['x-pagination']);
@@ -32,7 +32,7 @@ export function pagedParameters(operation: JsonObject, parameters: unknown, pagi
   };
 }
 
-/** Returns the responses of an operation whose payload is at a path of the envelope. */
+/** Returns the responses of an operation with the payload at the envelope path of the contract. */
 export function placedResponses({ responses }: JsonObject, data: OperationOverride['data']): JsonObject {
   if (typeof data !== 'string' || !isObject(responses) || !isObject(responses['200'])) return {};
   const { content, ...rest } = responses['200'];
@@ -55,7 +55,7 @@ export function placedResponses({ responses }: JsonObject, data: OperationOverri
   };
 }
 
-/** Returns the schema of an object that has a value of another schema at a path. */
+/** Returns the schema of an object that has a value with the given schema at a path. */
 function schemaAt([key = '', ...keys]: readonly string[], schema: unknown): { readonly properties: JsonObject } {
   const inner = keys.length === 0 ? schema : schemaAt(keys, schema);
   return Object.assign({ type: 'object', properties: { [key]: inner } }, { required: [key] });
@@ -79,7 +79,7 @@ interface Components {
   readonly parameters: { readonly Page: JsonObject };
 }
 
-/** Returns the paths and components of an OpenAPI document that a contract changes. */
+/** Returns the changed paths and components of an OpenAPI document. */
 export function contractParts(
   { info, components }: { readonly info: Info; readonly components: Components },
   paths: Paths,
@@ -124,7 +124,7 @@ function withoutStatus(paths: Paths, schemas: JsonObject): Paths {
   return rewrite(paths, (object) => (isList(object) ? rewrite(object, withOptionalStatus) : object));
 }
 
-/** Returns parts of a document with the name of the request id header changed. */
+/** Returns parts of a document with the request id header renamed. */
 const withHeader = <Parts>(parts: Parts, name: string): Parts =>
   rewrite(parts, ({ 'x-request-id': header, ...others }) => ({
     ...others,
@@ -138,5 +138,5 @@ function rewrite<Part>(part: Part, change: (object: JsonObject) => JsonObject): 
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(change(value)).map(([key, inner]) => [key, copy(inner)]));
   };
-  return copy(part) as Part; // `change` keeps its form
+  return copy(part) as Part; // `change` keeps the type of the part
 }

@@ -14,32 +14,29 @@ import {
 } from '../util/options.ts';
 import { isTimeZone } from '../util/timestamps.ts';
 
-/** Schema of `serverTimeZone`. */
 export const timeZoneOption = optionOf(
   (value) => isTimeZone(String(value)),
   'must be a time zone, e.g. "UTC" or "Europe/Berlin"',
 );
 
-/** Schema of `requestIdHeader`. */
 export const headerNameOption = optionOf(
   (value) => typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value),
   'must be a header name',
 );
 
-/** Schema of `waits.via`. */
 export const viaOption = choice('list', 'get');
 
-/** Returns whether a value is a path of fields that begins at the envelope, such as `data.item`. */
+/** Returns whether a value is a path in the envelope, such as `data.item`. */
 export const isEnvelopePath = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w$-]+(\.[\w$-]+)*$/.test(value);
 
 const STATUS = /^(audience|lookalike|estimate|activation|cohort) \d+ (running|completed|needs-info|failed|cancelled)$/;
 
-/** Returns whether a value maps kinds and status ids to states. */
+/** Returns whether a value maps kinds of jobs and status ids to states. */
 const isStatuses = (value: unknown): boolean =>
   isObject(value) && Object.entries(value).every((entry) => STATUS.test(entry.join(' ')));
 
-/** Schema of a contract without `operations`. The check of the overrides includes the operations. */
+/** Schema of a contract without `operations`, which the check of the overrides covers. */
 export const contractOption = nestedOptions<ServiceContract>({
   $schema: stringOption,
   operations: optionOf(isObject, 'must be an object'),
@@ -61,7 +58,7 @@ export const contractOption = nestedOptions<ServiceContract>({
 /**
  * Returns the paging of a checked contract.
  *
- * @throws {ConfigurationError} if the contract does not define where the next cursor is.
+ * @throws {ConfigurationError} if the contract lacks the path of the next cursor.
  */
 export function pagingOf({ paging }: ServiceContract): Paging | undefined {
   check(

@@ -9,10 +9,7 @@ import { createRateLimiter } from './rate-limit/rate-limiter.ts';
 import { issueToken } from './resources/auth.ts';
 import { readUsage } from './resources/usage.ts';
 
-/**
- * Options for reading the usage report, which shows whether a 429 means a used-up build budget. If this request fails,
- * the `Retry-After` of the 429 decides.
- */
+/** Options for reading the usage report, which shows whether the build budget caused a 429. */
 const BUDGET_READ = { [BACKGROUND]: {}, maxRetries: 0, deadline: MAX_READ_MS } as const;
 
 /** Creates the transport and the state of a client from checked options. */

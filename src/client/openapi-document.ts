@@ -16,15 +16,15 @@ export interface OpenApiDocument {
   readonly info: {
     /** Name of the service. */
     readonly title: string;
-    /** Major version of the service's API, as in its paths. */
+    /** Major version of the service's API. */
     readonly version: string;
     readonly [more: string]: unknown;
   };
-  /** Address of the service: a variable, or the `baseUrl` option. */
+  /** URL of the service: a variable, or the `baseUrl` option. */
   readonly servers: readonly JsonObject[];
   /** Path items by path. Operations of this package have their name as `operationId`. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
-  /** The webhook deliveries by event type. `delivery` describes a delivery of any type. */
+  /** Webhook deliveries by event type. `delivery` describes a delivery of any type. */
   readonly webhooks: Readonly<Record<string, JsonObject>>;
   /** Schemas, responses, headers, parameters and security schemes, by kind and name. */
   readonly components: Readonly<Record<string, JsonObject>>;
@@ -37,7 +37,7 @@ export interface OpenApiOptions {
   readonly contract?: ServiceContract | undefined;
   /** Overrides of the client, which change the method, path, rate bucket and retry policy of operations. */
   readonly operations?: OperationOverrides | undefined;
-  /** Address of the service. @default a variable of the document */
+  /** URL of the service. @default a variable of the document */
   readonly baseUrl?: string | undefined;
 }
 
@@ -48,9 +48,9 @@ const checkOptions = optionChecker<OpenApiOptions>('`openApiDocument`', {
 });
 
 /**
- * Returns the contract of the service as an OpenAPI 3.1 document: operations with rate buckets, idempotency keys and
- * errors, the objects they exchange, and webhooks. `x-assumed` marks parts that the specification does not show. The
- * same document, without overrides, is the file `audience-activation/openapi.json`.
+ * Returns an OpenAPI 3.1 document of the service: its operations, with rate buckets, idempotency keys and errors, and
+ * its webhooks. `x-assumed` marks parts that the specification does not show. The file
+ * `audience-activation/openapi.json` is the same document without a contract and overrides.
  *
  * @throws {ConfigurationError} for an invalid override or an unknown option.
  * @example
@@ -89,7 +89,7 @@ const withName = (operation: JsonObject, name: string): JsonObject => ({
   'x-operations': [...namesOf(operation), name],
 });
 
-/** Returns an operation with the values from its row of the operation table. */
+/** Returns an operation with the values of the operation table. */
 function placed(
   operation: JsonObject,
   { name, path, bucket, retry, override }: ResolvedOperation,

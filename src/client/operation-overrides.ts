@@ -51,7 +51,7 @@ export function resolveOperations(overrides: OperationOverrides = {}): Settings[
     }
     table[name] = resolveOperation(name, readOverride(name, overrides[name]));
   }
-  return table as Settings['operations']; // it has every name of the table
+  return table as Settings['operations']; // the table contains every operation
 }
 
 /** Merges overrides: each field of `above` replaces the same field of the same operation in `below`. */
@@ -65,7 +65,7 @@ export function mergeOverrides(below: OperationOverrides = {}, above: OperationO
   return merged;
 }
 
-/** Matches a path without segments such as `..`: with them, a URL parser would leave the path of the base URL. */
+/** Matches a path without segments such as `..`, with which a request could leave the path of the base URL. */
 const PATH = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^\s?#\\/]*)+$/i;
 
 /** Matches a method and path, such as `'GET /api/v2/audiences/{id}'`. */
@@ -83,8 +83,8 @@ function readOverride(name: OperationName, override: string | OperationOverride 
 }
 
 /**
- * Applies an override to its operation and checks the result, because JavaScript callers may pass anything. An unknown
- * retry policy, for example, could repeat a create request without a key.
+ * Applies an override to its operation and checks the result. With an unknown retry policy, for example, the client
+ * could repeat a create request without a key.
  */
 function resolveOperation(name: OperationName, override: OverrideFields): ResolvedOperation {
   const { query, body, data, ...fields } = override;
@@ -104,7 +104,7 @@ function resolveOperation(name: OperationName, override: OverrideFields): Resolv
   return row;
 }
 
-/** Checks the parameters of a path: a DELETE without the id in its path could delete another resource. */
+/** Checks the parameters of a path. A delete request without the id could delete another resource. */
 function checkParams(name: OperationName, path: string, { query, body }: OperationOverride): void {
   const option = optionOf(name, 'path');
   const [defined, used] = [paramsOf(operations[name].path), paramsOf(path)];

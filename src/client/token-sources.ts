@@ -8,7 +8,10 @@ import { createStandaloneContext } from './create-transport.ts';
 
 /** Options of {@link apiToken} and {@link mcpToken}. */
 export interface TokenSourceOptions {
-  /** Store that keeps the token across process starts. An account can have only ten valid tokens of each kind. */
+  /**
+   * Store that keeps the token for the next start of the process. An account can have only ten valid tokens of each
+   * kind.
+   */
   readonly store: TokenStore;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
@@ -25,22 +28,22 @@ export function apiToken(credentials: Credentials, options: TokenSourceOptions):
   return storedToken('auth.createApiToken', credentials, options);
 }
 
-/** Returns a source like {@link apiToken}, for a token of scope `mcp`, which is valid only on the MCP endpoint. */
+/** Returns a source like {@link apiToken} for a token of scope `mcp`, which is valid only at the MCP endpoint. */
 export function mcpToken(credentials: Credentials, options: TokenSourceOptions): TokenSource {
   return storedToken('auth.createMcpToken', credentials, options);
 }
 
 /** Options of {@link loginToken}. */
 export interface LoginTokenOptions {
-  /** Store of the login token. Processes that share a store share one login. @default a store in memory */
+  /** Store of the login token. Processes that share a store share a login. @default a store in memory */
   readonly store?: TokenStore | undefined;
   /** Address of the service, needed only to use the source without a client. */
   readonly baseUrl?: string | undefined;
 }
 
 /**
- * Returns a source of a login token, for scripts with their own account: each login revokes the account's previous
- * login token. After a 401, the source logs in again. Processes that use the same account need a shared `store`.
+ * Returns a source of a login token, for scripts with their own account. Each login revokes the account's previous
+ * login token, so processes that use the same account need a shared `store`. After a 401, the source logs in again.
  *
  * @param options Store of the token.
  *
@@ -64,14 +67,14 @@ function storedToken(operation: TokenOperation, credentials: Credentials, option
 }
 
 /**
- * Returns a function that selects the context in which a source issues tokens: the client's context, or the source's
- * own context.
+ * Returns a function that selects the context in which a source issues tokens: the calling client's context, or the
+ * source's own context.
  */
 function contextSelector(
   { password }: Credentials,
   baseUrl: string | undefined,
 ): (client: TokenContext | undefined) => TokenContext {
-  // Accept http here. The client or the standalone context checks whether `http:` is allowed.
+  // Accept `http:` here. The client or the standalone context checks whether it is allowed.
   let service = baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, true);
   let standalone: TokenContext | undefined;
   return (client) => {

@@ -4,7 +4,7 @@ import { AudienceError } from './audience-error.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { ApiErrorDetails, FieldErrors } from './error-details.ts';
 
-/** Any {@link ApiError}; its `code` determines its class and its fields. */
+/** Any {@link ApiError}. Its `code` determines its class and its fields. */
 export type AnyApiError =
   | (ApiError & {
       /** An error without a more specific class. */
@@ -18,35 +18,35 @@ export type AnyApiError =
   | ConflictError
   | ServerError
   | (RateLimitError & {
-      /** Not the build budget, but a rate limit. */
+      /** A rate limit is exceeded, not the build budget. */
       readonly code: 'rate-limited';
     })
   | BuildBudgetError;
 
 /**
- * The service refused a request with a status of 400 or more, or with `status: error` in the envelope, or this package
- * refused it before sending.
+ * The service refused a request with a status of 400 or more, or with `status: error` in the envelope. Or this package
+ * refused the request before sending it.
  */
 export class ApiError extends AudienceError {
   static override readonly className: string = 'ApiError';
   declare static readonly isInstance: (value: unknown) => value is AnyApiError;
-  /** HTTP status of the response. If this package refused the request before sending, 422 or 429. */
+  /** HTTP status of the response. If this package refused the request before sending it, 422 or 429. */
   declare readonly status: number;
   /** The envelope's `code`, if the response had one. */
   declare readonly envelopeCode?: number;
-  /** Name of the operation, such as `audiences.get`. For a free request, its method and path. */
+  /** Name of the operation, such as `audiences.get`. For `client.request`, the method and path. */
   declare readonly operation: string;
   /** HTTP method of the request. */
   declare readonly method: string;
   /** Path below the base URL, without query. */
   declare readonly path: string;
-  /** Value of the response header that `requestIdHeader` names; quote it to the support of the service. */
+  /** Value of the response header that `requestIdHeader` names. Quote it to the support of the service. */
   declare readonly requestId?: string;
   /** Headers of the response, without secrets. Empty if the request was not sent. */
   declare readonly headers: Headers;
   /**
    * Body of the response without secrets, truncated to 2 KiB. If storage refused the request, only the code and message
-   * of its error.
+   * of storage's error.
    */
   declare readonly body: string;
   /** Number of attempts that the call made. */
@@ -60,7 +60,7 @@ export class ApiError extends AudienceError {
   }
 }
 
-/** 401: the service refused the token, or the email and password; see `reason`. */
+/** 401: the service refused the token, or the email and password. See `reason`. */
 export class AuthenticationError extends ApiError {
   static override readonly className: string = 'AuthenticationError';
   declare static readonly isInstance: (value: unknown) => value is AuthenticationError;
@@ -74,7 +74,7 @@ export class AuthenticationError extends ApiError {
   }
 }
 
-/** 403: the token is not permitted to do this. */
+/** 403: the token does not permit the request. */
 export class PermissionError extends ApiError {
   static override readonly className: string = 'PermissionError';
   declare static readonly isInstance: (value: unknown) => value is PermissionError;
@@ -94,7 +94,7 @@ export class NotFoundError extends ApiError {
   }
 }
 
-/** 406: the service did not receive `Accept: application/json`; a proxy may have removed it. */
+/** 406: the service did not receive `Accept: application/json`. A proxy may have removed it. */
 export class NotAcceptableError extends ApiError {
   static override readonly className: string = 'NotAcceptableError';
   declare static readonly isInstance: (value: unknown) => value is NotAcceptableError;
@@ -104,7 +104,7 @@ export class NotAcceptableError extends ApiError {
   }
 }
 
-/** 422: the service refused fields of the request, or this package refused them before sending (`local: true`). */
+/** 422: the service refused fields of the request, or this package refused them before sending (`local` is true). */
 export class ValidationError extends ApiError {
   static override readonly className: string = 'ValidationError';
   declare static readonly isInstance: (value: unknown) => value is ValidationError;
@@ -120,8 +120,8 @@ export class ValidationError extends ApiError {
 
 /**
  * 409: the idempotency key is in use. If `outcome` is `unknown`, an earlier request with this key may still be in
- * flight. Repeat the request with the same key and body. With `refused`, an earlier create request used the key for
- * another body.
+ * flight: repeat the request with the same key and body. If `outcome` is `refused`, an earlier create request used the
+ * key for another body.
  */
 export class ConflictError extends ApiError {
   static override readonly className: string = 'ConflictError';
@@ -143,15 +143,14 @@ export class ServerError extends ApiError {
 }
 
 /**
- * 429 that the client does not retry, because `Retry-After` exceeds `maxRetryWait`, or because the retries or the time
- * of the call are used up. Also thrown before sending, if an earlier 429 pauses the bucket for longer than the call may
- * wait.
+ * 429 that the client does not retry: `Retry-After` exceeds `maxRetryWait`, or the retries or the time of the call are
+ * used up. Also thrown without a request, if the pause after an earlier 429 is longer than the call may wait.
  */
 export class RateLimitError extends ApiError {
   static override readonly className: string = 'RateLimitError';
   declare static readonly isInstance: (value: unknown) => value is Extract<AnyApiError, RateLimitError>;
   declare readonly code: 'rate-limited' | 'build-budget-exhausted';
-  /** Rate bucket of the request. For the build budget, the bucket of the create request: `write`. */
+  /** Rate bucket of the request. */
   declare readonly bucket: Bucket;
   constructor(
     message: string,
@@ -163,13 +162,13 @@ export class RateLimitError extends ApiError {
 
 /**
  * The organization's build budget is used up. The service refused a create request that starts a job, or the client did
- * not send it after an earlier refusal. Nothing was created.
+ * not send the request after an earlier refusal. Nothing was created.
  */
 export class BuildBudgetError extends RateLimitError {
   static override readonly className: string = 'BuildBudgetError';
   declare static readonly isInstance: (value: unknown) => value is BuildBudgetError;
   declare readonly code: 'build-budget-exhausted';
-  /** The budget in the usage report, if the report was read and has the documented shape. */
+  /** The budget in the usage report, if the client could read the report. */
   declare readonly budget?: BuildBudget;
   constructor(message: string, details: ApiErrorDetails & { readonly bucket: Bucket; readonly budget?: BuildBudget }) {
     super(message, { ...details, code: 'build-budget-exhausted' });

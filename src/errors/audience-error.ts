@@ -10,10 +10,10 @@ import type {
   UploadDetails,
 } from './error-details.ts';
 
-/** Any error of this package; its `code` determines its fields. */
+/** Any error of this package. Its `code` determines its fields. */
 export type AnyAudienceError = {
   [Code in ErrorCode]: AudienceError & {
-    /** Determines the fields. */
+    /** Error code, which determines the fields. */
     readonly code: Code;
   } & (Code extends keyof ErrorFields ? ErrorFields[Code] : unknown);
 }[ErrorCode];
@@ -34,7 +34,7 @@ interface Origin {
   readonly classes?: readonly string[];
 }
 
-/** Fields that `from` reads from the JSON of an error. */
+/** Fields of the JSON of an error that `from` reads. */
 interface Revivable extends Origin {
   readonly code?: ErrorCode;
   readonly retryAt?: Date | string;
@@ -42,23 +42,25 @@ interface Revivable extends Origin {
   readonly headers?: Record<string, string>;
 }
 
-/** Base of this package's errors. The enumerable properties of an error are the details that its class documents. */
+/** Base class of this package's errors. */
 export class AudienceError extends Error {
   /** The name of the class, which minifiers do not change. */
   static readonly className: string = 'AudienceError';
   /** One of {@link ERROR_CODES}. */
   declare readonly code: ErrorCode;
-  /** What to do, while `message` says what happened. `String(error)` and `stack` contain both. */
+  /** What to do. `message` says what happened; `String(error)` and `stack` contain both. */
   declare readonly advice?: string;
   /** Idempotency key of a failed create request. */
   declare readonly idempotencyKey?: string;
   /** Outcome of a failed create request. */
   declare readonly outcome?: CreateOutcome;
-  /** The created resource, set when `createAndWait` fails while waiting, e.g. on timeout. Its job keeps running. */
+  /**
+   * The created resource, set when `createAndWait` fails while waiting, for example on timeout. Its job keeps running.
+   */
   declare readonly created?: Created;
   /** State of the slot of a failed upload. */
   declare readonly slot?: SlotState;
-  /** The uploaded file, set when an import fails after its upload: a create request can still claim the file. */
+  /** The uploaded file, set when an import fails after the upload. A create request can still claim the file. */
   declare readonly upload?: Upload;
 
   constructor(message: string, details: Details & { readonly code: ErrorCode }) {
@@ -67,7 +69,7 @@ export class AudienceError extends Error {
     Object.assign(this, own, advice && { advice });
     Object.defineProperty(this, 'name', { value: name ?? new.target.className, configurable: true, writable: true });
     Object.defineProperty(this, BRAND, { value: classes ?? lineage(new.target) });
-    // Capture the stack again, because its first line must contain the name and the advice.
+    // Capture the stack again, because its first line must contain the name of the class and the advice.
     Error.captureStackTrace?.(this, new.target);
     const start = `${this.name}: ${message}`;
     const { stack }: { stack?: unknown } = this;
@@ -79,7 +81,7 @@ export class AudienceError extends Error {
 
   /**
    * Returns whether a value is an error of this class or a subclass, even if another copy of the package created it.
-   * You can pass it as a callback, for example to `filter`.
+   * You can pass this function as a callback, for example to `filter`.
    *
    * @example
    * if (RateLimitError.isInstance(error)) console.log(error.retryAt);
@@ -96,9 +98,9 @@ export class AudienceError extends Error {
   }
 
   /**
-   * Returns the name, the message and all enumerable properties, with `headers` as an object and `classes`, the names
-   * of the error's class and its base classes. `structuredClone` and JSON preserve the result. It does not contain the
-   * cause and the stack.
+   * Returns the error as a plain object that `structuredClone` and JSON preserve: the name, the message and all
+   * enumerable properties, with `headers` as an object. `classes` contains the names of the error's class and its base
+   * classes. The result does not contain the cause and the stack.
    */
   toJSON(): Record<string, unknown> {
     const fields = Object.entries(this).map(([name, value]) => [
@@ -109,10 +111,10 @@ export class AudienceError extends Error {
   }
 
   /**
-   * Restores an error from the result of {@link AudienceError.toJSON}, for example from another process. `isInstance`
-   * recognizes the class of the restored error, but `instanceof` recognizes only an `AudienceError`.
+   * Restores an error from the result of {@link AudienceError.toJSON}, for example from another process. The restored
+   * error is an `AudienceError`: to test for its original class, use `isInstance` instead of `instanceof`.
    *
-   * @throws {ConfigurationError} if `json` is not the result of `toJSON()`, or of parsing its JSON.
+   * @throws {ConfigurationError} if `json` is not the result of `toJSON()`, or its parsed JSON.
    * @example
    * worker.postMessage(error.toJSON());
    * // In the other thread:
@@ -144,7 +146,7 @@ function errorOf({ message, ...fields }: Readonly<Record<string, unknown>>): Any
     ...(upload && { upload: { ...upload, claimBefore: new Date(upload.claimBefore) } }),
     ...(headers && { headers: new Headers(headers) }),
   });
-  // The code determines the fields.
+  // The error code determines the fields.
   return error as AnyAudienceError;
 }
 
@@ -156,8 +158,8 @@ export function textOf({ message, advice }: Pick<AudienceError, 'message' | 'adv
 }
 
 /**
- * Returns a copy of an error with more details and advice. Does not change the error, because several calls may share
- * it.
+ * Returns a copy of an error with additional details and advice. Does not change the error, because several calls may
+ * share it.
  */
 export function withDetails<E extends AudienceError>(
   error: E,
@@ -170,7 +172,7 @@ export function withDetails<E extends AudienceError>(
   return Reflect.construct(ErrorClass, [error.message, { ...error, cause: error.cause, ...details, advice: all }]);
 }
 
-/** An option or argument is invalid or missing. The message names it. */
+/** An option or argument is invalid or missing. The message names the option or argument. */
 export class ConfigurationError extends AudienceError {
   static override readonly className: string = 'ConfigurationError';
   declare static readonly isInstance: (value: unknown) => value is ConfigurationError;

@@ -16,8 +16,8 @@ export class ConnectionError extends AudienceError {
 }
 
 /**
- * An attempt exceeded `timeout`, a transfer received or sent no byte for `idleTimeout`, the call exceeded its
- * `deadline`, or the user did not sign in with the browser in time.
+ * A time limit has passed. `code` says which: `timeout` of an attempt, `idleTimeout` of a transfer, `deadline` of a
+ * call, or the timeout of a sign-in with the browser.
  */
 export class TimeoutError extends ConnectionError {
   static override readonly className: string = 'TimeoutError';
@@ -29,9 +29,9 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * A response without an error status that the client cannot use. `code` says why: a redirect, a body that is not an
- * envelope (MCP: not a JSON-RPC response) or is too large, `data` that differ from the documented shape, or a `data`
- * override that threw the `cause`.
+ * A response without an error status that the client cannot use. `code` says why: a redirect, a body that is too large
+ * or not an envelope (for MCP, not a JSON-RPC response), undocumented `data`, or a `data` override that threw the
+ * `cause`.
  */
 export class ResponseError extends AudienceError {
   static override readonly className: string = 'ResponseError';
@@ -48,7 +48,7 @@ export class ResponseError extends AudienceError {
   declare readonly operation: string;
   /** Body of the response without secrets, truncated to 2 KiB. */
   declare readonly body: string;
-  /** Value of the response header that `requestIdHeader` names, if the response has it. */
+  /** Value of the response header that `requestIdHeader` names, if the response has this header. */
   declare readonly requestId?: string;
   /** Number of attempts that the call made. */
   declare readonly attempts: number;

@@ -4,11 +4,11 @@ export const ERROR_CODES = {
   'configuration-invalid': 'An option is missing or invalid; nothing was sent.',
   /** Code of the error with which calls and waits reject after `client.close()`. */
   'client-closed': 'The client was closed before or during the call.',
-  /** `AudienceError` of token sources, token stores and OAuth; `cause` is the reason. */
+  /** `AudienceError` of token sources, token stores and OAuth. `cause` is the reason. */
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
   /** `cause` is the error that your function threw. */
   'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
-  /** `ConnectionError`; `outcome` says whether a create request may have taken effect. */
+  /** `ConnectionError`. `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
@@ -18,46 +18,46 @@ export const ERROR_CODES = {
   'deadline-exceeded': 'The call took longer than `deadline`.',
   /** `TimeoutError` of `signInWithBrowser`. */
   'sign-in-timeout': 'The user did not sign in with the browser within `timeout`.',
-  /** `ApiError`; see its `status`. */
+  /** `ApiError`. See its `status`. */
   'api-error': 'The service responded with an error status that no other code covers.',
-  /** `AuthenticationError`; `reason` is `token` or `credentials`. */
+  /** `AuthenticationError`. `reason` is `token` or `credentials`. */
   'authentication-failed': '401: the service refused the token or the credentials.',
   /** `PermissionError`, for example for an API token at the MCP endpoint. */
   'permission-denied': '403: the token is not permitted to do this.',
-  /** `NotFoundError`: for a request with an id, check the id and the account. */
+  /** `NotFoundError`. For a request with an id, check the id and the account. */
   'not-found': '404: the resource does not exist for this account.',
-  /** `NotAcceptableError`; a proxy may have removed the header. */
+  /** `NotAcceptableError`. A proxy may have removed the header. */
   'not-acceptable': '406: `Accept: application/json` did not reach the service.',
-  /** `ValidationError`; sending the same body again does not help. */
+  /** `ValidationError`. Sending the same body again does not help. */
   'validation-failed': '422, or invalid fields found before sending (`local`); `errors` names the fields.',
-  /** `ConflictError`; `outcome` says whether to repeat the create request with the same key. */
+  /** `ConflictError`. `outcome` says whether to repeat the create request with the same key. */
   conflict: '409: an earlier request with this idempotency key had another body, or is still in flight.',
-  /** `RateLimitError`; `bucket` names the limit. */
+  /** `RateLimitError`. `bucket` is the exceeded rate bucket. */
   'rate-limited': '429: a rate limit is exceeded; `retryAt` is when a retry may succeed.',
-  /** `BuildBudgetError`; nothing was created. */
+  /** `BuildBudgetError`. Nothing was created. */
   'build-budget-exhausted': '429: the build budget of the organization is used up until `retryAt`.',
   /** `ServerError`, once the retries are used up. */
   'server-error': '5xx: the service failed.',
-  /** `ResponseError`; its `body` shows the beginning of the response. */
+  /** `ResponseError`. Its `body` contains the beginning of the response. */
   'not-an-envelope':
     'The body is not an envelope (MCP: not a JSON-RPC response), or the body of a 4xx is HTML or XML: a proxy responded, or the response was cut off.',
-  /** `ResponseError`; the `operations` option adapts the client to such a service. */
+  /** `ResponseError`. The `operations` option adapts the client to such a service. */
   'response-invalid': 'A 2xx response that could not be read, or whose `data` does not have the documented shape.',
-  /** `ResponseError`; request less, or raise the option. */
+  /** `ResponseError`. Request less data, or raise `maxResponseBytes`. */
   'response-too-large': 'A 2xx response whose body is larger than `maxResponseBytes`.',
-  /** `ResponseError`; set `baseUrl` to the service's own address. */
+  /** `ResponseError`. Set `baseUrl` to the service's own address. */
   'redirect-refused': 'The service, storage or a proxy returned a redirect that the client does not follow.',
-  /** `JobFailedError`; `resource` is the final state. */
+  /** `JobFailedError`. `resource` is the final state. */
   'job-failed': 'The job ended with a 4xx status (cohorts: status 5).',
-  /** `JobNeedsInfoError`: the definition cannot be built, or the activation cannot be processed as requested. */
+  /** `JobNeedsInfoError`. The service cannot build the audience as defined, or process the activation as requested. */
   'job-needs-info': 'The job ended with status 107. Only the console of the service shows the reason.',
   /** `JobCancelledError`, after `lookalikes.cancel`. */
   'job-cancelled': 'The lookalike was cancelled (status 400).',
-  /** `WaitTimeoutError`; `client.waits.wait(error)` waits again. */
+  /** `WaitTimeoutError`. `client.waits.wait(error)` waits again. */
   'wait-timeout': 'The wait timed out; the job keeps running.',
-  /** `ResultsNotReadyError`; `client.waits.wait(error)` waits for the activation. */
+  /** `ResultsNotReadyError`. `client.waits.wait(error)` waits for the activation. */
   'results-not-ready': 'The activation has not completed. Its results are available at status 104.',
-  /** `FileError`; `path` names the file, if there is one. */
+  /** `FileError`. `path` is the path of the file, if there is one. */
   'file-unreadable': 'Data to upload, or a token file, could not be read completely.',
   /** `FileError` of an upload with `openFile`. */
   'file-changed': 'A file changed after it was opened for the upload.',
@@ -65,28 +65,28 @@ export const ERROR_CODES = {
   'size-mismatch': 'A stream had more or fewer bytes than its `size`.',
   /** `FileError` of a download, or of a token file. */
   'disk-full': 'The disk is full.',
-  /** `FileError`; `path` names the file or its lock. */
+  /** `FileError`. `path` is the path of the file or its lock. */
   'file-unwritable': 'A download or a token file could not be written, or its lock could not be acquired.',
-  /** `DownloadError`; `saved` and `failed` name the results. */
+  /** `DownloadError`. `saved` and `failed` list the results. */
   'download-incomplete': 'Some results of an activation were saved, and others could not be downloaded.',
-  /** `JournalError`: use the token of the account that wrote the journal, or another file. */
+  /** `JournalError`. Use the token of the account that wrote the journal, or another file. */
   'account-changed': 'A journal was written with another account; nothing was sent.',
-  /** `JournalError`: use another key for another body, another file, or another kind of resource. */
+  /** `JournalError`. Use another key for another body, another file, or another kind of resource. */
   'body-changed': 'The journal contains another body for the key; nothing was sent.',
-  /** `JournalError`; `advice` says what to look for at the service, and how to record the result in the journal. */
+  /** `JournalError`. `advice` says what to look for at the service, and how to record the result in the journal. */
   'outcome-expired':
     'The response to a create request was lost more than 23 hours ago, so the journal cannot repeat the request.',
-  /** `JournalError`; the file is unchanged. */
+  /** `JournalError`. The file is unchanged. */
   'journal-invalid': 'A file is not a journal, is damaged, or was written for another service.',
-  /** `JournalError`: only one process at a time may use a journal, and the file must not be moved. */
+  /** `JournalError`. Only one process at a time can use a journal, and you must not move the file meanwhile. */
   'journal-locked': 'Another process uses the journal or has taken it over, or the file was replaced or removed.',
-  /** `WebhookVerificationError`; respond with 400. */
+  /** `WebhookVerificationError`. Respond with 400. */
   'webhook-invalid': 'The webhook delivery could not be verified; `reason` says why.',
   /** `OAuthError` of `authorize`, `callback`, `revoke` or a refresh. */
   'oauth-failed': 'A step of OAuth failed, at the authorization server or in this package; `error` is the reason.',
-  /** `ReauthorizationRequiredError`: call `authorize()`, then `callback()`. */
+  /** `ReauthorizationRequiredError`. Call `authorize()`, then `callback()`. */
   'reauthorization-required': 'The user must sign in again.',
 } as const;
 
-/** A literal error code; see {@link ERROR_CODES}. */
+/** A key of {@link ERROR_CODES}. */
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -8,18 +8,18 @@ import type { BuildBudget } from '../spec/usage-report.ts';
 
 /**
  * Outcome of a failed create request:
- * - `not-sent`: the request did not reach the service; repeat it;
+ * - `not-sent`: the request did not reach the service; you can repeat it;
  * - `refused`: the service refused the request; this call created nothing;
  * - `unknown`: the service may have created the resource; repeat the request with the error's `idempotencyKey` and the
  * same body;
- * - `done`: the service created the resource, but the response does not have the documented shape, or the wait of
+ * - `done`: the service created the resource, but the response differs from the documentation, or the wait of
  * `createAndWait` failed.
  */
 export type CreateOutcome = 'not-sent' | 'unknown' | 'refused' | 'done';
 
-/** The resource that `createAndWait` created; pass its kind and id to `client.waits.wait`. */
+/** The resource that `createAndWait` created. Pass this object to `client.waits.wait`. */
 export interface Created {
-  /** Kind of the job that was started. */
+  /** Kind of the started job. */
   readonly kind: JobKind;
   /** Id of the created resource. */
   readonly id: number;
@@ -29,7 +29,7 @@ export interface Created {
 export interface CreateDetails {
   /** Idempotency key of the create request, from the caller or random. */
   readonly idempotencyKey?: string;
-  /** Effect of the request, as far as known. */
+  /** Whether the request took effect. */
   readonly outcome?: CreateOutcome;
   /** The created resource, if only the wait for its job failed. */
   readonly created?: Created;
@@ -47,7 +47,7 @@ export type SlotState = 'usable' | 'unusable' | 'unknown';
 export interface Upload {
   /** `upload_reference` to send in the create request. */
   readonly reference: string;
-  /** Time before which the create request must reach the service. */
+  /** Time by which the create request must reach the service. */
   readonly claimBefore: Date;
 }
 
@@ -79,7 +79,7 @@ export interface FailedDownload {
 
 /** Details that every error may have. */
 export interface Details extends CreateDetails, UploadDetails {
-  /** The underlying error, without secrets. */
+  /** The error that caused this error, without secrets. */
   readonly cause?: unknown;
   /** What to do. */
   readonly advice?: string | undefined;
@@ -95,7 +95,7 @@ export interface CallDetails extends Details {
 
 /** Details of an `ApiError`. */
 export interface ApiErrorDetails extends CallDetails {
-  /** HTTP status of the response, or the status with which the service would have responded. */
+  /** HTTP status of the response. If this package refused the request before sending it, 422 or 429. */
   readonly status: number;
   /** The envelope's `code`, if the response had one. */
   readonly envelopeCode?: number;
@@ -103,11 +103,11 @@ export interface ApiErrorDetails extends CallDetails {
   readonly method: string;
   /** Path below the base URL, without query. */
   readonly path: string;
-  /** Value of the request id header, if the response had it. */
+  /** Value of the request id header, if the response has this header. */
   readonly requestId?: string;
   /** Headers of the response, without secrets. */
   readonly headers: Headers;
-  /** Body of the response, shortened and without secrets. */
+  /** Body of the response without secrets, truncated to 2 KiB. */
   readonly body: string;
   /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
@@ -115,7 +115,7 @@ export interface ApiErrorDetails extends CallDetails {
   readonly retryAt?: Date;
 }
 
-/** Messages for each invalid field. */
+/** Messages by name of the invalid field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** Reason why a webhook delivery could not be verified. */
@@ -149,7 +149,7 @@ export interface JobErrorDetails {
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
-  /** The resource when it was last read. */
+  /** The last known state of the resource. */
   readonly resource: JobResource;
   /** What to do. */
   readonly advice?: string | undefined;
@@ -164,11 +164,11 @@ type JobFields<Optional extends boolean = false> = {
     readonly id: number;
   } & (Optional extends true
     ? {
-        /** The resource when it was last read, if it was. */
+        /** The last known state of the resource, if there is one. */
         readonly resource?: JobResources[K];
       }
     : {
-        /** The resource when it was last read. */
+        /** The last known state of the resource. */
         readonly resource: JobResources[K];
       });
 }[JobKind];
@@ -188,7 +188,7 @@ type DownloadFields = {
 export type JournalFields = {
   /** Path of the journal. */
   readonly path: string;
-  /** Key of the create request, if the error is about one. */
+  /** Key of the create request, if the error is about a single key. */
   readonly key?: string;
 };
 export type OAuthFields = {
@@ -204,9 +204,9 @@ type RateLimitFields = ApiErrorDetails & {
 type ResponseFields = CallDetails & {
   /** HTTP status of the response. */
   readonly status: number;
-  /** Body of the response, shortened and without secrets. */
+  /** Body of the response without secrets, truncated to 2 KiB. */
   readonly body: string;
-  /** Value of the request id header, if the response had it. */
+  /** Value of the request id header, if the response has this header. */
   readonly requestId?: string;
 };
 
@@ -219,7 +219,7 @@ export interface ErrorFields {
   readonly 'sign-in-timeout': CallDetails;
   readonly 'api-error': ApiErrorDetails;
   readonly 'authentication-failed': ApiErrorDetails & {
-    /** The bearer token, or email and password. */
+    /** What the service refused: the bearer `token`, or the email and password (`credentials`). */
     readonly reason: 'token' | 'credentials';
   };
   readonly 'permission-denied': ApiErrorDetails;
@@ -228,13 +228,13 @@ export interface ErrorFields {
   readonly 'validation-failed': ApiErrorDetails & {
     /** Messages by field name. */
     readonly errors: FieldErrors;
-    /** `true` if this package refused the fields before sending. */
+    /** `true` if this package refused the fields without sending a request. */
     readonly local: boolean;
   };
   readonly conflict: ApiErrorDetails;
   readonly 'rate-limited': RateLimitFields;
   readonly 'build-budget-exhausted': RateLimitFields & {
-    /** The budget in the usage report, if the report was read and has the documented shape. */
+    /** The budget in the usage report, if the client could read the report. */
     readonly budget?: BuildBudget;
   };
   readonly 'server-error': ApiErrorDetails;
@@ -266,7 +266,7 @@ export interface ErrorFields {
   readonly 'journal-invalid': JournalFields;
   readonly 'journal-locked': JournalFields;
   readonly 'webhook-invalid': {
-    /** Why the delivery was refused. */
+    /** Why the delivery could not be verified. */
     readonly reason: WebhookRefusal;
   };
   readonly 'oauth-failed': OAuthFields;

@@ -8,20 +8,20 @@ type OfKind<E extends JobError> = {
   readonly [K in JobKind]: E & {
     /** Kind of the job, which determines the type of `resource`. */
     readonly kind: K;
-    /** The resource when it was last read. */
+    /** The last known state of the resource. */
     readonly resource: JobResources[K];
   };
 }[JobKind];
 
-/** Any {@link JobError}; its `kind` determines the type of its `resource`. */
+/** Any {@link JobError}. Its `kind` determines the type of its `resource`. */
 export type AnyJobError = OfKind<JobFailedError> | OfKind<JobNeedsInfoError> | OfKind<JobCancelledError>;
 
-/** Any {@link WaitTimeoutError}; its `kind` determines the type of its `resource`. */
+/** Any {@link WaitTimeoutError}. Its `kind` determines the type of its `resource`. */
 export type AnyWaitTimeoutError = {
   readonly [K in JobKind]: WaitTimeoutError & {
     /** Kind of the job, which determines the type of `resource`. */
     readonly kind: K;
-    /** The resource when it was last read, if it was. */
+    /** The last known state of the resource, if there is one. */
     readonly resource?: JobResources[K];
   };
 }[JobKind];
@@ -35,14 +35,14 @@ export class JobError extends AudienceError {
   declare readonly kind: JobKind;
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;
-  /** The resource when it was last read. */
+  /** The last known state of the resource. */
   declare readonly resource: JobResource;
   constructor(message: string, details: JobErrorDetails & { readonly code: JobError['code'] }) {
     super(message, details);
   }
 }
 
-/** The job ended with a 4xx status (a cohort with 5). */
+/** The job ended with a 4xx status (for a cohort, with status 5). */
 export class JobFailedError extends JobError {
   static override readonly className: string = 'JobFailedError';
   declare static readonly isInstance: (value: unknown) => value is OfKind<JobFailedError>;
@@ -72,16 +72,16 @@ export class JobCancelledError extends JobError {
   }
 }
 
-/** A wait took longer than its `timeout`. The job keeps running; call the wait again with its id. */
+/** A wait took longer than its `timeout`. The job keeps running. `client.waits.wait(error)` waits again. */
 export class WaitTimeoutError extends AudienceError {
   static override readonly className: string = 'WaitTimeoutError';
   declare static readonly isInstance: (value: unknown) => value is AnyWaitTimeoutError;
   declare readonly code: 'wait-timeout';
-  /** Kind of the job, such as `audience`. `client.waits.wait(error)` waits for the job again. */
+  /** Kind of the job, such as `audience`. */
   declare readonly kind: JobKind;
   /** Id of the resource that the job belongs to. */
   declare readonly id: number;
-  /** The resource when it was last read, if it was. */
+  /** The last known state of the resource, if there is one. */
   declare readonly resource?: JobResource;
   constructor(
     message: string,
@@ -91,16 +91,16 @@ export class WaitTimeoutError extends AudienceError {
   }
 }
 
-/** Results were requested before the activation completed (104). Wait for the activation first. */
+/** The activation has not completed (104), so its results are not available. Wait for the activation first. */
 export class ResultsNotReadyError extends AudienceError {
   static override readonly className: string = 'ResultsNotReadyError';
   declare static readonly isInstance: (value: unknown) => value is ResultsNotReadyError;
   declare readonly code: 'results-not-ready';
-  /** Kind of the job, so that `client.waits.wait(error)` waits for it. */
+  /** Kind of the job. `client.waits.wait(error)` waits for the activation. */
   declare readonly kind: 'activation';
   /** Id of the activation. */
   declare readonly id: number;
-  /** The activation when it was last read. */
+  /** The last known state of the activation. */
   declare readonly resource: Activation;
   constructor(
     message: string,

@@ -2,19 +2,21 @@ import { AudienceError } from './audience-error.ts';
 import type { Details, OAuthFields } from './error-details.ts';
 
 /**
- * A step of OAuth failed, because the authorization server (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section
- * 3.2.2) or this package refused it.
+ * A step of OAuth failed: the authorization server (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2) or
+ * this package refused it.
  */
 export class OAuthError extends AudienceError {
   static override readonly className: string = 'OAuthError';
   declare static readonly isInstance: (value: unknown) => value is OAuthError;
   declare readonly code: 'oauth-failed' | 'reauthorization-required';
   /**
-   * The server's `error`, such as `invalid_grant`, or an `error` of this package: `state_mismatch` and
-   * `issuer_mismatch` (the callback belongs to another sign-in or server), `issuer_not_allowed`, `pkce_unsupported`,
-   * `invalid_target` (metadata of another resource), `invalid_request`, `invalid_response`,
-   * `registration_not_supported`, `revocation_not_supported`, `unsupported_client_authentication`,
-   * `temporarily_unavailable` and `server_error` (an error status without a reason), `no_grant` (no user is signed in).
+   * The server's `error`, such as `invalid_grant`, or an `error` of this package:
+   * - `state_mismatch`, `issuer_mismatch`: the callback belongs to another sign-in or server;
+   * - `temporarily_unavailable`, `server_error`: the server returned an error status without a reason;
+   * - `invalid_target`: the metadata describe another resource;
+   * - `no_grant`: no user is signed in;
+   * - `issuer_not_allowed`, `pkce_unsupported`, `invalid_request`, `invalid_response`, `registration_not_supported`,
+   *   `revocation_not_supported`, `unsupported_client_authentication`.
    */
   declare readonly error: string;
   /** HTTP status, if the server responded. */
@@ -24,7 +26,9 @@ export class OAuthError extends AudienceError {
   }
 }
 
-/** The store contains no grant, or the grant has ended, so the user must sign in: `authorize()`, then `callback()`. */
+/**
+ * The store contains no grant, or the grant has ended. The user must sign in: call `authorize()`, then `callback()`.
+ */
 export class ReauthorizationRequiredError extends OAuthError {
   static override readonly className: string = 'ReauthorizationRequiredError';
   declare static readonly isInstance: (value: unknown) => value is ReauthorizationRequiredError;

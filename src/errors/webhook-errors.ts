@@ -6,7 +6,7 @@ export class WebhookVerificationError extends AudienceError {
   static override readonly className: string = 'WebhookVerificationError';
   declare static readonly isInstance: (value: unknown) => value is WebhookVerificationError;
   declare readonly code: 'webhook-invalid';
-  /** Why the delivery was refused, such as `no-match` for a wrong signature or secret. */
+  /** Why the delivery could not be verified, such as `no-match` for a wrong signature or secret. */
   declare readonly reason: WebhookRefusal;
   constructor(message: string, details: Details & { readonly reason: WebhookRefusal }) {
     super(message, { code: 'webhook-invalid', ...details });

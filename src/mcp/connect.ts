@@ -19,7 +19,7 @@ import { transportClassOf } from './transport-class.ts';
  * });
  * const { tools } = await client.listTools();
  *
- * @throws {ConfigurationError} for a wrong option, before any request.
+ * @throws {ConfigurationError} for an invalid option. Nothing was sent.
  */
 export async function connectMcp<C extends McpClient>(options: ConnectMcpOptions<C>): Promise<C> {
   const api = createApiTransport(options);
@@ -56,7 +56,7 @@ function createApiTransport(options: ConnectMcpOptions<McpClient>): Transport {
   return api;
 }
 
-/** Refuses overrides without effect: the MCP client writes the requests and reads the responses. */
+/** Refuses overrides that have no effect, because the MCP client creates the requests and reads the responses. */
 function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, override }: ResolvedOperation): void {
   for (const name of Object.keys(overrides)) {
     const isUsed = name === 'mcp.send' || name.startsWith('auth.');
@@ -73,7 +73,9 @@ function checkOverrides(overrides: ClientOptions['operations'] = {}, { method, o
   check(retry !== 'idempotency-key', message);
 }
 
-/** Returns the error of this package that an MCP client has wrapped while connecting; any other error unchanged. */
+/**
+ * Returns the error of this package that the MCP client wrapped while connecting. Returns any other error unchanged.
+ */
 function unwrapped(error: unknown, depth = 0): unknown {
   if (AudienceError.isInstance(error) || !(error instanceof Error) || depth > MAX_CAUSE_DEPTH) return error;
   const cause = unwrapped(error.cause, depth + 1);

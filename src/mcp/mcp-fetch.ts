@@ -5,7 +5,7 @@ import { type Message, readMessage } from './message.ts';
 /** The `fetch` of an MCP transport. */
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Statuses that the official transports handle: a JSON-RPC error (400), an unknown session (404), no stream (405). */
+/** Statuses that the official transports handle: JSON-RPC error (400), unknown session (404), no stream (405). */
 const STATUSES_FOR_TRANSPORT: ReadonlySet<number> = new Set([400, 404, 405]);
 
 export function endpointOf({ baseUrl, operations }: Transport['settings']): URL {
@@ -49,7 +49,7 @@ function bodyOf({ body }: RequestInit): string | undefined {
   throw fetchError('sends strings only, as the official transports do.');
 }
 
-/** Returns the request to send; throws for a URL outside the endpoint, because the token must not be sent elsewhere. */
+/** Returns the request to send. Throws for a URL other than the endpoint, which must not receive the token. */
 function toRequest(url: URL, init: RequestInit, body: string | undefined, settings: Transport['settings']) {
   const endpoint = endpointOf(settings);
   const within = url.pathname === endpoint.pathname || url.pathname.startsWith(`${endpoint.pathname}/`);
@@ -67,8 +67,8 @@ function toRequest(url: URL, init: RequestInit, body: string | undefined, settin
 }
 
 /**
- * Returns the headers to send. Adds `application/json` to `Accept`, which the service requires in every request, also
- * in one for a stream (specification, "Request rules", rule 3).
+ * Returns the headers to send. Adds `application/json` to `Accept`, which the service requires in every request
+ * (specification, "Request rules", rule 3).
  */
 function headersOf(init: RequestInit): Record<string, string> {
   const headers = new Headers(init.headers);

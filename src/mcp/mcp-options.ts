@@ -7,7 +7,7 @@ import type { McpFetch } from './mcp-fetch.ts';
 export interface McpTransport {
   /** Ends the connection and its streams. */
   close(): Promise<unknown>;
-  /** Called once the connection has ended. */
+  /** Called when the connection has ended. */
   onclose?: (() => void) | undefined;
 }
 
@@ -16,12 +16,12 @@ export type McpTransportClass = new (url: URL, options: { readonly fetch: McpFet
 
 /** The part of a `Client` of an official MCP package that `connectMcp` uses. */
 export interface McpClient {
-  /** Initializes the protocol over a transport; resolves when the server has responded. */
+  /** Initializes the protocol over a transport. Resolves when the server has responded. */
   connect(transport: McpTransport): Promise<unknown>;
 }
 
 /**
- * Options of {@link connectMcp}: an MCP client, and options of `AudienceClient` for its requests. Durations are
+ * Options of {@link connectMcp}: an MCP client, and options of `AudienceClient` for its requests. Durations are in
  * milliseconds. `operations` may override `path`, `bucket` and `retry` of `mcp.send`, and the operations of `auth`.
  */
 export interface ConnectMcpOptions<C extends McpClient>
@@ -55,14 +55,17 @@ export interface ConnectMcpOptions<C extends McpClient>
   /** A token of scope `mcp`, or its source: `mcpToken(credentials, { store })`, or an OAuth client. */
   readonly token: TokenInput;
   /**
-   * The `StreamableHTTPClientTransport` class of the package that `client` is from.
+   * The `StreamableHTTPClientTransport` class of the package of `client`.
    *
-   * @default imported from the package of `client`, which `connectMcp` recognizes by the methods of `client`
+   * @default the class that `connectMcp` imports from the package of `client`
    */
   readonly transport?: McpTransportClass | undefined;
   /** Signal that aborts connecting, but not later requests. `connectMcp` rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for one attempt until the headers of the response. Streams have no time limit. @default 30000 ms */
+  /**
+   * Timeout of one attempt, until the headers of the response have arrived. Streams have no time limit.
+   * @default 30000 ms
+   */
   readonly timeout?: number | undefined;
 }
 
@@ -79,7 +82,6 @@ const {
   ...REQUEST_OPTIONS
 } = CLIENT_OPTIONS;
 
-/** Checks the options of `connectMcp`. */
 export const checkOptions = option.optionChecker<ConnectMcpOptions<McpClient>>('connectMcp', {
   ...REQUEST_OPTIONS,
   client: option.anyOption,

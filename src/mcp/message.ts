@@ -3,7 +3,7 @@ import { isObject, parseJson } from '../util/json.ts';
 
 /** The properties of a JSON-RPC body that determine how the client sends it. */
 export interface Message {
-  /** True if the body calls a tool, which may have effects, or cannot be parsed. */
+  /** True if a retry could have side effects: the body calls a tool or cannot be parsed. */
   readonly acts: boolean;
   /** Id of the request, if the body is a single request. */
   readonly id: string | number | undefined;
@@ -11,7 +11,7 @@ export interface Message {
   readonly cancels: string | number | undefined;
 }
 
-/** Reads the JSON-RPC body of an HTTP request; `undefined` if the request has no body. */
+/** Reads the JSON-RPC body of an HTTP request. `body` is `undefined` if the request has no body. */
 export function readMessage(body: string | undefined): Message {
   const parsed = body === undefined ? [] : parseJson(body);
   if (parsed === undefined) return { acts: true, id: undefined, cancels: undefined };

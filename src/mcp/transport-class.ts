@@ -2,10 +2,10 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 import type { McpClient, McpTransportClass } from './mcp-options.ts';
 
 /**
- * Returns the transport class of the package that a client is from. Recognizes the client by its methods, because a
- * program can load several copies of the class, for example with `require` and with `import`.
+ * Returns the transport class of the client's package. Recognizes the package by the methods of the client, because a
+ * program can load several copies of the client's class, for example with `require` and with `import`.
  *
- * @throws {ConfigurationError} if the client is from neither package, or its package cannot be imported.
+ * @throws {ConfigurationError} if the client is not from an official package, or its package cannot be imported.
  */
 export async function transportClassOf(client: McpClient): Promise<McpTransportClass> {
   let cause: unknown;
@@ -17,7 +17,7 @@ export async function transportClassOf(client: McpClient): Promise<McpTransportC
       return (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport;
     }
   } catch (error) {
-    // Both packages are optional. Import inside `try`: only there do bundlers accept unresolved imports.
+    // Both packages are optional. Import them inside `try`, because only there do bundlers accept unresolved imports.
     cause = error;
   }
   throw new ConfigurationError(

@@ -12,13 +12,13 @@ import { replaceFile, writing } from './file-system.ts';
 export type DownloadToOptions = DownloadOptions;
 
 /**
- * Downloads the results of a completed activation to a directory, and creates the directory if necessary. Writes each
- * file under a temporary name, flushes the file to the disk, and renames it. Replaces files of the same name. If a
- * download fails, the other downloads continue.
+ * Downloads the results of a completed activation to a directory, and creates the directory if necessary. Replaces
+ * files of the same name. Each file appears under its name only when it is complete. If a download fails, the other
+ * downloads continue.
  *
- * @throws {DownloadError} if some of several downloads fail, after the other results are saved; {@link FileError}
- * `disk-full` or `file-unwritable`; the errors of `activations.download`; and, for a single result, the errors of its
- * stream.
+ * @throws {DownloadError} if some of several downloads fail, after the other results have been saved; {@link FileError}
+ * `disk-full` or `file-unwritable`; the errors of `activations.download`; if there is only one result, the errors of
+ * its stream.
  *
  * @example
  * const files = await downloadTo(client, 42, './results', { onProgress: console.log });
@@ -43,7 +43,7 @@ export async function downloadTo(
       const size = await writing(path, save, options.signal).finally(() => body.cancel().catch(() => {}));
       saved.push({ name, path, size });
     } catch (error) {
-      // Errors of the disk, an abort and a closed client concern all results.
+      // A disk error, an abort or a closed client concerns all results.
       if (!AudienceError.isInstance(error) || FileError.isInstance(error) || error.code === 'client-closed')
         throw error;
       failed.push({ name, reason: error.message });
@@ -66,7 +66,7 @@ const MAX_REASONS_LENGTH = 2_000;
 /** Bytes to collect before writing. Smaller writes would be slower, larger writes would need more memory. */
 const BATCH_SIZE = 2 ** 18;
 
-/** Copies a stream to a file and returns the size. The next batch is collected while the previous one is written. */
+/** Copies a stream to a file, and returns the size. Collects a batch while writing the previous batch. */
 async function copy(body: ReadableStream<Uint8Array>, file: FileHandle): Promise<number> {
   let written = Promise.resolve();
   let batch: Uint8Array[] = [];
@@ -79,7 +79,7 @@ async function copy(body: ReadableStream<Uint8Array>, file: FileHandle): Promise
     if (batched < BATCH_SIZE) continue;
     await written;
     written = writeAll(file, batch);
-    // Avoid an unhandled rejection: the error is thrown at the next `await written`.
+    // Avoid an unhandled rejection: the next `await written` throws the error.
     written.catch(() => {});
     batch = [];
     batched = 0;

@@ -16,7 +16,9 @@ import { type ImportInput, identify } from './journal-import.ts';
 import type { ImportedFile, JournalEntry } from './journal-lines.ts';
 import { bodyChanged, expired, KEPT, kindChanged, otherToken, repeated } from './journal-texts.ts';
 
-/** A create request. `text` is its body with sorted fields, with the hash of a file in place of its reference. */
+/**
+ * A create request. `text` is its body with sorted fields and, instead of an upload reference, the hash of the file.
+ */
 interface Intent<Body> {
   readonly key: string;
   readonly text: string;
@@ -74,7 +76,7 @@ export class FileJournal implements Journal {
     return this.#inTurn(key, options, async (scoped) => {
       const earlier = this.get(key)?.file;
       const { content, open } = await identify(input, earlier);
-      // A repeated import may have another upload reference, but must have the same content.
+      // A repeated import may have another upload reference, but the content of the file must be the same.
       const text = canonicalText({ ...fields, upload_reference: `sha256:${content.hash}` });
       const id = this.#existing(namespace, key, text);
       if (id !== undefined) return id;
@@ -128,7 +130,7 @@ export class FileJournal implements Journal {
   }
 
   /**
-   * Runs the create requests for a key one after another. Their signal also aborts when the journal cannot be written.
+   * Runs the create requests for a key one after another. Their signal also aborts if the journal becomes unwritable.
    */
   #inTurn<Options extends JournalCreateOptions>(
     key: string,
@@ -143,7 +145,7 @@ export class FileJournal implements Journal {
     return created.finally(() => this.#creates.delete(created));
   }
 
-  /** Returns the id of a key. Checks that the key is bound to this body and this namespace. */
+  /** Returns the id of a key. Throws if the key is bound to another body or another namespace. */
   #existing(namespace: JournalNamespace<never>, key: string, text: string): number | undefined {
     check(typeof key === 'string' && key !== '', 'The `key` of a create request must be a non-empty string.');
     check(
@@ -164,7 +166,10 @@ export class FileJournal implements Journal {
       throw bodyChanged(this.#open.file.path, key, entry);
   }
 
-  /** Returns the idempotency key for a body. A changed body, or a forgotten key, gets a new idempotency key. */
+  /**
+   * Returns the idempotency key for a body. After a change of the body or after `forget`, returns a new idempotency
+   * key.
+   */
   #keyOf(key: string, text: string): string {
     const identity = [this.#open.file.id, key, this.get(key)?.forgotten ?? 0, text];
     return `journal-${createHash('sha256').update(JSON.stringify(identity)).digest('hex')}`;
@@ -195,21 +200,21 @@ export class FileJournal implements Journal {
       await file.append({ key, id: created.id, ...(creator !== undefined && { account: creator }) });
       return created.id;
     } catch (error) {
-      // Whatever the message of a 409 says, keep the create request in the journal: after a misread message, the
-      // resource would be created twice.
+      // After a 409, keep the create request in the journal whatever the message says. If the client misread the
+      // message, the next run would create the resource twice.
       if (ConflictError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, '');
       const { outcome } = creating;
       const isVoid = outcome === 'not-sent' || outcome === 'refused';
       if (!isVoid || file.failure !== undefined) throw error;
       if (!at) await file.append({ key, refused: idempotencyKey });
-      // The refusal of a repeated request says nothing about the request before the crash.
+      // The refusal of a repeated request does not show what happened to the request before the crash.
       else if (AudienceError.isInstance(error)) throw withDetails(error, { outcome: 'unknown' }, repeated(key, at));
       throw error;
     }
   }
 
   /**
-   * Records a create request before it is sent, even if the journal already contains the request. Returns the
+   * Records a create request before the client sends it, even if the journal already contains the request. Returns the
    * idempotency key.
    */
   async #record(kind: string | undefined, { key, text, file }: Intent<unknown>, signal: AbortSignal): Promise<string> {
@@ -224,7 +229,7 @@ export class FileJournal implements Journal {
   }
 }
 
-/** Returns a body as JSON with sorted fields, so that their order does not matter. */
+/** Returns a body as JSON with sorted fields. */
 function canonicalText(body: unknown): string {
   let text: string | undefined;
   try {

@@ -8,19 +8,19 @@ import { createContender, keepFresh, type LockIdentity } from './lock-folder.ts'
 /** Maximum time to wait for a lock, in milliseconds. */
 const MAX_WAIT_MS = 120_000;
 
-/** Bounds of the random time between two attempts to acquire a lock that another process holds. */
+/** Bounds of the random delay between two attempts to acquire the lock, in milliseconds. */
 const ATTEMPT_MS = { min: 20, max: 100 } as const;
 
 const mutex = createMutex();
 
 /**
- * Runs `work` while this process holds the lock of a file. The lock is a folder beside the file, whose modification
- * time the holder updates. Calls in one process run one after another, in order. Ten seconds after a process was
- * killed, another process can take over its lock.
+ * Runs `work` while this process holds the lock of a file. The lock is a folder beside the file, and its holder updates
+ * the modification time of the folder. Calls in one process run one after another, in order. Ten seconds after a
+ * process was killed, another process can take over its lock.
  *
- * @param work Receives a signal that aborts when the lock is lost, because another process took over the lock while
- * this process was suspended for more than ten seconds, or because the folder was removed. After that, the work must
- * not rely on data that it read earlier.
+ * @param work Receives a signal that aborts when the lock is lost: another process took over the lock while this
+ * process was suspended for more than ten seconds, or the folder was removed. After that, the work must not rely on
+ * data that it read earlier.
  * @param signal Ends the wait for the lock, but not the work. The promise rejects with the reason of the signal.
  * @throws {FileError} `file-unwritable` or `disk-full` if the lock cannot be acquired.
  */
@@ -42,7 +42,7 @@ export function withFileLock<R>(
       wait.dispose();
       return await work(lost.signal);
     } finally {
-      // Ignore errors: if the lock cannot be removed, another process takes it over when it is stale.
+      // Ignore errors: another process takes over a lock that this process could not remove.
       await release().catch(() => {});
     }
   });
@@ -53,7 +53,7 @@ async function acquire(folder: string, signal: AbortSignal): Promise<LockIdentit
   const attempt = createContender(folder);
   for (;;) {
     signal.throwIfAborted();
-    // Throw the error: if the folder cannot be created, no other process holds the lock.
+    // Throw an error of creating the parent folder: without this folder, no process can hold the lock.
     await writing(dirname(folder), () => makePrivateFolder(dirname(folder)));
     const created = await attempt();
     if (created) return created;

@@ -8,7 +8,7 @@ import { FileError } from '../errors/file-errors.ts';
 import { isReason } from '../util/call-site.ts';
 import { messageOf } from '../util/callbacks.ts';
 
-/** Returns the `code` of a system error, such as `ENOENT`; `undefined` for other errors. */
+/** Returns the `code` of a system error, such as `ENOENT`. Returns `undefined` for other errors. */
 export const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Mode of a file that only its owner can read. */
@@ -25,8 +25,8 @@ export function filePath(path: unknown, caller: string): string {
 /**
  * Returns the state of a file to read.
  *
- * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, and nothing can end this
- * wait.
+ * @throws {Error} for a folder, a device or a pipe. Opening a pipe would wait for its writer, and nothing could end
+ * this wait.
  */
 export async function statRegular(path: string): Promise<Stats> {
   const stats = await stat(path);
@@ -62,7 +62,7 @@ export async function writing<T>(path: string, step: () => Promise<T>, signal?: 
 /** Writes a temporary file beside `path` and renames it, so that the file at `path` is complete even after a crash. */
 export async function replaceFile<T>(
   path: string,
-  /** End of the temporary name, `.<name>.<uuid>.<suffix>`. */
+  /** Last part of the temporary name, `.<name>.<uuid>.<suffix>`. */
   suffix: string,
   write: (file: FileHandle) => Promise<T>,
   mode?: number,
@@ -86,7 +86,7 @@ export async function replaceFile<T>(
 /** Maximum number of symbolic links to follow, as on Linux. */
 const MAX_LINKS = 40;
 
-/** Follows the symbolic links of a path and returns the path of their target, which need not exist. */
+/** Follows the symbolic links of a path, and returns the path of their target, which may not exist. */
 export async function resolveLinks(path: string, links = 0): Promise<string> {
   try {
     return await realpath(path);
@@ -102,14 +102,14 @@ export async function resolveLinks(path: string, links = 0): Promise<string> {
 /** Mode of a new folder for tokens: accessible only to its owner. */
 const PRIVATE_FOLDER = 0o700;
 
-/** Creates a folder that only its owner can access, with its parents, unless it exists. */
+/** Creates a folder that only its owner can access, and its parents, unless they exist. */
 export async function makePrivateFolder(folder: string, canCreateParents = true): Promise<void> {
-  // Do not use `recursive`: it reports a read-only disk as a missing folder, and never ends in /proc.
+  // Do not use `recursive`, which reports a read-only disk as a missing folder, and never ends in /proc.
   try {
     await mkdir(folder, { mode: PRIVATE_FOLDER });
   } catch (error) {
     const code = codeOf(error);
-    // `mkdir` also fails with EEXIST for a dangling symbolic link: then, `stat` throws the reason.
+    // `mkdir` also fails with EEXIST for a dangling symbolic link. Then `stat` throws the reason.
     if (code === 'EEXIST') return void (await stat(folder));
     if (code !== 'ENOENT' || !canCreateParents || dirname(folder) === folder) throw error;
     await makePrivateFolder(dirname(folder));
@@ -117,7 +117,10 @@ export async function makePrivateFolder(folder: string, canCreateParents = true)
   }
 }
 
-/** Flushes a folder to the disk, if the system can, so that a new, renamed or removed file survives a crash. */
+/**
+ * Flushes a folder to the disk, if the system supports this, so that creating, renaming or removing a file survives a
+ * crash.
+ */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => {});

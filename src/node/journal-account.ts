@@ -6,7 +6,7 @@ import { abortable } from '../util/abort.ts';
 import { isObject } from '../util/json.ts';
 import type { JournalEntry } from './journal-lines.ts';
 
-/** Maximum number of missing resources to read before the account counts as different. */
+/** Maximum number of resources to try to read. If all of them are missing, the account counts as different. */
 const MAX_MISSING = 5;
 
 /** Returns the email of the creator in a resource, if the resource contains it. */
@@ -26,7 +26,8 @@ export class JournalAccount {
   }
 
   /**
-   * Returns the hash to record with a create request; `undefined` without a token, which the create request reports.
+   * Returns the hash to record with a create request. Returns `undefined` without a token: the create request reports
+   * this error.
    */
   async by(signal?: AbortSignal): Promise<string | undefined> {
     if (this.#by !== undefined) return this.#by;
@@ -48,8 +49,8 @@ export class JournalAccount {
   }
 
   /**
-   * Compares the account of a journal with the client's account. With the token that wrote the journal, sends nothing.
-   * With another token, reads the newest resource of the journal.
+   * Compares the account of a journal with the client's account. If the token differs from the token that wrote the
+   * journal, reads the newest resource of the journal; otherwise, sends nothing.
    *
    * @throws {JournalError} `account-changed` if the account cannot read the resource, or if the resource has another
    * creator.
@@ -66,7 +67,7 @@ export class JournalAccount {
     }
   }
 
-  /** Returns the first entry whose resource the account can read; `undefined` without such an entry. */
+  /** Returns the first entry whose resource the account can read, or `undefined`. */
   async #read(created: JournalEntry[], path: string, signal?: AbortSignal): Promise<JournalEntry | undefined> {
     let missing = 0;
     for (const entry of created) {

@@ -10,12 +10,9 @@ import { entryAfter, type JournalContent, type JournalEntry, type JournalLine } 
  */
 export class JournalFile {
   readonly path: string;
-  /** Id of the journal. */
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;
-  /**
-   * Reason why the journal writes nothing more: a write has failed, the lock is lost, or another file is at the path.
-   */
+  /** Why the journal has stopped writing: a write failed, the lock is lost, or another file is at the path. */
   failure: unknown;
   /** Aborts the create requests in progress with the failure. */
   readonly stop = new AbortController();
@@ -61,10 +58,7 @@ export class JournalFile {
     this.stop.abort(this.failure);
   }
 
-  /**
-   * Checks that the open file is still at its path. If the file was replaced or removed, the next run would create
-   * everything again.
-   */
+  /** Throws if the open file is no longer at its path: the next run would then create everything again. */
   async #checkPlace(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const { dev, ino } = this.#opened;

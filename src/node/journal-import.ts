@@ -11,15 +11,16 @@ export type ImportInput = string | URL | Blob;
 /** A file to import, with data that identify its content. */
 export interface ImportSource {
   readonly content: Omit<ImportedFile, 'reference'>;
-  /** Opens the file. If it changes until the end of its upload, the upload fails. */
+  /** Opens the file. If the file changes before the end of the upload, the upload fails. */
   open(): Promise<Blob>;
 }
 
 /**
- * Identifies the content of a file. Does not read the file if its size and time equal the size and time of the
- * `earlier` import, or if the file of the earlier import was removed.
+ * Identifies the content of a file. Does not read the file if its size and time equal those of the `earlier` import, or
+ * if the file of the `earlier` import was removed.
  *
- * @throws {FileError} `file-unreadable` if it cannot be read, `file-changed` if it changes while it is read.
+ * @throws {FileError} `file-unreadable` if the file cannot be read; `file-changed` if the file changes while the
+ * journal reads it.
  */
 export async function identify(input: ImportInput, earlier: ImportedFile | undefined): Promise<ImportSource> {
   if (input instanceof Blob) return { content: await contentOf(input), open: () => Promise.resolve(input) };
@@ -28,7 +29,7 @@ export async function identify(input: ImportInput, earlier: ImportedFile | undef
     if (codeOf(error) === 'ENOENT' && earlier) return undefined;
     throw unreadableFile(path, error);
   });
-  // Open the file now, so that an upload notices whether the file has changed since it was identified.
+  // Open the file before identifying it, so that the upload notices later changes.
   const blob = await (found && openFile(path).catch(() => undefined));
   const open = async (): Promise<Blob> => blob ?? openFile(path);
   if (earlier && (!found || (found.size === earlier.size && found.mtimeMs === earlier.time))) {

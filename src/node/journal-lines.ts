@@ -5,17 +5,17 @@ import { isObject, parseJson } from '../util/json.ts';
 
 /** State of a key in a journal. */
 export interface JournalEntry {
-  /** Id of the created resource. Missing until a response has arrived. */
+  /** Id of the created resource. Not set until a response has arrived. */
   readonly id?: number;
-  /** Idempotency key of the create request, which depends on the body. Missing if the `id` was added manually. */
+  /** Idempotency key of the create request, which depends on the body. Not set if `resolve` added the `id`. */
   readonly sent?: string;
   /** Time at which the create request was first sent. */
   readonly at?: Date;
-  /** Record of the `run` command for a completed row. */
+  /** Data that the `run` command has recorded for a completed row. */
   readonly done?: JsonObject;
-  /** Number of times that the key was forgotten. */
+  /** How often `forget` was called for the key. */
   readonly forgotten: number;
-  /** Name of the namespace, such as `audiences`. Missing in journals of version 0.3. */
+  /** Name of the namespace, such as `audiences`. Not set in journals of version 0.3. */
   readonly kind?: string;
   /** The file of an import. */
   readonly file?: ImportedFile;
@@ -25,19 +25,19 @@ export interface JournalEntry {
   readonly account?: string;
 }
 
-/** The file of {@link Journal.import}, with data by which the journal recognizes it. */
+/** Data with which a journal recognizes the file of {@link Journal.import}. */
 export interface ImportedFile {
   /** Size in bytes. */
   readonly size: number;
   /** SHA-256 of the content, in hexadecimal digits. */
   readonly hash: string;
-  /** Time of its last change in milliseconds since 1970. Missing if the file was passed as a `Blob`. */
+  /** Time of the last change in milliseconds since 1970. Not set if you passed the file as a `Blob`. */
   readonly time?: number;
-  /** Reference of its last upload. */
+  /** `reference` of the last upload. */
   readonly reference: string;
 }
 
-/** A line of a journal after its first one. */
+/** A line of a journal after its header. */
 export type JournalLine = { readonly key: string } & (
   | ({ readonly sent: string; readonly at: string } & Pick<JournalEntry, 'kind' | 'by' | 'file'>)
   | ({ readonly id: number } & Pick<JournalEntry, 'account'>)
@@ -46,13 +46,12 @@ export type JournalLine = { readonly key: string } & (
   | { readonly forget: true }
 );
 
-/** The content of a journal. */
 export interface JournalContent {
   readonly id: string;
   readonly entries: Map<string, JournalEntry>;
-  /** Number of bytes to keep. The rest is an incomplete line. */
+  /** Number of bytes to keep. Later bytes are an incomplete line. */
   readonly size: number;
-  /** First line of a new journal. Empty if the file has a first line. */
+  /** Header line of a new journal. Empty if the file already has a header. */
   readonly header: string;
 }
 
@@ -61,7 +60,7 @@ const UNUSED: JournalEntry = { forgotten: 0 };
 /** Beginning of every journal of this version. */
 const HEADER_START = '{"journal":1,';
 
-/** Returns the entry of a key after one more line. */
+/** Returns the entry of a key, updated with a further line. */
 export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): JournalEntry {
   const { id, done, forgotten } = entry;
   if ('forget' in line) return { forgotten: forgotten + 1 };
@@ -77,8 +76,7 @@ export function entryAfter(entry: JournalEntry = UNUSED, line: JournalLine): Jou
 }
 
 /**
- * Parses a journal. Ignores an incomplete last line, even if it is the header: nothing is sent before a line is
- * complete.
+ * Parses a journal. Ignores an incomplete last line: the client sends nothing before the line is complete.
  *
  * @throws {JournalError} `journal-invalid` if the file is not a journal, is damaged, or belongs to another service.
  * @param service Address of the service. @default the address in the journal

@@ -2,7 +2,7 @@ import type { CreateOutcome } from '../errors/error-details.ts';
 import { JournalError } from '../errors/journal-errors.ts';
 import type { JournalEntry } from './journal-lines.ts';
 
-/** The advice after a 409, which the journal treats as a request in flight. */
+/** Advice after a 409, which the journal treats as a request in flight. */
 export const KEPT =
   'The journal keeps it as sent: create it again with this journal, within 23 hours of its first attempt.';
 

@@ -26,7 +26,7 @@ export interface JournalNamespace<Body> {
     /** Id of the created resource. */
     readonly id: number;
   }> & {
-    /** Whether the request took effect, after a failure. */
+    /** Outcome of the request, if it has failed. */
     readonly outcome: CreateOutcome | undefined;
   };
 }
@@ -34,7 +34,7 @@ export interface JournalNamespace<Body> {
 /** Options of {@link Journal.create}. */
 export interface JournalCreateOptions {
   /**
-   * Signal that aborts the create request. The next `create` with the key finds out whether the request has taken
+   * Signal that aborts the create request. The next `create` call with the key determines whether the request took
    * effect.
    */
   readonly signal?: AbortSignal | undefined;
@@ -45,12 +45,12 @@ export interface JournalCreateOptions {
 /** Options of {@link Journal.import}. */
 export interface JournalImportOptions extends JournalCreateOptions, Pick<UploadOptions, 'onProgress'> {}
 
-/** A file that records which resource was created for each key: see {@link openJournal}. */
+/** A file that records which resource was created for each key. See {@link openJournal}. */
 export interface Journal extends AsyncDisposable {
   /**
-   * Creates a resource once for each key, as long as you keep the journal, and returns its id. Sends nothing if the
-   * resource exists. Each key is bound to one body: use another key for another kind of resource, such as
-   * `north activation`.
+   * Creates a resource, and returns its id. As long as you keep the journal, each key creates one resource: if the
+   * journal contains its id, the client sends nothing. Each key is bound to one body and one kind of resource, so use
+   * another key for another kind, such as `north activation`.
    *
    * @throws {JournalError} `body-changed` if the key is bound to another body or another kind of resource;
    * `outcome-expired` if an earlier create request was sent more than 23 hours ago and its response was lost;
@@ -65,18 +65,19 @@ export interface Journal extends AsyncDisposable {
     options?: JournalCreateOptions,
   ): Promise<number>;
   /**
-   * Imports a file once for each key, as long as you keep the journal, and returns the id of the cohort: reserves a
-   * slot, uploads the file, and claims the file with a create request that contains `fields`. Sends nothing if the
-   * cohort exists. Each key is bound to the content of the file and to the fields. After a restart, an import with the
-   * same key continues: it sends the claim again, and uploads the file once more only if the slot has expired.
+   * Imports a file, and returns the id of the cohort: reserves a slot, uploads the file, and claims the file with a
+   * create request that contains `fields`. As long as you keep the journal, each key creates one cohort: if the journal
+   * contains its id, the client sends nothing. Each key is bound to the content of the file and to the fields. After a
+   * restart, an import with the same key continues: it repeats the claim, and uploads the file again only if the slot
+   * has expired.
    *
-   * @param file Its path, or a `Blob`. With a path, the journal reads the content again only if the size or the time of
-   * the file has changed.
-   * @throws {JournalError} as {@link Journal.create}; `body-changed` also if the content of the file has changed.
-   * @throws {FileError} if the file cannot be read, or changes during the read or the upload. Also the errors of
-   * `uploads.upload`.
+   * @param file Path of the file, or a `Blob`. The journal reads a file at a path again only if its size or time has
+   * changed.
+   * @throws {JournalError} like {@link Journal.create}; also `body-changed` if the content of the file has changed.
+   * @throws {FileError} if the file cannot be read or changes meanwhile. Also the errors of `uploads.upload`.
    *
-   * @example const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
+   * @example
+   * const id = await journal.import(client.cohorts, 'customers', 'customers.csv', { name: 'Customers' });
    * const cohort = await client.cohorts.wait(id);
    */
   import(
@@ -87,7 +88,7 @@ export interface Journal extends AsyncDisposable {
     options?: JournalImportOptions,
   ): Promise<number>;
   /**
-   * Returns the id of the resource that was created for a key, or `undefined`.
+   * Returns the id of the created resource for a key, or `undefined`.
    *
    * @throws {JournalError} `body-changed` if the key is bound to another body.
    */
@@ -95,16 +96,16 @@ export interface Journal extends AsyncDisposable {
   /** Returns the journal's record of a key, for any body. */
   get(key: string): JournalEntry | undefined;
   /**
-   * Records that a create request with an unknown outcome created the resource `id`. Before you call this method, look
-   * for the resource at the service.
+   * Records that a create request with an unknown outcome created the resource `id`. First look for the resource at the
+   * service.
    *
-   * @throws {ConfigurationError} if the journal has another id under the key.
+   * @throws {ConfigurationError} if the journal contains another id for the key.
    */
   resolve(key: string, id: number): Promise<void>;
   /** Forgets a key, so that you can use it for a new create request, even with another body. */
   forget(key: string): Promise<void>;
-  /** Ends create requests in progress, closes the file and releases its lock. */
+  /** Aborts create requests in progress, closes the file and releases its lock. */
   close(): Promise<void>;
-  /** @internal Records that nothing is left to do for a key. */
+  /** @internal Records that a key is completed. */
   finish(key: string, done: JsonObject): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { codeOf } from './file-system.ts';
 /** Milliseconds without a refresh after which a lock is stale, because its holder was probably killed. */
 const STALE_MS = 10_000;
 
-/** Milliseconds between two refreshes of a held lock, short enough that a busy process does not lose the lock. */
+/** Milliseconds between two refreshes of a held lock. Even a busy process then refreshes the lock in time. */
 const REFRESH_MS = 2_000;
 
 /**
@@ -13,7 +13,10 @@ const REFRESH_MS = 2_000;
  */
 const CONFIRM_MS = 3_000;
 
-/** Identifies a folder, even if another process creates one at its path later: inode and time of the last refresh. */
+/**
+ * Identifies a folder by its inode and the time of its last refresh, because another process may later create a folder
+ * at the same path.
+ */
 export interface LockIdentity {
   readonly ino: number;
   readonly mtimeMs: number;
@@ -23,8 +26,8 @@ const isSame = (one: LockIdentity, other: LockIdentity | undefined): boolean =>
   one.ino === other?.ino && one.mtimeMs === other.mtimeMs;
 
 /**
- * Returns a function that makes one attempt to create the folder of a lock, and resolves with `undefined` while another
- * process has the lock. Call it repeatedly: a lock is stale only if it is not refreshed between two attempts.
+ * Returns a function that makes one attempt to create the folder of a lock. It resolves with `undefined` while another
+ * process holds the lock. Call it repeatedly: it detects a stale lock because no refresh happens between two calls.
  */
 export function createContender(folder: string): () => Promise<LockIdentity | undefined> {
   const guardFolder = `${folder}.takeover`;
@@ -39,16 +42,17 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
       return false;
     }
     const isOld = Date.now() - current.mtimeMs > STALE_MS;
-    // Use the monotonic clock: if the system clock is set back, the lock of a killed process would otherwise never
-    // become stale.
+    // Use the monotonic clock: after the system clock is set back, the lock of a killed process would otherwise stay
+    // fresh.
     return performance.now() - seen.since > (isOld ? CONFIRM_MS : STALE_MS);
   }
 
   return async () => {
     const created = await create(folder);
     if (created || !(await isStale())) return created;
-    // Only the holder of the guard removes a stale lock, so that no process removes a new lock that another process has
-    // just created. If the holder of the guard is killed, another process takes over the guard in the same way.
+    // Only the holder of the guard, a second lock, removes a stale lock. Otherwise, a process could remove a lock that
+    // another process has just created. If the holder of the guard is killed, another process takes over the guard in
+    // the same way.
     attemptGuard ??= createContender(guardFolder);
     if (!(await attemptGuard())) return undefined;
     try {
@@ -62,8 +66,8 @@ export function createContender(folder: string): () => Promise<LockIdentity | un
 }
 
 /**
- * Refreshes the folder of a lock, so that no other process takes over the lock. Returns a function that removes the
- * folder.
+ * Refreshes the folder of a lock regularly, so that no other process takes over the lock. Returns a function that stops
+ * the refreshes and removes the folder.
  *
  * @param onLost Called if the folder was removed, or taken over while this process could not refresh it.
  */
@@ -103,14 +107,14 @@ export function keepFresh(folder: string, created: LockIdentity, onLost: () => v
     if (!isHeld) return;
     isHeld = false;
     clearInterval(timer);
-    // A refresh that ends later could change the time of the next holder's lock.
+    // Await the pending refresh: otherwise, it could change the time of the next holder's lock.
     await refreshing;
     const current = await identityOf(folder);
     if (current && isSame(current, identity)) await rmdir(folder);
   };
 }
 
-/** Creates a folder. Resolves with `undefined` if the folder exists, or if its parent was removed in the meantime. */
+/** Creates a folder. Resolves with `undefined` if the folder exists, or if its parent was removed meanwhile. */
 async function create(folder: string): Promise<LockIdentity | undefined> {
   try {
     await mkdir(folder);

@@ -4,9 +4,9 @@ import { messageOf } from '../util/callbacks.ts';
 import { isLoopbackRedirect } from '../util/loopback.ts';
 import { codeOf } from './file-system.ts';
 
-/** A loopback server that receives the redirect of the browser. */
+/** A loopback server that receives the browser's redirect. */
 export interface LoopbackServer {
-  /** The redirect URI with the port that the server listens on. */
+  /** The redirect URI with the port of the server. */
   readonly address: string;
   /** Stops listening and closes every connection. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export function readLoopbackUri(redirectUri: string): URL {
   );
 }
 
-/** Listens at the host and port of a loopback URL. Uses a free port if the URL has no port. */
+/** Listens on the host and port of a loopback URL. Uses a free port if the URL has no port. */
 export async function listenOnLoopback(url: URL, listener: RequestListener): Promise<LoopbackServer> {
   const servers: Server[] = [];
   const address = new URL(url);
@@ -40,33 +40,34 @@ export async function listenOnLoopback(url: URL, listener: RequestListener): Pro
 }
 
 /**
- * Returns the addresses to listen on. Browsers try both addresses of `localhost`, and no other program may receive the
- * callback.
+ * Returns the addresses to listen on. For `localhost`, these are both loopback addresses, because browsers try both,
+ * and no other program may receive the callback.
  */
 function hostsOf({ hostname }: URL): readonly string[] {
   if (hostname === 'localhost') return ['127.0.0.1', '::1'];
   return [hostname.replace(/^\[(.*)\]$/, '$1')];
 }
 
-/** Codes of errors for an address that this machine does not have, for example without IPv6. */
+/** Error codes for an address that this machine does not have, for example without IPv6. */
 const NO_SUCH_ADDRESS: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 /**
- * Listens at an address. Returns `false` if the address is optional and this machine does not have it; otherwise
- * throws.
+ * Listens on an address. Returns `false` if the address is optional and this machine does not have it. Throws if
+ * listening fails for another reason.
  */
 async function listen(server: Server, host: string, port: number, isOptional: boolean): Promise<boolean> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      // Without `exclusive`, the workers of a cluster would share the port, and any of them could get the request.
+      // Without `exclusive`, the workers of a cluster would share the port, and another worker could receive the
+      // request.
       server.listen({ host, port, exclusive: true }, resolve);
     });
   } catch (error) {
     if (isOptional && NO_SUCH_ADDRESS.has(codeOf(error))) return false;
     throw listenError(host, port, error);
   }
-  // Ignore later errors: they come from connections that could not be accepted, and the server keeps running.
+  // Ignore later errors, which are about single connections.
   server.on('error', () => {});
   return true;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WebhookReceiver } from '../webhooks/index.ts';
 
-/** A request whose body a parser, for example of Express, may have read. */
+/** A request whose body a parser, for example the parser of Express, may have read. */
 type ParsedRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 const ALREADY_PARSED =
@@ -27,7 +27,7 @@ async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgo
     const { status, headers } = await handle(receiver, incoming);
     // Do not respond if another listener has responded, or if the connection is closed.
     if (outgoing.headersSent || outgoing.destroyed) return;
-    // An HTTP/1 connection whose request body was not read cannot be reused.
+    // Close an HTTP/1 connection whose request body was not read, because it cannot be reused.
     const close = incoming.complete || incoming.httpVersionMajor > 1 ? {} : { connection: 'close' };
     outgoing.writeHead(status, { ...Object.fromEntries(headers), ...close }).end();
   } catch (error) {
@@ -37,7 +37,7 @@ async function respond(receiver: WebhookReceiver, incoming: ParsedRequest, outgo
 }
 
 async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promise<Response> {
-  // Check the method here: `toRequest` always creates a POST, because `Request` does not allow every method.
+  // Check the method here: `toRequest` always creates a POST request, because `Request` does not allow every method.
   if (incoming.method !== 'POST') return receiver.handle(new Request('http://localhost/'));
   const body = rawBodyOf(incoming);
   if (body !== undefined) return receiver.handle(toRequest(incoming, body));
@@ -45,7 +45,7 @@ async function handle(receiver: WebhookReceiver, incoming: ParsedRequest): Promi
   return new Response(null, { status: 500 });
 }
 
-/** Returns the raw body: bytes, a string or a stream; `undefined` if it was already parsed or read. */
+/** Returns the raw body as bytes, a string or a stream. Returns `undefined` if the body was already parsed or read. */
 function rawBodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | undefined {
   const { rawBody, body } = request;
   // NestJS with `rawBody: true`, Cloud Functions and Firebase parse the body but keep its bytes in `rawBody`.
@@ -64,11 +64,12 @@ function toRequest({ headers }: IncomingMessage, body: NonNullable<ReturnType<ty
 }
 
 /**
- * Returns the body as a stream. Cancelling the stream does not close the connection, so the listener can still respond.
+ * Returns the body as a stream. Cancelling the stream does not close the connection, so that the listener can still
+ * respond.
  */
 function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = request[Symbol.asyncIterator]();
-  // Read immediately: if another listener started reading in the next tick, the first chunks would be lost.
+  // Start reading now: if another listener started reading in the next tick, the first chunks would be lost.
   let first: Promise<IteratorResult<Uint8Array, undefined>> | undefined = chunks.next();
   first.catch(() => {});
   return new ReadableStream({

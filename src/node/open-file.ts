@@ -4,14 +4,14 @@ import { ReadableStream } from 'node:stream/web';
 import { FileError } from '../errors/file-errors.ts';
 import { statRegular, unreadableFile } from './file-system.ts';
 
-/** Bytes per read from the disk. Reading is several times as fast as with the 64 KiB chunks of Node's file blobs. */
+/** Bytes per read from the disk. Reading is several times faster than with the 64 KiB chunks of Node's file blobs. */
 const CHUNK_SIZE = 2 ** 20;
 
 /**
- * Returns a file of this machine as a `Blob`, for uploads. The upload reads the file in chunks, and reads it again for
- * each retry. If the file has been changed or removed since `openFile`, the upload fails.
+ * Returns a file of this machine as a `Blob`, for uploads. The upload reads the file in chunks, and again for each
+ * retry. If the file has been changed or removed since `openFile`, the upload fails.
  *
- * @throws {FileError} `file-unreadable` for a path that cannot be read.
+ * @throws {FileError} `file-unreadable` if the path cannot be read.
  *
  * @example
  * await client.cohorts.import(await openFile('customers.csv'), { name: 'Customers' });
@@ -50,15 +50,14 @@ async function* chunksOf(path: string, opened: Stats): AsyncGenerator<Uint8Array
     file = await open(path);
     checkUnchanged(await file.stat(), path, opened);
     for (let position = 0; position < opened.size; ) {
-      // Leave the buffer unfilled: the read overwrites it, and only the bytes that were read are passed on.
+      // The buffer need not be zeroed, because only bytes that were read are passed on.
       const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_SIZE, opened.size - position));
       const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
       if (bytesRead === 0) break;
       position += bytesRead;
       yield chunk.subarray(0, bytesRead);
     }
-    // Also check the path: another program may have replaced or removed the file, which remains readable while it is
-    // open.
+    // Also check the path: a file that another program has replaced or removed remains readable while it is open.
     checkUnchanged(await file.stat(), path, opened);
     checkUnchanged(await stat(path).catch(() => undefined), path, opened);
   } catch (error) {

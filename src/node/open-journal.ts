@@ -12,31 +12,32 @@ import { JournalAccount } from './journal-account.ts';
 import { JournalFile } from './journal-file.ts';
 import { type JournalContent, type JournalEntry, parseJournal } from './journal-lines.ts';
 
-/** Maximum time to wait for the lock, in milliseconds. The lock of a killed process becomes free after ten seconds. */
+/** Maximum milliseconds to wait for the lock. The lock of a killed process becomes free after ten seconds. */
 const MAX_LOCK_WAIT_MS = 12_000;
 
 /** Options of {@link openJournal}. */
 export interface JournalOptions {
-  /** Signal that ends the wait for the lock, and the request that checks the account. */
+  /** Signal that aborts the wait for the lock, and the request that checks the account. */
   readonly signal?: AbortSignal | undefined;
   /** @internal True to skip the comparison of accounts, for a client that sends nothing. @default false */
   readonly isOffline?: boolean | undefined;
 }
 
 /**
- * Opens a journal: a file that records which resource was created for each key. If you kill a program at any moment and
- * start it again, it creates nothing twice, however much time has passed. Only one process at a time can use a journal;
- * another process waits for twelve seconds. Keep the file on one machine, and use one file per batch: with a new file,
- * the program creates everything again.
+ * Opens a journal: a file that records which resource was created for each key. You can kill the program at any moment
+ * and start it again at any time: it creates nothing twice. Only one process at a time can use a journal; another
+ * process waits for up to twelve seconds. Keep the file on one machine. Use one file per batch: with a new file, the
+ * program creates everything again.
  *
  * @throws {JournalError} `journal-locked` if another process uses the journal; `journal-invalid` if the file is not a
- * journal, is damaged, or was written for another service; `account-changed` if it was written with another account.
- * With another token than before, the client reads one resource of the journal to compare the accounts.
+ * journal, is damaged, or was written for another service; `account-changed` if it was written with another account. If
+ * the token has changed, the client reads one resource of the journal to compare the accounts.
  * @throws {FileError} if the file or its lock cannot be read or written.
  *
- * @example await using journal = await openJournal('regions-2026-11-24.journal', client); const id = await
- * journal.create(client.audiences, 'north', { name: 'North', dataset }); const audience = await
- * client.audiences.wait(id);
+ * @example
+ * await using journal = await openJournal('regions-2026-11-24.journal', client);
+ * const id = await journal.create(client.audiences, 'north', { name: 'North', dataset });
+ * const audience = await client.audiences.wait(id);
  */
 export async function openJournal(
   path: string | URL,
@@ -80,7 +81,7 @@ export async function openJournal(
 }
 
 /**
- * Returns the entries of a journal by key. Needs no lock, so it works while another process uses the journal.
+ * Returns the entries of a journal by key. Works while another process uses the journal.
  *
  * @throws {JournalError} `journal-invalid` if the file is not a journal, or is damaged.
  * @throws {FileError} `file-unreadable` if the file does not exist or cannot be read.
@@ -111,9 +112,7 @@ function notRegular(path: string): JournalError {
   return new JournalError(`${path} is not a regular file.`, { code: 'journal-invalid', path, advice });
 }
 
-/**
- * Removes an incomplete last line, to which the next line would be appended, and writes the header of a new journal.
- */
+/** Removes an incomplete last line, and writes the header of a new journal. */
 async function begin(
   handle: FileHandle,
   { size, header }: JournalContent,

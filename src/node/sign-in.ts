@@ -11,13 +11,16 @@ const SIGN_IN_TIMEOUT_MS = 300_000;
 
 /** Options of {@link signInWithBrowser}. */
 export interface SignInOptions {
-  /** Called with the address to open. If it throws or rejects, the sign-in fails. @default prints it to stderr */
+  /**
+   * Called with the address to open. If `onUrl` throws or rejects, the sign-in fails.
+   * @default prints the address to standard error
+   */
   readonly onUrl?: ((url: string) => unknown) | undefined;
   /** Opens the address in the browser of this machine, with the optional package `open`. @default true */
   readonly open?: boolean | undefined;
   /**
-   * Milliseconds within which the user must sign in. A sign-in expires after ten minutes. @default 300000 ms (5
-   * minutes)
+   * Milliseconds within which the user must sign in. The authorization expires after ten minutes.
+   * @default 300000 ms (5 minutes)
    */
   readonly timeout?: number | undefined;
   /** Signal that aborts the sign-in. The promise rejects with the reason of the signal. */
@@ -32,13 +35,12 @@ const checkOptions = optionChecker<SignInOptions>('signInWithBrowser', {
 });
 
 /**
- * Signs the user in with the browser of this machine: opens the consent page with the optional package `open`, and
- * listens at the client's `redirectUri` for the browser's redirect. Without `open`, the user opens the printed address.
- * If the URI has no port, the function listens on a free port. For `localhost`, it listens on 127.0.0.1 and, if
- * available, on ::1.
+ * Signs the user in with the browser of this machine. Opens the consent page with the optional package `open`; without
+ * it, the user opens the printed address. Listens on the client's `redirectUri` for the browser's redirect. If the URI
+ * has no port, listens on a free port. For `localhost`, listens on 127.0.0.1 and, if available, on ::1.
  *
- * @throws {OAuthError} when the user or the authorization server refuses, for example with `access_denied`.
- * @throws {TimeoutError} `sign-in-timeout` when the user has not signed in within `timeout`.
+ * @throws {OAuthError} if the user or the authorization server refuses, for example with `access_denied`.
+ * @throws {TimeoutError} `sign-in-timeout` if the user does not sign in within `timeout`.
  * @throws {ConfigurationError} for a `redirectUri` that is not on this machine, or whose port is in use.
  *
  * @example
@@ -70,13 +72,13 @@ export async function signInWithBrowser(
   }
 }
 
-/** The result of a callback: a page for the browser, and `settle`, to call when the page is sent. */
+/** The result of a callback: a page for the browser, and `settle`, which is called after the page was sent. */
 interface CallbackResult {
   readonly page: pages.Page;
   settle(): void;
 }
 
-/** Handles the requests of the browser until one of them completes the sign-in. */
+/** Handles the browser's requests until a request completes the sign-in. */
 function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri: URL, scope: AbortScope) {
   const signIn = Promise.withResolvers<void>();
   // Avoid an unhandled rejection: the promise may reject before the caller awaits it.
@@ -86,19 +88,18 @@ function createCallbackHandler(oauth: Pick<OAuthClient, 'callback'>, redirectUri
   async function callback(url: URL): Promise<CallbackResult> {
     try {
       await oauth.callback(url, { signal: scope.signal });
-      // The tokens are stored, so a timeout or an abort must not fail the sign-in.
+      // The tokens are stored, so a later timeout or abort must not fail the sign-in.
       scope.dispose();
       return { page: pages.SIGNED_IN, settle: signIn.resolve };
     } catch (error) {
-      // Any program on this machine can send a callback with a wrong `state`: keep waiting for a callback with the
-      // right `state`.
+      // Keep waiting after a callback with a wrong `state`, which any program on this machine can send.
       const isForged = OAuthError.isInstance(error) && error.error === 'state_mismatch';
       if (isForged) return { page: pages.UNKNOWN_SIGN_IN, settle() {} };
       return { page: pages.failedPage(error), settle: () => signIn.reject(error) };
     }
   }
 
-  /** Handles GET requests for the path of the redirect URI, and refuses all others. */
+  /** Handles GET requests for the path of the redirect URI. Refuses all other requests. */
   async function handle({ method, url: target = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = target.startsWith('/') ? new URL(`${redirectUri.origin}${target}`) : undefined;
     if (url?.pathname !== redirectUri.pathname) return pages.sendPage(response, pages.NOT_FOUND);
@@ -120,7 +121,7 @@ const printUrl = (url: string): void => console.error(`Open this address to sign
 /** Opens the browser, if the machine has a browser and `open` is installed. */
 async function openBrowser(url: string): Promise<void> {
   try {
-    // Import inside `try`: only there do bundlers accept an optional package that is not installed.
+    // Import inside `try`, because only there do bundlers accept an optional package that is not installed.
     const { default: launch } = await import('open');
     const launcher = await launch(url);
     launcher.on('error', () => {});

@@ -17,24 +17,25 @@ import {
   writing,
 } from './file-system.ts';
 
-/** Age at which a temporary file is removed, in milliseconds: its process was probably killed. */
+/** Age in milliseconds at which a temporary file is removed, because its process was probably killed. */
 const ABANDONED_MS = 60_000;
 
-/** Matches the part of a temporary file's name that follows the name of the token file. */
+/** Matches the suffix that a temporary file's name adds to the name of the token file. */
 const PART_SUFFIX = /^[\da-f-]{36}\.tmp$/;
 
 /**
  * Creates a token store in a file, so that the processes of a machine share a token across restarts. The file is always
- * complete and readable only by its owner. The store creates the folder of the file if necessary. The lock is a folder
- * beside the file, with `.lock` added to its name. Ten seconds after a process was killed, another process can take
- * over its lock. If the path is a symbolic link, the store replaces its target.
+ * complete, and only its owner can read it. The store creates the folder of the file if necessary. The lock is a folder
+ * beside the file, named like the file with `.lock` added. Ten seconds after a process was killed, another process can
+ * take over its lock. If the path is a symbolic link, the store writes to its target.
  *
- * Its methods reject with a {@link FileError}: `file-unreadable`, `file-unwritable` or `disk-full`.
+ * The methods of the store reject with a {@link FileError}: `file-unreadable`, `file-unwritable` or `disk-full`.
  *
- * @throws {ConfigurationError} for a path that is empty or invalid.
+ * @throws {ConfigurationError} for an empty or invalid path.
  *
- * @example const store = fileTokenStore('/var/lib/my-service/audience-token.json'); const client = new AudienceClient({
- * baseUrl, token: apiToken(credentials, { store }) });
+ * @example
+ * const store = fileTokenStore('/var/lib/my-service/audience-token.json');
+ * const client = new AudienceClient({ baseUrl, token: apiToken(credentials, { store }) });
  */
 export function fileTokenStore(path: string | URL): TokenStore {
   const file = filePath(path, 'fileTokenStore');
@@ -56,7 +57,7 @@ async function load(path: string): Promise<StoredToken | undefined> {
   }
   const token = readStoredToken(text);
   if (token) return token;
-  // No `cause`: the parser's error would quote the token.
+  // Omit the `cause`, because the parser's error would quote the token.
   const message = `${path} contains no token, or only a part of a token.`;
   throw new FileError(message, { code: 'file-unreadable', path, advice: 'Delete it, or restore its content.' });
 }

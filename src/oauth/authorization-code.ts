@@ -18,8 +18,8 @@ import { authenticationOf, existingClient, registerClient } from './registration
 import type { OAuthContext } from './session.ts';
 
 /**
- * Maximum time from `authorize` to `callback`, in milliseconds. Codes should expire within ten minutes (RFC 6749,
- * section 4.1.2).
+ * Maximum milliseconds from `authorize` to `callback`. Codes should expire within ten minutes (RFC 6749, section
+ * 4.1.2).
  */
 const MAX_SIGN_IN_MS = 600_000;
 
@@ -29,7 +29,7 @@ const MAX_PENDING = 5;
 /** The only PKCE method that the service accepts (specification, "OAuth 2.1", rule 4). */
 const PKCE_METHOD = 'S256';
 
-/** Parameters to remove from the URL of an authorization endpoint: they could change how it responds. */
+/** Parameters to remove from the URL of an authorization endpoint, because they could change its response. */
 const CONFLICTING_PARAMETERS: readonly string[] = ['response_mode', 'request', 'request_uri'];
 
 /** Starts a sign-in: registers a client if necessary, and returns the address for the user's browser. */
@@ -77,8 +77,8 @@ const recent = ({ pending }: OAuthState): PendingSignIn[] =>
   pending.filter(({ startedAt }) => Math.abs(Date.now() - startedAt) < MAX_SIGN_IN_MS);
 
 /**
- * Returns the registered client, if there are tokens or a pending sign-in for it. The server may have deleted any other
- * registration, and would tell only the user, on a page in the browser.
+ * Returns the registered client, if it has tokens or a pending sign-in. The server may have deleted any other
+ * registration, and would report this only to the user, in the browser.
  */
 function clientInUse(state: OAuthState, issuer: string, redirectUri: string): StoredClient | undefined {
   const { client, grant } = state;
@@ -111,8 +111,8 @@ export async function redeem(context: OAuthContext, url: string | URL, signal?: 
       await complete({ client: signIn.client, grant });
       return grant;
     } catch (error) {
-      // The server would refuse the code again: end the sign-in. After a lost connection, the same callback may
-      // succeed.
+      // End the sign-in, because the server would refuse the code again. After a lost connection, the same callback may
+      // still succeed.
       if (OAuthError.isInstance(error) && error.error !== 'issuer_mismatch') {
         await complete(error.error === 'invalid_client' ? { client: undefined } : {});
       }
@@ -145,7 +145,7 @@ async function exchange(
   return grant;
 }
 
-/** Checks `state` and `iss` (RFC 9207) of the redirect, and that the redirect reports no error. */
+/** Checks `state` and `iss` (RFC 9207) of the redirect. Throws if the redirect reports an error. */
 function validate(
   server: oauth.AuthorizationServer,
   { client, state }: PendingSignIn,

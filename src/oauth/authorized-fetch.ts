@@ -3,13 +3,14 @@ import type { Fetch, TokenSource } from '../index.ts';
 import { isUsableToken } from '../util/input-checks.ts';
 
 /**
- * Returns a `fetch` that sends a bearer token to `origin` only. After a 401, it retries once with another token, unless
- * `init.body` can be read only once. Does not follow redirects of `origin`, so that no other server receives the token.
+ * Returns a `fetch` that sends a bearer token only to `origin`. After a 401, it retries once with another token, unless
+ * `init.body` can be read only once. It does not follow redirects from `origin`, so that no other server receives the
+ * token.
  */
 export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetch): Fetch {
   return async (input, init = {}) => {
     const request = input instanceof Request ? input : undefined;
-    // Use the checked address: the caller may change its URL object before the request is sent.
+    // Use the checked URL for the request: the caller may change its URL object meanwhile.
     const { href, origin: target } = new URL(request?.url ?? String(input));
     if (target !== origin) return fetch(input, init);
     const signal = init.signal ?? request?.signal;
@@ -22,7 +23,7 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
       return fetch(to, { ...init, headers, redirect: 'manual' });
     };
     const token = await tokens.get({ signal });
-    // Send a clone, because a `Request` can be sent only once. Cloning copies a stream body into memory.
+    // Send a clone, because a `Request` can be sent only once.
     const response = await send(token, request?.clone() ?? href);
     if (response.status !== 401 || !isRepeatable(init.body)) return response;
     const other = await tokens.get({ rejected: token, signal }).catch(async (error) => {
@@ -35,7 +36,7 @@ export function authorizedFetch(origin: string, tokens: TokenSource, fetch: Fetc
   };
 }
 
-/** Checks whether a body can be sent twice: not a stream and, to be safe, not a type that some runtimes lack. */
+/** Returns whether a body can be sent twice: neither a stream nor an unknown type. */
 function isRepeatable(body: unknown): boolean {
   if (body === undefined || body === null || typeof body === 'string' || ArrayBuffer.isView(body)) return true;
   return [URLSearchParams, FormData, Blob, ArrayBuffer].some((type) => body instanceof type);

@@ -6,9 +6,9 @@ import { indexedDbStorage, type TextStorage } from './text-storage.ts';
 /** Options of {@link browserTokenStore}. */
 export interface BrowserTokenStoreOptions {
   /**
-   * Storage of the tokens instead of IndexedDB, such as `sessionStorage` for sign-ins of one tab. Do not use
-   * `localStorage`: even under a lock, a tab may read an old value after another tab has written a new value. It would
-   * then send a used refresh token, which ends the sign-in of every tab.
+   * Storage of the tokens instead of IndexedDB, such as `sessionStorage` to sign in each tab separately. Do not use
+   * `localStorage`: even under a lock, a tab may read an old value after another tab has written a new value. The tab
+   * would then send a used refresh token, which ends the sign-in of every tab.
    *
    * @default IndexedDB
    */
@@ -20,10 +20,10 @@ export interface BrowserTokenStoreOptions {
 /**
  * Creates a token store for web pages. The tabs and frames of an origin share the tokens (IndexedDB) and a lock (Web
  * Locks), so that one tab refreshes the token for all. Every script of the origin can read the stored tokens. If the
- * browser refuses IndexedDB, methods of the store reject with an `AudienceError` with the code `token-unavailable`.
+ * browser refuses IndexedDB, the methods of the store reject with an `AudienceError` with the code `token-unavailable`.
  *
  * @param options Key of the entry, and another storage.
- * @throws {ConfigurationError} if the platform has no IndexedDB, or no Web Locks, as on a page without https.
+ * @throws {ConfigurationError} if the platform has no IndexedDB or no Web Locks, for example on a page without https.
  *
  * @example
  * const store = browserTokenStore();
@@ -32,7 +32,7 @@ export interface BrowserTokenStoreOptions {
 export function browserTokenStore(options: BrowserTokenStoreOptions = {}): TokenStore {
   const { storage = indexedDbStorage(), key = 'audience-activation' } = options;
   check(typeof storage?.getItem === 'function', '`storage` must have the methods of `sessionStorage`.');
-  // `locks` may be missing despite its type: in older Node versions and on insecure pages.
+  // `locks` may be missing, in older Node versions and on insecure pages.
   const locks = globalThis.navigator?.locks;
   if (locks === undefined) {
     throw new ConfigurationError(

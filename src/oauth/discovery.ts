@@ -10,7 +10,7 @@ const ALLOW_ISSUER = 'Add it to `allowedIssuers` if you trust it.';
 /** The protected resource that accepts the tokens. */
 export interface ProtectedResource {
   readonly baseUrl: URL;
-  /** The resource's own URL, on the same origin. */
+  /** URL of the resource, on the origin of the service. */
   readonly url: URL;
   readonly allowedIssuers: readonly string[];
 }
@@ -26,10 +26,10 @@ const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 const SERVER_METADATA = '/.well-known/oauth-authorization-server';
 const OPENID_METADATA = '/.well-known/openid-configuration';
 
-/** Maximum length of a URL in an error message, in characters. */
+/** Maximum number of characters of a URL in an error message. */
 const MAX_URL_LENGTH = 300;
 
-/** A request whose only purpose is the `WWW-Authenticate` challenge in its response. */
+/** A request that the client sends only for the `WWW-Authenticate` challenge in the response. */
 const PING = {
   method: 'POST',
   headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
@@ -83,7 +83,7 @@ export class Discovery {
     return new URL(issuer).origin === baseUrl.origin || allowedIssuers.some(isSame);
   }
 
-  /** Returns the resource's metadata from the first URL that has them, or `undefined`. */
+  /** Returns the resource's metadata from the first URL that returns metadata, or `undefined`. */
   async #readResource(challenged?: string, signal?: AbortSignal): Promise<ResourceMetadata | undefined> {
     const { baseUrl, url } = this.#resource;
     const { origin } = baseUrl;
@@ -98,7 +98,7 @@ export class Discovery {
     return undefined;
   }
 
-  /** Checks that the metadata describe the requested resource, or a resource that contains it. */
+  /** Throws unless the metadata describe the requested resource, or a resource that contains it. */
   #checkResource(metadata: ResourceMetadata): ResourceMetadata {
     const { url } = this.#resource;
     const described = new URL(metadata.resource);
@@ -109,7 +109,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_target', advice });
   }
 
-  /** Returns the first allowed issuer in the metadata; without metadata, the origin of the service. */
+  /** Returns the first allowed issuer in the metadata. Without metadata, returns the origin of the service. */
   #chooseIssuer(metadata?: ResourceMetadata): string {
     const { origin } = this.#resource.baseUrl;
     const issuers = metadata?.issuers.length ? metadata.issuers : [origin];
@@ -120,8 +120,8 @@ export class Discovery {
   }
 
   /**
-   * Reads the metadata of an authorization server from the URLs of RFC 8414 and of OpenID Connect Discovery, and below
-   * the issuer's path, where the specification places them for a service with a path.
+   * Reads the metadata of an authorization server. Tries the URLs of RFC 8414 and OpenID Connect Discovery, and the URL
+   * that the specification defines below the issuer's path.
    */
   async #readServer(issuer: string, signal?: AbortSignal): Promise<AuthorizationServer> {
     const url = new URL(issuer);
@@ -140,7 +140,7 @@ export class Discovery {
     throw new OAuthError(message, { error: 'invalid_response' });
   }
 
-  /** Sends a request without credentials and decodes the response. Retries after 429 and 5xx. */
+  /** Sends a request without credentials, and decodes the response. Retries after 429 and 5xx. */
   #send<T>(
     name: string,
     init: Pick<CustomFetchOptions<string, string | undefined>, 'method' | 'headers' | 'body'>,
@@ -164,7 +164,7 @@ export class Discovery {
   }
 }
 
-/** Returns the error response to decode like a success, unless its status is 429 or 5xx. Throws any other error. */
+/** Returns an error response, to decode it like a success. Throws for the statuses 429 and 5xx, and any other error. */
 function finalResponse(error: unknown): ErrorResponse {
   if (error instanceof ErrorResponse && error.status < 500 && error.status !== 429) return error;
   throw error;

@@ -37,10 +37,10 @@ const checkOptions = option.optionChecker<OAuthClientOptions>('createOAuthClient
 });
 
 /**
- * Creates an OAuth 2.1 client of the service for one user: authorization code with PKCE (S256), and automatic refresh
- * of tokens, once for all processes that share the store.
+ * Creates an OAuth 2.1 client of the service for one user: authorization code flow with PKCE (S256), and automatic
+ * refresh of tokens. Of the processes that share a store, only one refreshes the tokens at a time.
  *
- * @throws {ConfigurationError} naming the option and the fix.
+ * @throws {ConfigurationError} for an invalid option.
  * @example
  * const oauth = createOAuthClient({ baseUrl, redirectUri: 'http://127.0.0.1/callback', store });
  * const { url } = await oauth.authorize(); // redirect the user's browser there
@@ -74,7 +74,7 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   return {
     redirectUri: context.redirectUri,
     get,
-    // Use `abortable`: an abort must also end the wait for the store, whose methods take no signal.
+    // Use `abortable`, because the methods of the store take no signal.
     authorize: (step = {}) => abortable(authorize(context, step), step.signal),
     callback: (url, { signal } = {}) => abortable(complete(url, signal), signal),
     fetch: authorizedFetch(origin, { get }, fetch),

@@ -47,8 +47,8 @@ export class ErrorResponse extends Error {
 }
 
 /**
- * Milliseconds within which retries begin. A request may hold the lock of the store, for which other processes wait two
- * minutes at most.
+ * Milliseconds within which retries begin. The request may hold the lock of the store, for which other processes wait
+ * for at most two minutes.
  */
 const MAX_RETRY_TIME_MS = 60_000;
 
@@ -96,7 +96,7 @@ export class OAuthHttp {
   }
 
   /**
-   * Checks that the client may send codes and tokens to a URL: over https, or over http to loopback or with
+   * Throws unless the client may send codes and tokens to a URL: over https, or over http to loopback or with
    * `allowInsecure`.
    */
   checkUrl(address = ''): URL {
@@ -144,7 +144,7 @@ export function toError(error: unknown, call: CallDetails, redactor: Redactor): 
   return new ConnectionError(`${call.operation} failed: ${message}`, { ...call, cause });
 }
 
-/** Maximum length of an `error_description` in an error message, in characters. */
+/** Maximum number of characters of an `error_description` in an error message. */
 const MAX_DESCRIPTION_LENGTH = 300;
 
 /** Returns the error for a refusal of the server (RFC 6749, sections 4.1.2.1 and 5.2). */
@@ -152,8 +152,7 @@ function refusal(body: unknown, { operation }: CallDetails, redactor: Redactor, 
   const { error, error_description: description }: JsonObject = isObject(body) ? body : {};
   const fallback = status === 429 || status === 503 ? 'temporarily_unavailable' : 'server_error';
   const code = redactor.text(typeof error === 'string' ? error : fallback);
-  // Let the redactor truncate the description: in a truncated text, it would not recognize the beginning of a token at
-  // the end.
+  // Let the redactor truncate the description: it would not recognize a truncated token at the end of the text.
   const reason = typeof description === 'string' ? `: ${redactor.text(description, MAX_DESCRIPTION_LENGTH)}` : '';
   const isTransient = status !== undefined && (status >= 500 || status === 429);
   const advice = isTransient ? 'Stored tokens have not changed. Try again later.' : undefined;

@@ -15,7 +15,7 @@ const storedClient = z.object({
   redirect_uris: z.array(z.string()),
 });
 
-/** A sign-in between `authorize` and `callback`; `startedAt` is in milliseconds since 1970. */
+/** A sign-in between `authorize` and `callback`. `startedAt` is in milliseconds since 1970. */
 export type PendingSignIn = z.infer<typeof pendingSignIn>;
 const pendingSignIn = z.object({
   state: z.string(),
@@ -27,8 +27,8 @@ const pendingSignIn = z.object({
 });
 
 /**
- * An access token with its refresh token, and the client and resource for refreshing it. Times are in ISO 8601. `token`
- * is empty if a header cannot contain the issued access token. The refresh token is still valid.
+ * An access token and its refresh token, with the client and the resource for which they were issued. Times are in ISO
+ * 8601. `token` is empty if a header cannot contain the issued access token.
  */
 export type Grant = z.infer<typeof storedGrant>;
 const storedGrant = z.object({
@@ -79,11 +79,12 @@ export function checkUsable({ token }: Grant): void {
 }
 
 /**
- * How long before its expiry an access token is refreshed, in milliseconds; at most a quarter of the token's lifetime.
+ * Milliseconds before the expiry of an access token at which the client refreshes it; at most a quarter of the token's
+ * lifetime.
  */
 const REFRESH_BEFORE_MS = 60_000;
 
-/** Returns the milliseconds until the access token expires; 0 without a usable token. */
+/** Returns the milliseconds until the access token expires, or 0 without a usable token. */
 export function timeLeft({ token, expiresAt }: Grant): number {
   if (token === '') return 0;
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt) - Date.now();

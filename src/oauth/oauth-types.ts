@@ -11,29 +11,32 @@ export interface RegisteredClient {
   readonly client_secret?: string | undefined;
 }
 
-/** Options of {@link createOAuthClient}. Retries of a request to the authorization server begin within one minute. */
+/**
+ * Options of {@link createOAuthClient}. The client starts retries of a request to the authorization server only within
+ * a minute.
+ */
 export interface OAuthClientOptions extends Pick<RequestOptions, 'timeout' | 'maxRetries' | 'maxRetryWait'> {
-  /** Address of the service, as for `AudienceClient`. @default AUDIENCE_BASE_URL of the environment */
+  /** URL of the service, as for `AudienceClient`. @default the environment variable AUDIENCE_BASE_URL */
   readonly baseUrl?: string | undefined;
   /**
-   * Address to which the authorization server redirects the browser: an exact `https` URI on a host that the service
-   * has approved, or an `http` URI of a loopback host. For a loopback URI without a port, `signInWithBrowser` listens
-   * on a free port.
+   * URI to which the authorization server redirects the browser: an exact `https` URI on a host that the service has
+   * approved, or an `http` URI of a loopback host. For a loopback URI without a port, `signInWithBrowser` listens on a
+   * free port.
    */
   readonly redirectUri: string;
-  /** Store of the grant of one user, the client registration and pending sign-ins. Use one store per user. */
+  /** Store of the user's tokens, the client registration and pending sign-ins. Use one store per user. */
   readonly store: TokenStore;
-  /** Name shown on the consent page. @default 'audience-activation' */
+  /** Name of the client on the consent page. @default 'audience-activation' */
   readonly clientName?: string | undefined;
-  /** A registered client. @default a client that `authorize` registers */
+  /** An already registered client. @default a client that `authorize` registers */
   readonly client?: RegisteredClient | undefined;
-  /** Issuers of authorization servers to allow in addition to issuers on the origin of `baseUrl`. @default [] */
+  /** Allowed issuers (authorization servers), in addition to issuers on the origin of `baseUrl`. @default [] */
   readonly allowedIssuers?: readonly string[] | undefined;
   /** Resource for which to request tokens: a path or a URL on the origin of `baseUrl`. @default the MCP endpoint */
   readonly resource?: string | undefined;
   /** Also allows `http:` for hosts other than loopback. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** Random waits between retries, in milliseconds. @default { min: 500, max: 30000 } ms */
+  /** Bounds of the random delay between attempts, in milliseconds. @default { min: 500, max: 30000 } ms */
   readonly backoff?: Optional<Backoff> | undefined;
   /** Function that sends requests instead of the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -59,9 +62,9 @@ export interface AuthorizeOptions extends OAuthStepOptions {
 
 /** A pending sign-in. */
 export interface Authorization {
-  /** Address to redirect the user's browser to. */
+  /** URL to which to redirect the user's browser. */
   readonly url: string;
-  /** Value that the URL of the callback must contain to belong to this sign-in. */
+  /** Value of `state` in the callback URL of this sign-in. */
   readonly state: string;
 }
 
@@ -71,9 +74,9 @@ export interface OAuthClient extends TokenSource {
   readonly redirectUri: string;
   /**
    * Returns an access token that has not expired. Refreshes the token a minute before its expiry, or if it equals
-   * `rejected`, once for all callers. Never opens a browser.
+   * `rejected`. Concurrent callers share a refresh. Never opens a browser.
    *
-   * @throws {ReauthorizationRequiredError} if the user has to sign in.
+   * @throws {ReauthorizationRequiredError} if the user must sign in.
    */
   get(options?: {
     /** Token that the service has just refused. */
@@ -82,16 +85,16 @@ export interface OAuthClient extends TokenSource {
     readonly signal?: AbortSignal | undefined;
   }): Promise<string>;
   /**
-   * Starts a sign-in: discovers the authorization server, registers a client if necessary, and returns the address for
-   * the user's browser. `callback` completes the sign-in within ten minutes, in any process with the same store.
+   * Starts a sign-in: discovers the authorization server, registers a client if necessary, and returns the URL for the
+   * user's browser. Complete the sign-in with `callback` within ten minutes, in any process with the same store.
    */
   authorize(options?: AuthorizeOptions): Promise<Authorization>;
   /** Completes a sign-in with the URL of the redirect: checks `state` and `iss`, and exchanges the code for tokens. */
   callback(url: string | URL, options?: OAuthStepOptions): Promise<void>;
   /**
-   * Sends requests like `fetch`, and adds the access token for the origin of `baseUrl`. After a 401, refreshes the
-   * token and retries once, if the body can be sent again. Does not follow redirects of this origin. You can pass it to
-   * the transport of an official MCP client.
+   * Sends requests like `fetch`, and adds the access token to requests to the origin of `baseUrl`. After a 401,
+   * refreshes the token and retries once, if the body can be sent again. Does not follow redirects from this origin.
+   * You can pass this function to the transport of an official MCP client.
    */
   readonly fetch: Fetch;
   /** Revokes the grant at the authorization server, then deletes its tokens from the store. */

@@ -11,15 +11,15 @@ function brokenRule(uri: unknown): string | undefined {
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackRedirect(url))) {
     return `must use https; only loopback hosts (${LOOPBACK_HOSTS.join(', ')}) may use http`;
   }
-  // The service compares strings, so a URI that browsers normalize to another string would never match.
+  // The service compares strings, so a URI that browsers normalize would never match.
   if (url.href !== uri && url.href !== `${uri}/`) return `must be exact, like ${url.href}`;
   return undefined;
 }
 
 /**
- * Checks a redirect URI and returns it. Does not check whether its host is approved, which only the service knows.
+ * Checks a redirect URI, and returns it. Only the service can check whether its host is approved.
  *
- * @throws {ConfigurationError} naming the violated rule.
+ * @throws {ConfigurationError} with the violated rule.
  */
 export function checkRedirectUri(uri: unknown): string {
   const problem = brokenRule(uri);

@@ -5,7 +5,10 @@ import type { OAuthHttp, RequestParts } from './oauth-http.ts';
 import type { StoredClient } from './oauth-state.ts';
 import type { RegisteredClient } from './oauth-types.ts';
 
-/** Methods of client authentication in order of preference: a program on a user's machine cannot keep a secret. */
+/**
+ * Methods of client authentication in order of preference. `none` is first, because a program on a user's machine
+ * cannot keep a secret.
+ */
 const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
 /**
@@ -21,8 +24,7 @@ function chooseMethod(server: oauth.AuthorizationServer, methods: readonly strin
 }
 
 /**
- * Registers a client (RFC 7591). Does not retry a request that may have arrived, because each request may create a
- * client.
+ * Registers a client (RFC 7591). Does not retry a request that may have arrived, because each request creates a client.
  */
 export async function registerClient(
   http: OAuthHttp,
@@ -62,13 +64,13 @@ export async function registerClient(
   };
 }
 
-/** Returns a client that is already registered, in the form in which {@link registerClient} returns new ones. */
+/** Returns an already registered client in the form of {@link registerClient}. */
 export function existingClient(
   server: oauth.AuthorizationServer,
   { client_id, client_secret }: RegisteredClient,
   redirectUri: string,
 ): StoredClient {
-  // A client without a secret can only use `none`, whichever methods the server's metadata name.
+  // A client without a secret can use only `none`, even if the server's metadata omit this method.
   const token_endpoint_auth_method = client_secret === undefined ? 'none' : chooseMethod(server, METHODS.slice(1));
   return { issuer: server.issuer, client_id, client_secret, token_endpoint_auth_method, redirect_uris: [redirectUri] };
 }
@@ -80,7 +82,10 @@ export function authenticationOf({ client_secret, token_endpoint_auth_method }: 
     : basic(client_secret);
 }
 
-/** HTTP Basic (RFC 6749, section 2.3.1). oauth4webapi also encodes hyphens, which not every server decodes. */
+/**
+ * HTTP Basic (RFC 6749, section 2.3.1). Does not use oauth4webapi, which also encodes hyphens: not every server decodes
+ * them.
+ */
 const basic =
   (secret: string): oauth.ClientAuth =>
   (_server, { client_id }, _body, headers) => {

@@ -25,11 +25,11 @@ export interface OAuthContext {
   readonly logger: Logger;
   readonly redirectUri: string;
   readonly clientName: string;
-  /** The client to use instead of registering one. */
+  /** Already registered client, if any. */
   readonly client: RegisteredClient | undefined;
 }
 
-/** Time to wait after an early refresh failed, or the tokens could not be saved, before trying again. */
+/** Milliseconds to wait before trying again after an early refresh has failed, or tokens could not be saved. */
 const RETRY_AFTER_MS = 10_000;
 
 export class Session {
@@ -42,16 +42,16 @@ export class Session {
     this.#context = context;
   }
 
-  /** Returns a token that has not expired and is not the rejected one. Concurrent callers share one refresh. */
+  /** Returns a token that has not expired and differs from `rejected`. Concurrent callers share one refresh. */
   async get(rejected: string | undefined, signal: AbortSignal | undefined): Promise<string> {
     const grant = this.#grant;
     if (grant && grant.token !== rejected && !this.#needsStore(grant)) return grant.token;
     const token = await this.#flight(() => this.#obtain(rejected), signal);
-    // A refresh that another caller started may return the token that this caller rejects: start another one.
+    // The refresh of another caller may return the token that this caller rejects. Then start another refresh.
     return token === rejected ? this.#flight(() => this.#obtain(rejected), signal) : token;
   }
 
-  /** Replaces the grant in memory, after a change of the stored one. */
+  /** Replaces the grant in memory after a change of the stored grant. */
   replace(grant: Grant | undefined): void {
     this.#grant = grant;
   }
@@ -93,7 +93,10 @@ export class Session {
     }
   }
 
-  /** Returns the stored grant, or refreshes it. Runs under the store's lock: another process may have refreshed it. */
+  /**
+   * Returns the stored grant, or refreshes it. Runs under the store's lock, because another process may refresh the
+   * grant at the same time.
+   */
   async #liveGrant(transaction: Transaction, grant: Grant | undefined, rejected: string | undefined): Promise<Grant> {
     if (!grant) throw signInRequired('No user is signed in', 'no_grant');
     if (grant.token !== rejected && !isRefreshDue(grant)) return grant;
@@ -102,7 +105,8 @@ export class Session {
     } catch (error) {
       if (!OAuthError.isInstance(error) || !this.#endsGrant(error)) throw error;
       const { grant: latest } = await transaction.reload();
-      // Another process has refreshed the grant after this one lost the lock: use the new tokens, do not delete them.
+      // This process lost the lock, and another process has refreshed the grant: use the new tokens instead of deleting
+      // them.
       if (latest && !hasSamePair(latest, grant)) return this.#liveGrant(transaction, latest, rejected);
       await transaction.update((now) => (now.grant && hasSamePair(now.grant, grant) ? withoutGrant(now, error) : now));
       const reason = 'The grant has ended: it was revoked, has expired, or its refresh token was used elsewhere';
@@ -126,11 +130,11 @@ export class Session {
       const response = await oauth.refreshTokenGrantRequest(...request, { ...parts, additionalParameters });
       return oauth.processRefreshTokenResponse(server, client, response);
     };
-    // Safe to retry: if a lost response contained new tokens, the old refresh token is invalid already.
+    // Retrying is safe: if a lost response contained new tokens, the old refresh token is invalid anyway.
     const response = await http.send({ name: 'Refreshing the token', retry: 'always', execute });
     const refreshed = grantOf(response, requestedAt, grant);
     const state = await transaction.update((now) => (isReplaced(now, grant) ? now : { ...now, grant: refreshed }));
-    // Check after saving: the new refresh token must be kept even if the new access token cannot be used.
+    // Check after saving: the client must keep the new refresh token even if the new access token is unusable.
     checkUsable(refreshed);
     return state.grant ?? refreshed;
   }
@@ -149,13 +153,16 @@ export class Session {
     await this.#context.http.send({ name: 'Revoking the grant', retry: 'always', signal, execute });
   }
 
-  /** Returns the client of a grant, with the secret in the options if they are for the same client. */
+  /** Returns the client of a grant, with the secret of the options if they contain the same client. */
   #clientOf({ client }: Grant): StoredClient {
     const configured = this.#context.client;
     return configured?.client_id === client.client_id ? { ...client, ...configured } : client;
   }
 
-  /** Checks whether an error means that the grant has ended. `invalid_client` does only for a registered client. */
+  /**
+   * Returns whether an error means that the grant has ended. `invalid_client` means this only for a client that this
+   * package registered.
+   */
   #endsGrant({ error }: OAuthError): boolean {
     return error === 'invalid_grant' || (error === 'invalid_client' && !this.#context.client);
   }
@@ -164,8 +171,8 @@ export class Session {
 const hasSamePair = (grant: Grant, other: Grant): boolean => grant.refreshToken === other.refreshToken;
 
 /**
- * Checks whether the stored grant must not be overwritten, because another process has signed in, refreshed it or
- * deleted the entire state. If only the grant was removed, it may be restored.
+ * Returns whether another process has replaced the stored grant, by signing in, refreshing it or deleting the entire
+ * state. If only the grant was removed, it may be restored.
  */
 function isReplaced(now: OAuthState, grant: Grant): boolean {
   return now.grant ? now.grant.token !== grant.token : now.client === undefined;

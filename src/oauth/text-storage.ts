@@ -1,11 +1,11 @@
 import { AudienceError, check } from '../errors/audience-error.ts';
 import { messageOf } from '../util/callbacks.ts';
 
-/** Key-value storage of a page: `sessionStorage`, or your own implementation, which may be async. */
+/** Key-value storage of a page: `sessionStorage`, or your own implementation, which may be asynchronous. */
 export interface TextStorage {
-  /** Returns the value of a key; `null` or `undefined` if it has none. */
+  /** Returns the value of a key, or `null` or `undefined` if the key has no value. */
   getItem(key: string): string | null | undefined | PromiseLike<string | null | undefined>;
-  /** Stores a value; throws or rejects if it could not. */
+  /** Stores a value. Throws or rejects on failure. */
   setItem(key: string, value: string): unknown;
   /** Deletes the value of a key. */
   removeItem(key: string): unknown;
@@ -13,7 +13,7 @@ export interface TextStorage {
 
 const NAME = 'audience-activation';
 
-/** Creates a storage in IndexedDB: once a tab has written an entry, every other tab of the origin reads the new value. */
+/** Creates a storage in IndexedDB. After a tab has written an entry, every tab of the origin reads the new value. */
 export function indexedDbStorage(): TextStorage {
   check(
     globalThis.indexedDB !== undefined,
@@ -31,7 +31,7 @@ export function indexedDbStorage(): TextStorage {
 async function execute<T>(mode: IDBTransactionMode, request: (entries: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   const database = await open();
   try {
-    // Strict, so that a refresh token that the server has replaced cannot come back after a power failure.
+    // Use `strict`, so that a replaced refresh token cannot reappear after a power failure.
     const transaction = database.transaction(NAME, mode, { durability: 'strict' });
     const { result } = await new Promise<IDBRequest<T>>((resolve, reject) => {
       const sent = request(transaction.objectStore(NAME));

@@ -10,25 +10,25 @@ export interface Transaction {
   readonly state: OAuthState;
   reload(): Promise<OAuthState>;
   /**
-   * Reads the state again, applies `change` to it, and saves and returns the result. Another process may have saved a
-   * state since the transaction began, if this process was suspended and lost the lock. Nothing is saved if `change`
-   * returns its argument.
+   * Reads the state again, applies `change`, and saves and returns the result. If this process was suspended and lost
+   * the lock, another process may have saved a state since the transaction began. Saves nothing if `change` returns its
+   * argument.
    */
   update(change: (current: OAuthState) => OAuthState): Promise<OAuthState>;
   /**
-   * Throws if the lock is lost. WebKit releases the locks of a page when the user leaves it, and continues the work if
-   * the user returns (back/forward cache).
+   * Throws if the lock is lost. WebKit releases the locks of a page when the user leaves the page, and continues its
+   * work if the user returns (back/forward cache).
    */
   checkLock(): void;
 }
 
-/** The OAuth state of one user in a token store. A state that cannot be saved is kept in memory. */
+/** The OAuth state of one user in a token store. Keeps a state that cannot be saved in memory. */
 export class TokenRepository {
   readonly #store: TokenStore;
   readonly #service: string;
   readonly #logger: Logger;
   readonly #redactor: Redactor;
-  /** The state that could not be saved, and the content of the store that it was to replace. */
+  /** The state that could not be saved, and the content of the store that it should replace. */
   #unsaved: { readonly state: OAuthState; readonly replaces: string } | undefined;
   #content = '';
 
@@ -43,7 +43,7 @@ export class TokenRepository {
     return this.#unsaved !== undefined;
   }
 
-  /** Runs `work` under the store's lock, after saving any state that could not be saved before. */
+  /** Runs `work` under the store's lock. First saves a state that could not be saved before. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#locked(async (checkLock) => {
       const state = await this.#load();
@@ -83,7 +83,7 @@ export class TokenRepository {
     const stored = await this.#store.load().catch((error) => this.#fail('read', error));
     this.#checkOwner(stored);
     this.#content = JSON.stringify(stored) ?? '';
-    // If another process has changed the store since, the unsaved state is outdated.
+    // If another process has changed the store in the meantime, the unsaved state is outdated.
     if (this.#unsaved?.replaces !== this.#content) this.#unsaved = undefined;
     const state = this.#unsaved?.state ?? readState(stored?.oauth);
     this.#addSecrets(state);

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { RequestEvent } from '../index.ts';
 
-/** Seconds, the unit of durations in OpenTelemetry. */
+/** Converts milliseconds to seconds, the unit of durations in OpenTelemetry. */
 export const seconds = (milliseconds: number): number => milliseconds / 1000;
 
 let lastServer: { readonly baseUrl: string; readonly attributes: Attributes } | undefined;
@@ -19,15 +19,15 @@ export function serverAttributes({ baseUrl }: RequestEvent): Attributes {
   return attributes;
 }
 
-/** Returns the address of a request, without query. */
+/** Returns the URL of a request, without query. */
 export const urlOf = ({ baseUrl, path }: RequestEvent): string => `${baseUrl}${path}`;
 
 /** True for a call of `client.request`, whose path may contain ids. */
 const isFree = ({ operation }: RequestEvent): boolean => operation.includes(' ');
 
 /**
- * Returns the name of a method. All calls of `client.request` have the same name, because their paths vary without
- * limit.
+ * Returns the name of an operation. All calls of `client.request` have the same name, because the number of paths is
+ * unlimited.
  */
 export const nameOf = (event: RequestEvent): string => (isFree(event) ? 'request' : event.operation);
 
@@ -36,8 +36,8 @@ export const templateOf = (event: RequestEvent): string | undefined =>
   isFree(event) && !event.pathTemplate?.includes('{') ? undefined : event.pathTemplate;
 
 /**
- * Returns the class of an error (semantic conventions, `error.type`): the code of an error of this package. Its message
- * may repeat what the service or the user wrote.
+ * Returns the class of an error (semantic conventions, `error.type`). For an error of this package, returns its code.
+ * Never returns the message, which may contain data of the user.
  */
 export function errorType(error: unknown): string {
   const code: unknown = Object(error).code;

@@ -4,7 +4,7 @@ import type { Bucket, RateLimit } from '../spec/limits.ts';
 export class BucketUse {
   readonly #windows = new Map<string, Window>();
 
-  /** Counts a request. Clients with different limits of a bucket are counted separately. */
+  /** Counts a request. Counts clients with different limits of a bucket separately. */
   add(bucket: Bucket, rate: RateLimit): void {
     const key = `${bucket} ${rate.limit} ${rate.interval}`;
     const window = this.#windows.get(key) ?? new Window(bucket, rate);
@@ -25,7 +25,7 @@ export class BucketUse {
 class Window {
   readonly bucket: Bucket;
   readonly #rate: RateLimit;
-  /** Times of the latest requests, in a ring of twice the limit. */
+  /** Times of the latest requests, in a ring buffer of twice the limit. */
   readonly #sentAt: number[] = [];
   #next = 0;
 

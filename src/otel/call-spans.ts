@@ -19,7 +19,7 @@ import type { Targets } from './targets.ts';
 interface OpenCall {
   readonly span: Span;
   readonly context: Context;
-  /** The context for `fetch`, within which no instrumentation creates another span. */
+  /** The context for `fetch`, in which no instrumentation creates another span. */
   fetchContext: Context | undefined;
   /** Span of the request in flight. */
   attempt: Span | undefined;
@@ -48,7 +48,7 @@ export class CallSpans implements Pick<Hooks, 'around' | 'onRequest' | 'onRespon
   }
 
   around(event: RequestEvent, next: (additions?: CallAdditions) => Promise<void>): Promise<void> {
-    // A poll runs in the context of one wait, but serves all waits.
+    // A poll runs in the context of one wait, but may serve several waits.
     const parent = event.isPoll ? ROOT_CONTEXT : context.active();
     const { bucket } = event;
     const attributes = {

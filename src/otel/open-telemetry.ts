@@ -20,10 +20,10 @@ export interface OpenTelemetryOptions {
    */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * Servers that receive headers with trace context, such as `traceparent`: origins, or patterns of addresses without
+   * Servers that receive trace context headers, such as `traceparent`: origins, or patterns that match URLs without
    * query. In browsers, these servers must allow the headers (CORS).
    *
-   * @default nowhere
+   * @default none
    */
   readonly propagate?: readonly (string | RegExp)[] | undefined;
 }

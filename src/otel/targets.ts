@@ -4,8 +4,8 @@ export class Targets {
   readonly #targets: readonly (string | RegExp)[];
 
   /**
-   * @param targets Origins, or patterns of addresses without query.
-   * @throws {ConfigurationError} for a target that is neither.
+   * @param targets Origins, or patterns that match URLs without query.
+   * @throws {ConfigurationError} for any other target.
    */
   constructor(targets: readonly (string | RegExp)[]) {
     check(Array.isArray(targets), '`propagate` must be a list of origins and regular expressions.');
@@ -22,7 +22,7 @@ export class Targets {
   }
 }
 
-/** Returns a target that is an origin, without a trailing slash. */
+/** Returns an origin without a trailing slash. Throws for any other target. */
 function originOf(target: unknown): string {
   const text = String(target);
   const { origin, href, protocol } = URL.canParse(text) ? new URL(text) : { origin: '', href: '', protocol: '' };

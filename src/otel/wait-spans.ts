@@ -8,7 +8,7 @@ interface OpenWait {
   readonly polls: Set<SpanContext>;
 }
 
-/** Maximum number of linked polls, the latest ones. The SDK of OpenTelemetry keeps 128 links. */
+/** Maximum number of linked polls. Only the latest polls are linked. The SDK of OpenTelemetry keeps 128 links. */
 const MAX_LINKS = 100;
 
 /** Spans of waits and watches, each with links to the polls that served it. */

@@ -37,13 +37,16 @@ async function sha1(source: string): Promise<string> {
   return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Returns whether an error means that the server has not cached the script, as after a restart or `SCRIPT FLUSH`. */
+/**
+ * Returns whether an error means that the server has not cached the script, for example after a restart or `SCRIPT
+ * FLUSH`.
+ */
 const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 /**
  * Returns a function that runs scripts on a client or cluster of `redis` (node-redis) or `ioredis`.
  *
- * @throws {ConfigurationError} if `client` is not one of these.
+ * @throws {ConfigurationError} for any other `client`.
  */
 export function scriptRunner(client: RedisClient): RunScript {
   const { evalSha, evalSource } = commandsOf(client);

@@ -1,5 +1,5 @@
 /**
- * Processes that share rate limits, tokens and webhook events through Redis.
+ * Shares rate limits, tokens and webhook events among processes with Redis.
  *
  * @module audience-activation/redis
  */

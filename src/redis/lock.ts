@@ -15,10 +15,10 @@ export interface RedisLockOptions {
 /** Maximum wait for a lock that another process holds, in milliseconds, counted from the call. */
 const MAX_LOCK_WAIT_MS = 120_000;
 
-/** Waits between two attempts to acquire a held lock, in milliseconds. */
+/** Bounds of the delay between two attempts to acquire a held lock, in milliseconds. */
 const POLL = { min: 30, max: 200 } as const;
 
-/** Maximum delay of the result of the work by the release of the lock, in milliseconds. */
+/** Maximum milliseconds by which releasing the lock may delay the result of the work. */
 const MAX_RELEASE_MS = 2_000;
 
 /**
@@ -68,7 +68,7 @@ export function createRedisLock({ run, runWithRetries, key, leaseMs }: RedisLock
         return await work();
       } finally {
         done.abort();
-        // Release the lock after the renewal in flight, which would otherwise acquire it again.
+        // Wait for the renewal in flight, which would otherwise acquire the lock again.
         const release = renewal.then(() => run(COMPARE_AND_DELETE, key, [holder]));
         await withTimeout(release, MAX_RELEASE_MS, () => lockTimeout(key)).catch(() => {});
       }

@@ -7,15 +7,15 @@ import { retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisDedupe}. */
 export interface RedisDedupeOptions {
-  /** Prefix of the keys: `<prefix>:<id of the event>`. Receivers with different prefixes do not share events. */
+  /** Prefix of the Redis keys: `<prefix>:<event id>`. Receivers with different prefixes do not share events. */
   readonly prefix: string;
-  /** How long the store keeps a completed event, in milliseconds. @default 86400000 ms (24 hours) */
+  /** Milliseconds for which the store keeps a completed event. @default 86400000 ms (24 hours) */
   readonly window?: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Maximum expiry in milliseconds, far below the values that overflow in Redis. */
+/** Maximum expiry in milliseconds. Much larger values would overflow in Redis. */
 const MAX_EXPIRY_MS = 1e15;
 
 const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {
@@ -24,8 +24,8 @@ const checkOptions = optionChecker<RedisDedupeOptions>('redisDedupe', {
 });
 
 /**
- * How long the store retries a command, in milliseconds. A receiver responds within nine seconds, and uses the store
- * twice per event.
+ * Milliseconds for which the store retries a command. A receiver responds within nine seconds, and sends two commands
+ * per event.
  */
 const TIMEOUT_MS = 4_000;
 
@@ -43,8 +43,8 @@ return 0`,
 };
 
 /**
- * Marks an event as done, even if its claim has expired, unless another receiver has claimed or completed the event in
- * the meantime.
+ * Marks an event as done, even if its claim has expired, unless another receiver has claimed or completed the event
+ * meanwhile.
  */
 const COMPLETE: Script = {
   source: `
@@ -54,13 +54,13 @@ return 1`,
 };
 
 /**
- * Creates a dedupe store for webhook events that receivers in any number of processes share. Takes a connected client
- * or cluster of `redis` (node-redis) or `ioredis`, and does not close it. Each event has its own key, which expires.
+ * Creates a dedupe store for webhook events that the receivers of several processes share. Takes a connected client or
+ * cluster of `redis` (node-redis) or `ioredis`, and does not close it. Each event has a separate key, which expires.
  *
  * While Redis is not available, claims fail after four seconds: the receiver responds with 503, and the service sends
- * the event again. If Redis loses its data, an event may be handled again.
+ * the event again. If Redis loses its data, the receiver may handle an event again.
  *
- * @throws {ConfigurationError} naming the option and the fix.
+ * @throws {ConfigurationError} for an invalid option.
  *
  * @example
  * const redis = await createClient({ url }).on('error', console.error).connect();
@@ -83,8 +83,8 @@ export function redisDedupe(redis: RedisClient, options: RedisDedupeOptions): De
         const reply = Number(await runWithRetries(CLAIM, keyOf(id), [lease, expiry]));
         return reply === CLAIMED ? { lease } : reply === DONE ? 'done' : 'busy';
       } catch (error) {
-        // Release the event: the client may still send the claim from its queue, but this process does not handle the
-        // event.
+        // Release the event, which this process does not handle: the Redis client may still send the claim from its
+        // queue.
         run(COMPARE_AND_DELETE, keyOf(id), [lease]).catch(() => {});
         throw error;
       }

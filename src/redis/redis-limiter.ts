@@ -11,22 +11,26 @@ import { SharedLog } from './shared-log.ts';
 
 /** Options of {@link redisLimiter}. */
 export interface RedisLimiterOptions {
-  /** Limits of the service. A bucket that you set replaces its default. @default the limits of the specification */
+  /**
+   * Rate limits of the service, by bucket. Buckets that you do not set keep their defaults.
+   * @default the limits of the specification
+   */
   readonly rateLimits?: Optional<RateLimits> | undefined;
   /**
-   * Milliseconds added to the interval of each bucket. The margin must exceed the jitter of the network: requests that
-   * arrive closer together than they were sent could exceed the limit. @default 1000 ms
+   * Milliseconds to add to the interval of each bucket. The margin must exceed the jitter of the network, because
+   * requests may arrive closer together than the processes sent them.
+   * @default 1000 ms
    */
   readonly margin?: number | undefined;
-  /** Prefix of the keys. Processes that share limits must use the same prefix. @default 'audience-activation' */
+  /** Prefix of the Redis keys. Processes that share limits must use the same prefix. @default 'audience-activation' */
   readonly prefix?: string | undefined;
   /**
-   * Number of processes that share the limits. While Redis fails, each process uses its share, the limit divided by
-   * `processes`. Without this option, requests wait until Redis responds.
+   * Lets each process use its share of the limits, the limit divided by `processes`, while Redis fails. Without this
+   * option, requests wait until Redis responds.
    */
   readonly fallback?:
     | {
-        /** Maximum number of processes, from 1. */
+        /** Maximum number of processes that share the limits, at least 1. */
         readonly processes: number;
       }
     | undefined;
@@ -48,14 +52,13 @@ const checkOptions = optionChecker<RedisLimiterOptions>('redisLimiter', {
 
 const ignore = (): void => {};
 
-/** Minimum of `maxDelayMs`, in milliseconds. In a running process, timers are rarely this late. */
+/** Minimum of `maxDelayMs`, in milliseconds. Timers of a running process are rarely later than this. */
 const MIN_DELAY_MS = 50;
 
 /**
- * Creates a rate limiter that processes share: each bucket has a sliding-window log in Redis. Usually sends at most one
- * command per request.
+ * Creates a rate limiter that processes share: each bucket has a sliding-window log in Redis.
  *
- * @throws {ConfigurationError} naming the option and the fix.
+ * @throws {ConfigurationError} for an invalid option.
  * @example
  * const limiter = redisLimiter(redis, { fallback: { processes: 6 } });
  * const client = new AudienceClient({ baseUrl, token, limiter });
@@ -69,7 +72,8 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
     const window = Math.ceil(interval + margin);
     return new SharedLog({
       run,
-      // The braces contain the hash tag, so the slot of the key in a cluster depends only on the bucket and the scope.
+      // The hash tag in braces determines the slot of the key in a cluster, so all processes use the same slot for a
+      // bucket.
       key: `${prefix}:limit:{${name}:${scope}}`,
       limit,
       window,
@@ -84,8 +88,8 @@ export function redisLimiter(redis: RedisClient, options: RedisLimiterOptions = 
 }
 
 /**
- * Returns one process's share of a limit. With more processes than permits, the share is one permit in a longer
- * interval.
+ * Returns the share of one process in a limit. If there are more processes than permits, the share is one permit in a
+ * longer interval.
  */
 function shareOf({ limit, interval }: RateLimit, processes: number): RateLimit {
   const share = Math.floor(limit / processes);

@@ -8,7 +8,10 @@ import { retryingRunner } from './retrying-runner.ts';
 
 /** Options of {@link redisTokenStore}. */
 export interface RedisTokenStoreOptions {
-  /** The key of the token in Redis. Use one key for each kind of token and each account (with OAuth, each user). */
+  /**
+   * The key of the token in Redis. Use a separate key for each kind of token and each account (with OAuth, for each
+   * user).
+   */
   readonly key: string;
   /** Milliseconds until the lock of a process that was killed or suspended expires. @default 10000 ms */
   readonly lease?: number | undefined;
@@ -24,8 +27,8 @@ const TIMEOUT_MS = 10_000;
 const GET: Script = { source: "return redis.call('GET', KEYS[1])" };
 
 /**
- * Replaces the value `ARGV[1]` with `ARGV[2]` (empty: no key), unless another value was saved in the meantime. So a
- * late command from the client's queue does no harm.
+ * Replaces the value `ARGV[1]` with `ARGV[2]` (an empty string means no key), unless another value was saved meanwhile.
+ * So a command that the Redis client sends late does no harm.
  */
 const COMPARE_AND_SET: Script = {
   source: `
@@ -36,19 +39,18 @@ return 1`,
 };
 
 /**
- * Creates a token store in Redis that processes on any number of machines share: a token is issued or renewed once for
- * all of them. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
+ * Creates a token store in Redis that processes on several machines share, so that one process issues or renews the
+ * token for all. Takes a connected client or cluster of `redis` (node-redis) or `ioredis`, and does not close it.
  *
  * The store keeps the token in plain text and without an expiry. The lock is the key `{<key>}:lock`, or `<key>:lock` if
- * the key has a hash tag (`{…}`). The holder renews the lock; the lock of a process that was killed expires after
- * `lease`. If Redis loses the token, the client issues a new token. If Redis loses an OAuth grant, the user must sign
- * in again.
+ * the key has a hash tag (`{…}`). The holder renews the lock, which expires after `lease` if the process was killed. If
+ * Redis loses the token, the client issues a new token. If Redis loses an OAuth grant, the user must sign in again.
  *
- * While Redis fails, loading and saving retry for ten seconds. Acquiring the lock also waits up to two minutes while
- * another process holds it. Then they reject with an {@link AudienceError} with the code `token-unavailable`, which
+ * While Redis fails, the store retries loading and saving for ten seconds. It waits up to two minutes for a lock that
+ * another process holds. Then its methods reject with an {@link AudienceError} with the code `token-unavailable`, which
  * contains no token.
  *
- * @throws {ConfigurationError} naming the option and the fix.
+ * @throws {ConfigurationError} for an invalid option.
  *
  * @example
  * const redis = await createClient({ url }).on('error', console.error).connect();
@@ -79,15 +81,13 @@ export function redisTokenStore(redis: RedisClient, options: RedisTokenStoreOpti
   };
 }
 
-/**
- * Returns the key of the lock. Its hash tag, the key's own or the entire key, puts it in the token's slot of a cluster.
- */
+/** Returns the key of the lock. A hash tag puts the lock into the same slot of a cluster as the token. */
 const lockKey = (key: string): string => (/^[^{]*\{[^}]+\}/.test(key) ? `${key}:lock` : `{${key}}:lock`);
 
 function parse(value: string, key: string): StoredToken {
   const token = readStoredToken(value);
   if (token) return token;
-  // The message does not quote the value, which may contain a token.
+  // Do not quote the value, which may contain a token.
   const message = `The key ${JSON.stringify(key)} in Redis does not hold a token.`;
   throw new AudienceError(message, { code: 'token-unavailable', advice: 'Delete it, or use another key.' });
 }

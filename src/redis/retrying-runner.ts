@@ -15,8 +15,9 @@ const ERROR_REPLY = /^[A-Z]{2,}\b/;
 const TRANSIENT_REPLY = /^(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|UNBLOCKED)\b/;
 
 /**
- * Returns a function that runs idempotent scripts. For up to `timeoutMs`, it retries them after lost connections and
- * transient error replies. A script that timed out may still run later, from the client's queue.
+ * Returns a function that runs idempotent scripts. For up to `timeoutMs` milliseconds, it retries a script after lost
+ * connections and transient error replies. A script that timed out may still run later, because the client keeps it in
+ * a queue.
  */
 export function retryingRunner(
   client: RedisClient,
@@ -40,7 +41,7 @@ export function retryingRunner(
     } catch (error) {
       const failure = lastError ?? error;
       const cause = redactor.with(secrets).cause(failure);
-      // Redis clients throw some errors without a message, for example when a command was queued for too long.
+      // Redis clients throw some errors without a message, for example if a command waited too long in the queue.
       const reason = cause.message || ('code' in cause && cause.code) || Object(failure).constructor.name;
       throw toError(String(reason), cause);
     } finally {
@@ -50,8 +51,8 @@ export function retryingRunner(
 }
 
 function isTransient(client: RedisClient, error: Error): boolean {
-  // Do not retry if the owner has closed the client. The errors do not show whether: a cluster also closes the clients
-  // of removed nodes.
+  // Do not retry if the user has closed the client. The error does not show this, because a cluster also closes the
+  // clients of removed nodes.
   if ('isOpen' in client ? client.isOpen === false : 'status' in client && client.status === 'end') return false;
   return !ERROR_REPLY.test(error.message) || TRANSIENT_REPLY.test(error.message);
 }

@@ -3,12 +3,15 @@ import type { Priority } from '../index.ts';
 import { withTimeout } from '../util/abort.ts';
 import type { RunScript, Script } from './commands.ts';
 
-/** How far ahead a process reserves permits, in milliseconds. If the process ends, only these permits are wasted. */
+/**
+ * Maximum milliseconds by which a process reserves permits in advance. If the process ends, only these permits are
+ * wasted.
+ */
 const MAX_LOOKAHEAD_MS = 1_000;
 
 /**
- * Maximum wait for a reply, in milliseconds. A later reply counts as a failure, because Redis clients queue commands
- * while disconnected.
+ * Maximum wait for a reply, in milliseconds. After that, the command counts as failed, because Redis clients queue
+ * commands while disconnected.
  */
 const REPLY_TIMEOUT_MS = 1_000;
 
@@ -16,23 +19,24 @@ const REPLY_TIMEOUT_MS = 1_000;
 const RETRY_AFTER_MS = 2_000;
 
 /**
- * Reserves permits in a sliding-window log: a sorted set of the times at which permits may be used, by the clock of the
- * server. Each permit comes at least a window after the one `limit` places before it, and not during a pause. Returns
- * the rest of the pause, the time until more permits can be reserved, and the waits for the reserved permits, in
- * milliseconds; and the number of permits so far. If that is smaller than the caller has seen, the log has lost permits,
- * as after a restart or a restored snapshot: the bucket is paused for a window.
+ * Reserves permits in a sliding-window log: a sorted set of the times at which processes may use permits, by the clock
+ * of the Redis server. Each permit is at least a window later than the permit `limit` places before it, and never
+ * during a pause. Returns, in milliseconds, the rest of the pause, the time until more permits can be reserved, and the
+ * waits for the reserved permits. Also returns the number of permits so far. If this number is smaller than the number
+ * that the caller has seen before, Redis has lost permits, for example after a restart. Then the script pauses the
+ * bucket for a window.
  *
- * The caller knows the time of the server only within the latency of the reply. The log dates each permit later by the
- * expected latency of the caller, so that the caller may use it that much later.
+ * Because of the latency of the reply, the caller knows the time of the server only approximately. So the log adds the
+ * caller's expected latency to the time of each permit, and the caller may use the permit that much later.
  *
- * Background permits of all processes are evenly spaced, half of the limit in a window, so that polls leave the other
- * half to the user's own requests. A process that has to wait for one receives the next number of a queue, and passes
- * this number when it asks again. The first process in the queue is served after one interval, the second after two, so
- * that processes take turns, and do not wait for a process that has ended. If foreground requests have used up the
- * limit, and the queue has stopped, they leave one permit for each process in the queue.
+ * Background permits use half of the limit, evenly spaced, so that polls leave the other half for the user's calls. A
+ * process that must wait for a background permit receives a number in a queue, and passes this number when it asks
+ * again. The first process in the queue is due after one interval, the second after two. So the processes take turns,
+ * and do not wait for a process that has ended. If foreground requests have used up the limit so that the queue has
+ * stopped, they leave one permit for each process in the queue.
  *
- * The end of a pause, the time of the latest background permit and all numbers are stored as negative scores, so that they
- * are not removed with old permits.
+ * The sorted set also contains the end of a pause, the time of the latest background permit and all numbers. Their
+ * scores are negative, so that the script does not remove them with old permits.
  */
 const RESERVE: Script = {
   source: `
@@ -88,9 +92,9 @@ return {paused - now, retry, permits, granted, number}
 
 /** A reserved permit. Times are on the monotonic clock. */
 interface Permit {
-  /** Earliest time of use, if the server reserved the permit just before its reply. */
+  /** Earliest time of use. Assumes that the server reserved the permit just before its reply. */
   readonly from: number;
-  /** Latest time of use, if the server reserved the permit as soon as the command was sent. */
+  /** Latest time of use. Assumes that the server reserved the permit when this process sent the command. */
   readonly until: number;
 }
 
@@ -111,13 +115,13 @@ export interface SharedLogOptions {
   /** Length of the window in milliseconds: the interval and the margin. */
   readonly window: number;
   /**
-   * Maximum delay in the use of a permit, in milliseconds. A later request could come too close to the requests after
-   * it.
+   * Maximum milliseconds by which this process may use a permit late. A later request could be too close to the next
+   * requests.
    */
   readonly maxDelayMs: number;
-  /** The share of this process, which it uses while Redis fails. Without a share, callers wait. */
+  /** The permits of this process while Redis fails. Not set if callers must wait for Redis. */
   readonly local: PermitLog | undefined;
-  /** Pauses the requests of this process. Called when the bucket is paused in Redis. */
+  /** Pauses the requests of this process. Called when another process has paused the bucket. */
   pause(ms: number): void;
   warn(message: string): void;
 }
@@ -126,7 +130,7 @@ export interface SharedLogOptions {
 export class SharedLog implements PermitLog {
   readonly #options: SharedLogOptions;
   #reserved = noReservations();
-  /** The number of this process in the queue for background permits; 0 without one. */
+  /** The number of this process in the queue for background permits; 0 if it is not in the queue. */
   #number = 0;
   #isFailing = false;
   /** Time of the next attempt after a failure of Redis. */
@@ -149,8 +153,8 @@ export class SharedLog implements PermitLog {
   }
 
   /**
-   * Takes due permits. If no reserved permits are left, first reserves more. While Redis fails, takes one permit of
-   * this process's share, if it has a share. Never rejects.
+   * Takes due permits. If no reserved permits are left, first reserves more. While Redis fails, takes a permit of this
+   * process's share, if there is a share. Never rejects.
    */
   async take(waiting: number, priority: Priority): Promise<number> {
     if (this.#isFailing && performance.now() < this.#retryAt) return this.#options.local?.take(1, priority) ?? 0;
@@ -168,8 +172,7 @@ export class SharedLog implements PermitLog {
   }
 
   pause(ms: number): void {
-    // While Redis fails, the Redis client could queue the command, so that the pause would start when Redis responds
-    // again.
+    // Send no command while Redis fails: the client could queue it, and the pause would start too late.
     if (!this.#isFailing) this.#run(0, ms, 'foreground').catch((error) => this.#fail(error));
   }
 
@@ -186,11 +189,11 @@ export class SharedLog implements PermitLog {
     const sentAt = performance.now();
     const expected = this.#latency;
     try {
-      // With the first command after a failure, reserve nothing: if the client sends the command late, from its queue,
-      // the permits would be lost.
+      // Reserve nothing with the first command after a failure: if the client sends the command late, the permits are
+      // lost.
       const count = priority === 'foreground' ? waiting : 1;
       const reply = await this.#run(this.#isFailing ? 0 : count, 0, priority);
-      // The script returns these values.
+      // These are the values that `RESERVE` returns.
       const [paused, retry, waits, granted, number] = reply as readonly [
         unknown,
         unknown,
@@ -230,7 +233,7 @@ export class SharedLog implements PermitLog {
   #run(count: number, pause: number, priority: Priority): Promise<unknown> {
     const { run, key, limit, window } = this.#options;
     const timeoutError = (): Error => new Error(`No reply within ${REPLY_TIMEOUT_MS} ms`);
-    // If a log was unused for a window, its expiry is not a loss of permits.
+    // If a log was unused for a window, it has expired, which is not a loss of permits.
     const granted = performance.now() - this.#granted.seenAt < window ? this.#granted.count : 0;
     const isBackground = priority === 'background';
     const number = isBackground ? this.#number : 0;

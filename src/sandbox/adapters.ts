@@ -13,21 +13,21 @@ import { createStorage } from './storage/presigned-storage.ts';
 /** Functions that send requests to a sandbox. */
 export interface SandboxAdapters {
   /**
-   * Sends a request in process, to the API or to the storage of presigned URLs: pass this function to a client as its
-   * `fetch`. Rejects like `fetch`. The `X-Forwarded-For` header sets the IP address of the client, to which the rate
-   * limits of logins and token requests apply.
+   * Sends a request to the API or to the storage, within the process. Pass this function to a client as its `fetch`. It
+   * rejects like `fetch`. The rate limits of the `login` and `mint` buckets apply to the IP address in the
+   * `X-Forwarded-For` header.
    */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>;
   /** Request handlers of msw 2 and 3, for `setupServer(...sandbox.handlers)` and `setupWorker(...sandbox.handlers)`. */
   readonly handlers: RequestHandler[];
   /**
-   * Serves the API over HTTP, by default on a free port of loopback, and the storage on another port. Rejects with a
-   * `TypeError` in browsers, which cannot serve.
+   * Serves the API over HTTP, by default on a free loopback port, and the storage on another port. Rejects with a
+   * `TypeError` in browsers, which cannot listen on ports.
    */
   listen(options?: ListenOptions): Promise<SandboxServer>;
   /**
-   * Sends a request to the console in process, to its pages and its JSON endpoints. Any code that can call this
-   * function can operate the sandbox. Over HTTP, `listen({ console: true })` requires a token.
+   * Sends a request to a page or a JSON endpoint of the console, within the process and without a token. To serve the
+   * console over HTTP, where it requires a token, call `listen({ console: true })`.
    */
   console(request: Request): Promise<Response>;
   /** Closes the sandbox with its servers, timers and deliveries. Later requests reject. */
@@ -87,7 +87,7 @@ export function createAdapters({ service, admin, options, seed, serve }: Adapter
     async console(request) {
       if (closed.signal.aborted) throw new Error('The sandbox is closed.');
       const console = await openConsole();
-      // Check `Host`: an attacker must not reach a server that passes requests on through DNS rebinding.
+      // Check `Host`: a server that passes requests on could be attacked with DNS rebinding.
       const overHttp = request.headers.has('host') ? { names: [] } : undefined;
       return console.fetch(request, { address: '127.0.0.1', ...(overHttp && { overHttp }) });
     },

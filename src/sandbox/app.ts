@@ -36,7 +36,7 @@ export function createApp(service: Service): Hono<Env> {
     try {
       return Response.json(openApiDocument({ contract, baseUrl }));
     } catch (error) {
-      // A client can add functions to such a contract, a sandbox cannot.
+      // The contract needs functions, which a client can add and a sandbox cannot.
       return failure(
         404,
         `The contract is not complete without functions, which a sandbox does not have. ${error instanceof Error ? error.message : error}`,

@@ -1,7 +1,7 @@
 import { createSandboxWith, type Sandbox } from './create-sandbox.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 
-/** The entry `audience-activation/sandbox` for browsers, without `listen`, whose imports need Node. */
+/** Creates a sandbox in browsers. `listen` rejects, because it needs Node. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return createSandboxWith(refuseToListen, options);
 }

@@ -1,6 +1,6 @@
 /**
- * Mode of the sandbox's clock: `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
- * `'manual'` stands still. `sandbox.advance(ms)` moves the clock forward in every mode.
+ * Mode of the sandbox's clock. `'real'` follows the machine's clock, `{ speed: 60 }` runs sixty times as fast, and
+ * `'manual'` stands still. In every mode, `sandbox.advance(ms)` moves the clock forward.
  */
 export type ClockMode =
   | 'real'
@@ -20,10 +20,10 @@ export interface Scheduled<Task> {
 /** Maximum delay of `setTimeout`, in milliseconds. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Latest time for `advance`, so that later tasks still have a year of four digits. */
+/** Latest time for `advance`. The due times of later tasks then still have a four-digit year. */
 export const MAX_TIME = Date.UTC(9_000, 0);
 
-/** Number of tasks after which `advance` yields to other events of the process. */
+/** Number of tasks after which `advance` lets other events of the process run. */
 const TASKS_AT_A_TIME = 2_000;
 
 /** The sandbox's time and the tasks scheduled on it. Times are milliseconds since 1970. */
@@ -34,10 +34,10 @@ export class Clock<Task> {
   #startedAt = performance.now();
   /** Time of the sandbox at `#startedAt`. `advance` moves it forward. */
   #start: number;
-  /** Sorted, the next task last. */
+  /** Sorted by due time, the next task last. */
   readonly #tasks: Scheduled<Task>[] = [];
   readonly #run: (task: Task) => void;
-  /** Time of the running task: the time at which it was due, even if it runs later. */
+  /** Due time of the running task, even if the task runs later. */
   #taskTime: number | undefined;
   #advanced: Promise<void> = Promise.resolve();
   #order = 0;
@@ -79,7 +79,7 @@ export class Clock<Task> {
     return this.#order++;
   }
 
-  /** The tasks that are scheduled, the next one first. */
+  /** The scheduled tasks, the next task first. */
   get tasks(): Scheduled<Task>[] {
     return this.#tasks.toReversed();
   }
@@ -89,8 +89,8 @@ export class Clock<Task> {
   }
 
   /**
-   * Replaces the tasks with the tasks of another clock, whose next number was `nextOrder` and whose time was `now`.
-   * Time only moves forward.
+   * Replaces the tasks with the tasks of a saved clock, whose next number was `nextOrder` and whose time was `now`.
+   * Never moves the time back.
    */
   restore(tasks: readonly Scheduled<Task>[], nextOrder: number, now: number): void {
     this.#moveTo(now);
@@ -112,16 +112,13 @@ export class Clock<Task> {
     this.#tasks.splice(0, this.#tasks.length, ...kept);
   }
 
-  /** Runs the due tasks. Called before each request, so that no timer has to be exact. */
+  /** Runs the due tasks. The sandbox calls this before each request, so timers need not be exact. */
   runDue(): void {
     this.#runUntil(this.now());
     this.#setTimer();
   }
 
-  /**
-   * Also runs due tasks with a timer from now on. Without a timer, a sandbox can be garbage-collected once nothing
-   * refers to it.
-   */
+  /** Starts to run due tasks with a timer. A sandbox without a timer can be garbage-collected. */
   useTimer(): void {
     this.#usesTimer = true;
     this.#setTimer();
@@ -135,8 +132,8 @@ export class Clock<Task> {
   }
 
   /**
-   * Moves the clock forward. Runs due tasks in order, each at its due time. Awaits `settle` first and after the tasks
-   * of each time, because it may schedule more tasks. Concurrent calls run one after the other.
+   * Moves the clock forward. Runs due tasks in order, each at its due time. Awaits `settle` at the beginning and after
+   * the tasks of each due time, because `settle` may schedule more tasks. Concurrent calls run one after the other.
    */
   async advance(ms: number, settle: () => Promise<void>): Promise<void> {
     const advanced = this.#advanced.then(() => this.#advance(ms, settle));
@@ -170,7 +167,7 @@ export class Clock<Task> {
     if (time > this.now()) this.#start = time - this.#elapsed();
   }
 
-  /** Runs the tasks that are due at a time, at most `max`. Returns how many these are. */
+  /** Runs the tasks that are due at `time`, at most `max`. Returns their number. */
   #runUntil(time: number, max = Number.POSITIVE_INFINITY): number {
     let count = 0;
     for (let next = this.#tasks.at(-1); next && next.time <= time && count < max; next = this.#tasks.at(-1)) {
@@ -188,7 +185,7 @@ export class Clock<Task> {
     return count;
   }
 
-  /** Sets a timer for the next task, which does not keep the process alive. */
+  /** Sets a timer for the next task. The timer does not keep the process alive. */
   #setTimer(): void {
     clearTimeout(this.#timer);
     if (!this.#usesTimer || this.#speed === 0) return;
@@ -202,7 +199,7 @@ export class Clock<Task> {
 
 const speedOf = (mode: ClockMode): number => (typeof mode === 'object' ? mode.speed : mode === 'manual' ? 0 : 1);
 
-/** Maximum `speed` of a clock: at this speed, it takes 100 days to reach the last `Date`. */
+/** Maximum `speed` of a clock. At this speed, the clock reaches the last valid `Date` after 100 days. */
 const MAX_SPEED = 1e6;
 
 export function checkMode(mode: ClockMode): void {
@@ -225,7 +222,7 @@ function yieldToOthers(): Promise<void> {
   });
 }
 
-/** Lets the process exit while a timer is set. Browsers have no `unref`. */
+/** Lets the process exit while the timer is set. In browsers, timers have no `unref`. */
 export function unref(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === 'object' && 'unref' in timer) timer.unref();
 }
@@ -235,7 +232,7 @@ export function formatTimestamp(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Formats an expiry date: ISO 8601 with offset. */
+/** Formats an expiry time: ISO 8601 with offset. */
 export function formatExpiry(time: number): string {
   return new Date(time).toISOString().replace(/\.\d+Z$/, '+00:00');
 }

@@ -20,9 +20,9 @@ interface Schema {
 const { ContractOperation: operation }: Readonly<Record<string, Schema>> = schema.$defs;
 
 /**
- * Checks a contract by its JSON schema.
+ * Checks a contract against its JSON schema.
  *
- * @throws naming the place that is wrong
+ * @throws {Error} with the path of the invalid field
  */
 export function checkContract(contract: ServiceContract): void {
   const problem = problemOf(contract, schema, '`contract`');
@@ -77,7 +77,7 @@ function objectProblem(value: unknown, schema: Schema, place: string): string | 
   return undefined;
 }
 
-/** Returns the place of a field: `contract.paging`, or `contract.operations["audiences.get"]`. */
+/** Returns the path of a field, such as `contract.paging` or `contract.operations["audiences.get"]`. */
 function within(place: string, name: string): string {
   const inner = place.slice(1, -1);
   return /^\w+$/.test(name) ? `\`${inner}.${name}\`` : `\`${inner}["${name}"]\``;

@@ -6,9 +6,9 @@ import { optionsFor, readState, restoreState } from './saved-state.ts';
 import { createService } from './service.ts';
 import { endJob, runTask } from './tasks.ts';
 
-/** The service, emulated on this machine. */
+/** An emulation of the service on this machine. */
 export interface Sandbox extends SandboxAdmin, SandboxAdapters {
-  /** Calls `close`, for `await using`. Missing in Safari, which has no `Symbol.asyncDispose`. */
+  /** Calls `close`, for `await using`. Not available in Safari, which has no `Symbol.asyncDispose`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

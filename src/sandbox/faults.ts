@@ -15,52 +15,49 @@ export interface FaultRequest {
 }
 
 /**
- * A fault to inject: one of `status`, `cut` and `malformed`, or `delay`, `inFlight` or `maxAge`, or a combination of them.
- * `inFlight` excludes `status` and `cut: 'before'`. Durations are milliseconds of the machine's clock.
+ * A fault to inject. Set at most one of `status`, `cut` and `malformed`; add `delay`, `inFlight` or `maxAge`, alone or
+ * together. `inFlight` excludes `status` and `cut: 'before'`. Durations are in milliseconds of the machine's clock.
  *
  * @example
  * { on: 'audiences.create', cut: 'after', times: 1 } // the service creates the audience, but its response is lost
  */
 export interface FaultRule {
   /**
-   * Requests to which the rule applies: an operation (`'audiences.create'`), a path, or a method and path, in which
-   * `{id}` matches one segment and `*` anything (`'GET /api/v2/audiences/{id}'`, `'/uploads/*'`), or a function.
+   * Requests to which the rule applies: an operation (`'audiences.create'`), a path (`'/uploads/*'`), a method and path
+   * (`'GET /api/v2/audiences/{id}'`), or a function. In a path, `{id}` matches one segment, and `*` matches anything.
    * @default all
    */
   readonly on?: string | ((request: FaultRequest) => boolean) | undefined;
-  /** Probability that the rule applies to a matching request, decided by the sandbox's `seed`. @default 1 */
+  /** Probability, from 0 to 1, that the rule applies to a matching request. @default 1 */
   readonly rate?: number | undefined;
   /** Maximum number of requests to which the rule applies. @default no limit */
   readonly times?: number | undefined;
-  /** Delays the request before anything else happens; removing the rule ends the delay. */
+  /** Delays the request before anything else happens. Removing the rule ends the delay. */
   readonly delay?: number | undefined;
   /**
-   * Keeps a create request with an `Idempotency-Key` in flight for this time, or until the rule is removed. During this
-   * time, the service responds to duplicates with 409. It creates the resource even if the client disconnects.
+   * Keeps a create request with an `Idempotency-Key` in flight for this time, or until the rule is removed. Meanwhile,
+   * the service responds to duplicates with 409. It creates the resource even if the client disconnects.
    */
   readonly inFlight?: number | undefined;
-  /** Responds with this error status, without acting. */
+  /** Error status with which the service responds, without acting on the request. */
   readonly status?: number | undefined;
   /** `Retry-After` of the error response, in seconds. */
   readonly retryAfter?: number | undefined;
   /** Cuts the connection: before the service acts, after it has acted, or in the middle of the response body. */
   readonly cut?: 'before' | 'after' | 'body' | undefined;
-  /** Acts, and sends only the first half of the response body as a complete response. */
+  /** Acts on the request, but truncates the response body to half and sends it as a complete response. */
   readonly malformed?: boolean | undefined;
-  /**
-   * Lets caches keep the response for this number of seconds (`Cache-Control: max-age`, with `Last-Modified`), as a
-   * proxy or a CDN may. The service acts normally.
-   */
+  /** Number of seconds for which caches may keep the response: adds `Cache-Control: max-age` and `Last-Modified`. */
   readonly maxAge?: number | undefined;
 }
 
-/** A fault rule that has been added. */
+/** An added fault rule. */
 export interface ActiveFault {
   /** Id for `faults.remove`. */
   readonly id: number;
   /** The rule as it was added. */
   readonly rule: FaultRule;
-  /** Number of further requests to which the rule applies; `Infinity` without `times`. */
+  /** Number of further requests to which the rule can apply. `Infinity` without `times`. */
   readonly remaining: number;
 }
 
@@ -68,9 +65,9 @@ interface ActiveRule {
   id: number;
   readonly rule: FaultRule;
   readonly matches: (request: FaultRequest) => boolean;
-  /** Aborts when the rule is removed, which releases the requests that the rule holds. */
+  /** Aborts when the rule is removed. The abort ends the delays of the rule. */
   readonly removed: AbortController;
-  /** Number of further requests to which the rule applies. */
+  /** Number of further requests to which the rule can apply. */
   remaining: number;
 }
 
@@ -90,7 +87,7 @@ export class Faults {
   add(rule: FaultRule): Readonly<ActiveRule> {
     checkRule(rule);
     const remaining = rule.times ?? Number.POSITIVE_INFINITY;
-    // Check the rule before giving it a number, so that a refused rule does not use up a number.
+    // Check the rule first, so that an invalid rule does not use up an id.
     const matches = createMatcher(rule, this.#operations);
     const id = this.#nextId++;
     const active: ActiveRule = {
@@ -108,7 +105,7 @@ export class Faults {
     return this.#rules.has(active);
   }
 
-  /** Numbers the rules from 1, as in a new sandbox with the same rules. */
+  /** Renumbers the rules from 1, as in a new sandbox with the same rules. */
   renumber(): void {
     this.#nextId = 1;
     for (const active of this.#rules) active.id = this.#nextId++;
@@ -170,7 +167,6 @@ const numberTo = (max: number): FieldCheck => [
   `a number ${max < Number.POSITIVE_INFINITY ? `from 0 to ${max}` : 'of 0 or more'}`,
 ];
 
-/** The fields of a rule. */
 const FIELDS: Readonly<Record<string, FieldCheck>> = {
   on: [
     (value) => typeof value === 'string' || typeof value === 'function',
@@ -190,7 +186,7 @@ const FIELDS: Readonly<Record<string, FieldCheck>> = {
   maxAge: numberTo(Number.MAX_SAFE_INTEGER),
 } satisfies Record<keyof FaultRule, FieldCheck>;
 
-/** Error of an invalid rule, with the invalid field. */
+/** Error for an invalid rule, with the name of the invalid field. */
 export class FaultRuleError extends Error {
   readonly field: string | undefined;
 
@@ -225,8 +221,8 @@ function checkRule(rule: FaultRule): void {
 }
 
 /**
- * Returns a function that tests whether a rule applies to a request; with `inFlight`, the request needs an
- * `Idempotency-Key`.
+ * Returns a function that tests whether a rule applies to a request. A rule with `inFlight` applies only to requests
+ * with an `Idempotency-Key`.
  */
 function createMatcher({ on, inFlight }: FaultRule, operations: Operations): (request: FaultRequest) => boolean {
   const matches = typeof on === 'function' ? on : matchPattern(on ?? '*', operations);
@@ -244,7 +240,7 @@ function matchPattern(on: string, operations: Operations): (request: FaultReques
   }
   const [, method, path = ''] = parts;
   const matches = createPathMatcher(path);
-  // The pattern of a read also matches the path of a list: `index` is not an id.
+  // The path pattern of a read operation also matches the path of the list operation: `index` is not an id.
   const isOther = ({ path: sent }: FaultRequest): boolean =>
     operation !== undefined && sent !== path && Object.values(operations).some((other) => other.path === sent);
   return (request) => (method === undefined || method === request.method) && matches(request.path) && !isOther(request);

@@ -1,5 +1,5 @@
 /**
- * The service on your machine, for tests and programs without an account.
+ * An emulation of the service on your machine, for tests and for programs without an account.
  *
  * @module audience-activation/sandbox
  */
@@ -30,7 +30,7 @@ export type { LimitUse, LogEntry, SandboxState, TokenKind } from './state.ts';
 export type { Delivery } from './webhook-deliveries.ts';
 
 /**
- * Creates a sandbox: the service without accounts and resources.
+ * Creates a sandbox without accounts and resources.
  *
  * @example
  * const sandbox = createSandbox({ clock: 'manual' });

@@ -20,23 +20,23 @@ export interface JobInfo {
 export interface DeviceCounts {
   /** Unique EIDs, as in `eligibility.metrics.unique_eids`. */
   readonly eids: number;
-  /** For AffinityTransactions data only. @default a third of `eids` */
+  /** Unique SCIDs. Used for `AffinityTransactions` data only. @default a third of `eids` */
   readonly scids?: number | undefined;
 }
 
-/** The final status id of a job, or an object with details. */
+/** The final status id of a job, or an object with further details. */
 export type JobOutcome =
   | number
   | {
-      /** 104, 107 or a 4xx status, for cohorts also 4 or 5. A cohort ends at 4 for 104, and at 5 for 107 and 4xx. */
+      /** 104, 107 or a 4xx status; for cohorts, also 4 or 5. For cohorts, 104 means 4, and 107 and 4xx mean 5. */
       readonly status: number;
-      /** Reason, which only the console and `sandbox.jobs.reason` show. */
+      /** Reason for the outcome. Only the console and `sandbox.jobs.reason` show it. */
       readonly reason?: string | undefined;
-      /** Milliseconds of the sandbox's clock. @default `duration` of `JobOptions` */
+      /** Duration of the job in milliseconds of the sandbox's clock. @default `duration` of `JobOptions` */
       readonly duration?: number | undefined;
     };
 
-/** Rules for jobs. Durations are milliseconds of the sandbox's clock. */
+/** Rules for jobs. Durations are in milliseconds of the sandbox's clock. */
 export interface JobOptions {
   /** Duration of a job. @default 600_000 ms (10 minutes) */
   readonly duration?: number | ((job: JobInfo) => number) | undefined;
@@ -57,7 +57,7 @@ export interface JobStart {
   readonly result: JobResult;
 }
 
-/** Results of a successful job: the devices of a build, the delivered rows, or the rows of a file. */
+/** Results of a successful job: the devices of a build, the delivered rows, or the rows of an uploaded file. */
 export interface JobResult {
   readonly eids?: number;
   readonly scids?: number;
@@ -65,7 +65,7 @@ export interface JobResult {
   readonly rows?: number | undefined;
 }
 
-/** A running job as plain data, like its scheduled tasks. */
+/** A running job, as plain data that can be saved. */
 export interface RunningJob extends JobStart {
   outcome: Exclude<JobOutcome, number>;
 }
@@ -82,21 +82,20 @@ export type JobTask =
   | { readonly type: 'job-status'; readonly id: number; readonly status: number }
   | { readonly type: 'job-end'; readonly id: number };
 
-/** A change of the status of a job. */
 export interface JobChange {
   readonly kind: JobKind;
   /** Id of the resource. */
   readonly id: number;
   readonly status: { readonly id: number; readonly name: string };
-  /** Time on the sandbox's clock. */
+  /** Time of the change on the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
   /** Cause of the change: the progress of the job, a cancel request, or a call of `jobs.finish`. */
   readonly cause: 'job' | 'cancel' | 'finish';
-  /** Set at the end of the job: whether it has completed, needs information, or has failed. */
+  /** How the job ended. Set only at the end of the job. */
   readonly outcome?: 'completed' | 'needsInfo' | 'failed';
 }
 
-/** The reactions of a service to a change and to the end of a job. */
+/** Functions that the worker calls when a job changes or ends. */
 interface JobEffects {
   onChange(change: JobChange): void;
   onEnd(job: RunningJob, succeeded: boolean): void;
@@ -123,7 +122,7 @@ const build: readonly Phase[] = [
   { share: 0.1, status: 102 },
 ];
 
-/** Phases of each kind. Only 105 is specified: ids 100 to 103 and the names of 1 to 3 are assumed. */
+/** Phases of each kind. The specification names only 105. The ids 100 to 103 and the names of 1 to 3 are assumed. */
 const PHASES: Readonly<Record<JobKind, readonly Phase[]>> = {
   audience: build,
   estimate: build,
@@ -151,7 +150,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   400: 'Stopped',
 };
 
-/** Names of the statuses that a contract names. */
+/** Status names for the ids that a contract defines. */
 const PROGRESS_NAMES: Readonly<Record<JobState, string>> = {
   running: 'Building',
   completed: 'Completed',
@@ -162,7 +161,7 @@ const PROGRESS_NAMES: Readonly<Record<JobState, string>> = {
 
 export const statusOf = (id: number): { id: number; name: string } => ({ id, name: STATUS_NAMES[id] ?? 'Error' });
 
-/** Reason of a job that ends at 107 without one. */
+/** Default reason of a job that ends at 107. */
 const DEFAULT_REASON = 'The job cannot be processed as requested.';
 
 /** The sandbox's worker, which runs jobs. */
@@ -172,11 +171,10 @@ export class Jobs {
   readonly #statuses: Statuses;
   readonly #effects: JobEffects;
   readonly #running = new Map<number, RunningJob>();
-  /** Outcomes of the next jobs, by kind. */
   readonly #next = new Map<JobKind, JobOutcome[]>();
   readonly #reasons = new Map<number, { readonly kind: JobKind; readonly reason: string }>();
 
-  /** @param statuses States by kind and status id, where the contract defines them. */
+  /** @param statuses Job states by kind and status id, from the contract. */
   constructor(
     clock: Pick<Clock<JobTask>, 'now' | 'schedule'>,
     options: JobOptions,
@@ -263,7 +261,7 @@ export class Jobs {
   }
 
   /**
-   * Returns why a job ended. The console shows this reason, the API does not (specification, "States and transitions").
+   * Returns why a job ended. The console shows this reason; the API does not (specification, "States and transitions").
    */
   reason(kind: JobKind, id: number): string | undefined {
     const entry = this.#reasons.get(id);
@@ -271,8 +269,8 @@ export class Jobs {
   }
 
   /**
-   * Stops a lookalike at status 400. A lookalike whose publication has started completes. Returns whether the lookalike
-   * was running.
+   * Cancels a running lookalike, which ends at 400. If it is being published, it completes at 104 instead. Returns
+   * whether the lookalike was running.
    */
   cancel(id: number): boolean {
     const job = this.#running.get(id);
@@ -281,7 +279,7 @@ export class Jobs {
     return job !== undefined;
   }
 
-  /** Removes the job of a resource; ids are unique across all kinds. */
+  /** Removes the job of a resource. Resource ids are unique across all kinds. */
   drop(id: number): void {
     this.#running.delete(id);
     this.#reasons.delete(id);
@@ -297,7 +295,7 @@ export class Jobs {
     return { eids, scids };
   }
 
-  /** Returns the final status of a job for an outcome. Cohorts have other statuses. */
+  /** Returns the final status for an outcome. Converts it to the cohort scale for cohorts. */
   endStatus(kind: JobKind, status: number): number {
     if (kind !== 'cohort' || this.#named(kind, status)) return status;
     return this.isCompleted(kind, status) ? COHORT_COMPLETED : COHORT_NOT_AVAILABLE;
@@ -310,13 +308,13 @@ export class Jobs {
     return status === COMPLETED || (kind === 'cohort' && status === COHORT_COMPLETED);
   }
 
-  /** Returns the progress that the contract names for a status. A lookalike is an audience. */
+  /** Returns the state that the contract defines for a status. Entries for `audience` also apply to lookalikes. */
   #named(kind: JobKind, status: number): JobState | undefined {
     const { [`${kind} ${status}`]: own, [`audience ${status}`]: ofAudience } = this.#statuses;
     return own ?? (kind === 'lookalike' ? ofAudience : undefined);
   }
 
-  /** Returns an outcome as an object. Checks that jobs of the kind can end at its status. */
+  /** Returns an outcome as an object. Throws if jobs of this kind cannot end at its status. */
   #readOutcome(kind: JobKind, outcome: JobOutcome): Exclude<JobOutcome, number> {
     if (!Object.hasOwn(PHASES, kind))
       throw new Error(`\`kind\` of a job must be one of ${Object.keys(PHASES).join(', ')}, not "${kind}".`);
@@ -356,7 +354,7 @@ function checkDuration(ms: number): number {
   throw new Error(`\`duration\` of a job must be a number of milliseconds from 0 to 100 years, not ${ms}.`);
 }
 
-/** Returns whether a status ends jobs of a kind (specification, "States and transitions"). */
+/** Returns whether a status is final for a kind (specification, "States and transitions"). */
 const isFinal = (kind: JobKind, status: number): boolean =>
   status === COMPLETED ||
   status === NEEDS_INFO ||

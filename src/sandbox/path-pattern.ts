@@ -1,12 +1,12 @@
-/** A part of a pattern: a character, one segment or more of it (`{id}`), or anything (`*`). */
+/** A part of a pattern: a character, a segment (`{id}`), or anything (`*`). */
 type Part = string | 'segment' | 'anything';
 
-/** Maximum length of a pattern, which limits the time of a comparison. */
+/** Maximum number of characters of a pattern, which limits the time of a comparison. */
 const MAX_PATTERN = 500;
 
 /**
- * Returns a function that compares paths with a pattern, in which `{id}` stands for one segment and `*` for anything. Runs
- * in O(path × pattern): a regular expression with several `*` may backtrack without end.
+ * Returns a function that tests whether a path matches a pattern, in which `{id}` matches a segment and `*` anything.
+ * Runs in O(path × pattern), whereas a regular expression with several `*` could backtrack exponentially.
  */
 export function createPathMatcher(pattern: string): (path: string) => boolean {
   if (pattern.length > MAX_PATTERN)
@@ -32,7 +32,7 @@ export function createPathMatcher(pattern: string): (path: string) => boolean {
 
 const partOf = (source: string): Part => (source.startsWith('*') ? 'anything' : source.length > 1 ? 'segment' : source);
 
-/** Adds the positions after `*`, which may stand for nothing. */
+/** Adds the positions after `*`, which may also match nothing. */
 function skipAnything(parts: readonly Part[], positions: Set<number>): Set<number> {
   for (const position of positions) if (parts[position] === 'anything') positions.add(position + 1);
   return positions;

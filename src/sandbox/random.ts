@@ -10,7 +10,7 @@ export interface Random {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Creates a generator: a linear congruential one of 48 bits, of which the top 32 are used. */
+/** Creates a linear congruential generator with 48 bits of state, of which it returns the top 32. */
 export function createRandom(seed: number): Random {
   let state = BigInt.asUintN(48, BigInt(Math.trunc(seed)) * 0x9e3779b97f4an + 0xbn);
   const next = (): number => {

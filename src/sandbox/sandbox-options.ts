@@ -10,15 +10,15 @@ import type { Delivery } from './webhook-deliveries.ts';
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions {
-  /** Differences between the service and the assumptions of this package: the `contract` of the client. */
+  /** Differences between your service and the assumptions of this package, like the client's `contract`. */
   readonly contract?: ServiceContract | undefined;
-  /** Seed of all randomness, an integer: the same seed creates the same tokens, ids and device counts. @default 1 */
+  /** Integer seed of all random values, such as tokens, ids and device counts. @default 1 */
   readonly seed?: number | undefined;
   /** Mode of the sandbox's clock. @default 'real' */
   readonly clock?: ClockMode | undefined;
   /** Initial time of the sandbox's clock. @default the current time */
   readonly start?: Date | number | undefined;
-  /** Duration and outcome of jobs, and the devices they find. */
+  /** Durations and outcomes of jobs, and the numbers of devices that they find. */
   readonly jobs?: JobOptions | undefined;
   /** Replaces individual limits of the service. */
   readonly limits?: Optional<SandboxLimits> | undefined;
@@ -31,24 +31,21 @@ export interface SandboxOptions {
   /** Function that sends webhook deliveries. @default the global `fetch` */
   readonly deliver?: ((request: Request) => Promise<Response>) | undefined;
   /**
-   * Clock of the timestamps in webhook signatures. Use `'machine'` for receivers that check them against the real time
-   * while the sandbox's clock differs from it. @default 'sandbox'
+   * Clock of the timestamps in webhook signatures. Use `'machine'` if the receiver checks them against the real time
+   * and the sandbox's clock differs.
+   * @default 'sandbox'
    */
   readonly signatureClock?: 'sandbox' | 'machine' | undefined;
   /**
-   * A state from `sandbox.save()` with which the sandbox continues: accounts, tokens, resources, running jobs, due
-   * deliveries, stored responses, buckets and budgets. A real clock continues at the current time, and first runs the
-   * tasks that were due in the meantime.
+   * A state from `sandbox.save()` with which the sandbox continues. With the clock mode `'real'`, time continues at the
+   * current time, and tasks due since the save run first.
    */
   readonly state?: SandboxState | undefined;
   /** Called after each request with its entry in `sandbox.log`. */
   readonly onRequest?: ((entry: LogEntry) => void) | undefined;
   /** Called after each attempt to deliver a webhook event. */
   readonly onDelivery?: ((delivery: Delivery) => void) | undefined;
-  /**
-   * Called after each change of the state: a request, a delivery, a task of the clock, an action in the console. Use
-   * it, for example, to write `sandbox.save()` to a file.
-   */
+  /** Called after each change of the state, for example to write `sandbox.save()` to a file. */
   readonly onChange?: (() => void) | undefined;
 }
 
@@ -70,7 +67,7 @@ const OPTION_NAMES: readonly string[] = [
   'onChange',
 ] satisfies readonly (keyof SandboxOptions)[];
 
-/** Checks the options. Refuses an unknown name, because a typo would have no effect. */
+/** Checks the options. Throws for an unknown name, because a typo would otherwise have no effect. */
 export function checkOptions(options: SandboxOptions): void {
   const { contract, seed, clock = 'real', start, origin } = options;
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name));
@@ -84,7 +81,7 @@ export function checkOptions(options: SandboxOptions): void {
     throw new Error(`\`origin\` must be an origin such as "https://api.example.com", not "${origin}".`);
 }
 
-/** Maximum values of limits that are durations. */
+/** Maximum values of the limits that are durations, in milliseconds. */
 const LONGEST: Readonly<Record<string, number>> = { claimWindow: MAX_DURATION_MS, deliveryTimeout: MAX_TIMER_MS };
 
 const isCount = (value: unknown, max = Number.POSITIVE_INFINITY): boolean =>

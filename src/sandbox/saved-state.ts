@@ -18,11 +18,11 @@ export interface Snapshot {
   readonly nextOrder: number;
   readonly jobs: SavedJobs;
   readonly attempts: readonly DeliveryAttempt[];
-  /** States of the generators of random numbers: of tokens and ids, of events, of faults. */
+  /** States of the random number generators. */
   readonly random: { readonly service: bigint; readonly webhooks: bigint; readonly faults: bigint };
 }
 
-/** Classes whose objects are part of the state. */
+/** Serializers for the classes whose objects are part of the state. */
 const REDUCERS = {
   SlidingWindow: (value: unknown) => value instanceof SlidingWindow && value.saved,
   FilePart: (value: unknown) => value instanceof FilePart && value.stats,
@@ -32,7 +32,7 @@ const REVIVERS = {
   FilePart: (stats: FilePart['stats']) => new FilePart(stats),
 };
 
-/** Saves the state of a service at a time, by default now, with its log of requests or another log. */
+/** Returns the state of a service. `now` and `log` replace the current time and the request log. */
 export function saveState(
   service: Service,
   seed: number,
@@ -58,7 +58,7 @@ export function saveState(
 /**
  * Reads a saved state.
  *
- * @throws if it is not one, of a newer version, of another seed, or damaged
+ * @throws if the value is not a saved state, is damaged, or has a newer version or another seed
  */
 export function readState(saved: unknown, seed: number | undefined): Snapshot {
   if (!isObject(saved) || typeof saved.version !== 'number') {
@@ -86,10 +86,10 @@ function unflattenSnapshot(data: unknown): Snapshot {
     if (!(snapshot.now >= 0 && snapshot.now <= MAX_TIME)) throw new Error(`its clock shows ${snapshot.now}`);
     for (const account of state.accounts.values()) {
       checkLike({ email: '', idempotencyKeys: new Map() }, account);
-      // The version that saved the state may have had fewer namespaces.
+      // The package version that saved the state may have had fewer namespaces.
       Object.assign(account, { ...createResources(), ...account });
       const { idempotencyKeys } = account;
-      // Drop create requests in flight: without a stored response, they have not happened.
+      // Drop create requests in flight: without a stored response, nothing was created.
       for (const [key, { response }] of idempotencyKeys) if (!response) idempotencyKeys.delete(key);
     }
     return snapshot;
@@ -99,7 +99,7 @@ function unflattenSnapshot(data: unknown): Snapshot {
   }
 }
 
-/** Checks that an object has the same fields as a pattern, with values of the same classes. */
+/** Throws unless an object has the same fields as a pattern, with values of the same classes. */
 function checkLike(pattern: object, value: unknown, ignored: readonly string[] = []): void {
   for (const [name, expected] of Object.entries(pattern)) {
     const field: unknown = Object(value)[name];

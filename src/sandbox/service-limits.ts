@@ -1,4 +1,4 @@
-/** A rate limit: at most `limit` requests in any `interval` of milliseconds. */
+/** A rate limit: at most `limit` requests in any `interval`. */
 export interface WindowLimit {
   /** Maximum number of requests. */
   readonly limit: number;
@@ -7,32 +7,32 @@ export interface WindowLimit {
 }
 
 /**
- * The limits of the sandbox that can be changed. Durations are milliseconds of the sandbox's clock unless stated
+ * Limits of the sandbox that you can change. Durations are in milliseconds of the sandbox's clock unless stated
  * otherwise.
  */
 export interface SandboxLimits {
-  /** GET requests of one token. @default 120 a minute */
+  /** GET requests per token. @default 120 requests per minute */
   readonly read: WindowLimit;
-  /** POST requests of one token, such as creates and deletes, other than to the MCP endpoint. @default 30 a minute */
+  /** POST requests per token, except those to the MCP endpoint. @default 30 requests per minute */
   readonly write: WindowLimit;
-  /** Requests of one token to the MCP endpoint. @default 120 a minute */
+  /** Requests to the MCP endpoint per token. @default 120 requests per minute */
   readonly mcp: WindowLimit;
-  /** Login requests from one IP address. @default 180 a minute */
+  /** Login requests per IP address. @default 180 requests per minute */
   readonly login: WindowLimit;
-  /** Requests from one IP address that issue or revoke tokens. @default 10 a minute */
+  /** Requests per IP address that issue or revoke API or MCP tokens. @default 10 requests per minute */
   readonly mint: WindowLimit;
   /** Builds of an organization in a rolling hour. @default 60 builds */
   readonly buildsPerHour: number;
   /** Builds of an organization in a rolling day. @default 300 builds */
   readonly buildsPerDay: number;
-  /** Active tokens of one account, for each of `api` and `mcp`. @default 10 tokens */
+  /** Maximum active API tokens per account, and maximum active MCP tokens per account. @default 10 tokens */
   readonly activeTokens: number;
-  /** How long the presigned URL of an upload is valid and the upload can be claimed. @default 15 minutes */
+  /** Milliseconds for which an upload can be sent and claimed. @default 900_000 ms (15 minutes) */
   readonly claimWindow: number;
   /** Response timeout of a webhook receiver, in milliseconds of the machine's clock. @default 10_000 ms */
   readonly deliveryTimeout: number;
   /**
-   * Maximum number of entries in the log of requests and in the log of deliveries. The oldest entries are dropped.
+   * Maximum number of entries in the request log, and in the delivery log. The sandbox drops the oldest entries.
    * @default 10_000 entries
    */
   readonly logLength: number;
@@ -42,7 +42,7 @@ const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Longest duration on the sandbox's clock. A task that begins before {@link MAX_TIME} then ends at a valid date. */
+/** Maximum duration on the sandbox's clock. A task that begins before {@link MAX_TIME} then ends at a valid date. */
 export const MAX_DURATION_MS = 100 * 366 * DAY;
 
 /** The defaults: the limits of the service (specification, "Limits"), and `logLength`. */
@@ -70,7 +70,8 @@ export const DELIVERY_RETRY_WAITS_MS = [MINUTE, 5 * MINUTE, 25 * MINUTE, 2 * HOU
 export const MAX_CONSECUTIVE_FAILURES = 20;
 
 /**
- * How long after a rotation deliveries also contain a signature with the previous secret (specification, "Signature").
+ * Milliseconds after a rotation during which deliveries also contain a signature with the previous secret
+ * (specification, "Signature").
  */
 export const SECRET_OVERLAP_MS = 24 * HOUR;
 
@@ -81,30 +82,32 @@ export const TOKEN_LIFETIME_MS = 365 * DAY;
 export const ACCESS_TOKEN_LIFETIME_MS = 60 * MINUTE;
 export const REFRESH_TOKEN_LIFETIME_MS = 60 * DAY;
 
-/** Lifetime of an authorization code: not specified; RFC 6749 recommends at most ten minutes. */
+/** Lifetime of an authorization code, which is not specified. RFC 6749 recommends at most ten minutes. */
 export const CODE_LIFETIME_MS = 10 * MINUTE;
 
-/** How long the response stored under an idempotency key is replayed (specification, "Other limits"). */
+/**
+ * Milliseconds for which the service replays the stored response of an idempotency key (specification, "Other limits").
+ */
 export const REPLAY_WINDOW_MS = 24 * HOUR;
 
-/** Default and maximum of `per_page` on resource lists (specification, "Pagination"). */
+/** Default and maximum `per_page` of resource lists (specification, "Pagination"). */
 export const PAGE_DEFAULT = 25;
 export const PAGE_CAP = 100;
 
 /**
- * Default and maximum of `per_page` on reference lists, and the default on lists of apps, which have no maximum
- * (specification, "Pagination").
+ * Default and maximum `per_page` of reference tables; default of the apps tables, which have no maximum (specification,
+ * "Pagination").
  */
 export const REFERENCE_PAGE = 500;
 export const APPS_PAGE = 250;
 
 /**
- * Maximum size of each kind of upload in bytes (specification, "Other limits"); 50 MB and 1 GB are read as binary
- * units.
+ * Maximum bytes of an upload by kind (specification, "Other limits"). The specified 50 MB and 1 GB are assumed to mean
+ * MiB and GiB.
  */
 export const MAX_UPLOAD_BYTES: Readonly<Record<string, number>> = { poi_submission: 50 * 2 ** 20, cohort: 2 ** 30 };
 
-/** How long an unclaimed upload is kept (specification, "Other limits"). */
+/** Milliseconds for which the service keeps an unclaimed upload (specification, "Other limits"). */
 export const UNCLAIMED_CLEANUP_MS = 24 * HOUR;
 
 /** Minimum numbers of devices (specification, "Other limits"). */
@@ -115,7 +118,7 @@ export const MIN_SEED_DEVICES = 1_000;
 /** Bounds of `config.target_size` (specification, "Rules known for creates", rule 5). */
 export const TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
 
-/** Days that mapping keys are kept after the latest dataset end date (specification, "Other limits"). */
+/** Days for which the service keeps mapping keys after the latest dataset end date (specification, "Other limits"). */
 export const RETENTION_DAYS = 90;
 
 /** Maximum age of a WebDomain dataset's start date, in days (specification, "Other limits"). */

@@ -25,7 +25,7 @@ export type Task =
   | DeliveryTask
   | { readonly type: 'upload-cleanup'; readonly reference: string };
 
-/** The reactions of a service to a task that is due, and to the end of a job. */
+/** Functions that the service calls when a task is due, and when a job ends. */
 export interface Effects {
   runTask(service: Service, task: Task): void;
   endJob(service: Service, job: RunningJob, succeeded: boolean): void;
@@ -35,14 +35,14 @@ export interface Effects {
 export interface Moment {
   /** Time of the sandbox's clock. */
   readonly time: number;
-  /** Number of moments before it. */
+  /** Number of moments before this moment. */
   readonly order: number;
 }
 
 /** A request, with details that the log omits. */
 export interface HandledRequest {
   readonly entry: LogEntry;
-  /** URL at the address of the server, whatever the request's `Host` was. */
+  /** URL with the server's own address, regardless of the request's `Host`. */
   readonly url: string;
   readonly headers: Headers;
   readonly address: string;
@@ -54,13 +54,13 @@ export interface HandledRequest {
   readonly responseHeaders: Headers | undefined;
   /** The received file, without its bytes. */
   readonly file: FileStats | undefined;
-  /** Time of the request, and the number of moments before it. */
+  /** Start of the request. */
   readonly started: Moment;
-  /** Milliseconds of the machine's clock. */
+  /** Duration of the request in milliseconds of the machine's clock. */
   readonly duration: number;
   /** `true` if the client disconnected before the end. */
   readonly isDisconnected: boolean;
-  /** `false` for requests that a tool of the MCP endpoint makes. */
+  /** `false` for a request that an MCP tool makes. */
   readonly isRoot: boolean;
 }
 
@@ -72,7 +72,6 @@ export interface AdminCall {
   readonly started: Moment;
 }
 
-/** Observer of a sandbox. */
 export interface Observer {
   readonly onRequest?: (handled: HandledRequest) => void;
   readonly onDelivery?: (attempt: DeliveryAttempt) => void;
@@ -83,11 +82,11 @@ export interface Observer {
 
 /** The parts of a sandbox that routes use. */
 export interface Service {
-  /** Differences from the assumptions. */
+  /** Differences between the service and the package's assumptions. */
   readonly contract: ServiceContract | undefined;
   /** Method and path of each operation. */
   readonly operations: Operations;
-  /** Shows the timestamps in a value in the time zone of the service. */
+  /** Converts the timestamps in a value to the time zone of the service. */
   readonly localTimes: (value: unknown) => unknown;
   readonly state: State;
   readonly clock: Clock<Task>;
@@ -97,14 +96,14 @@ export interface Service {
   readonly jobs: Jobs;
   readonly webhooks: WebhookSender;
   readonly faults: Faults;
-  /** Logins to the console. */
+  /** Browser sessions of the console and the consent page. */
   readonly sessions: Sessions;
-  /** Hosts other than loopback in redirect URIs of OAuth clients. */
+  /** Approved hosts, other than loopback, for redirect URIs of OAuth clients. */
   readonly redirectHosts: readonly string[];
   readonly logRequest: (entry: LogEntry, handled: HandledRequest) => void;
   readonly observers: Set<Observer>;
   readonly moment: () => Moment;
-  /** Reports a call that has succeeded. */
+  /** Reports a successful call of one of the sandbox's methods. */
   readonly called: (call: AdminCall) => void;
   /** Aborted when the sandbox is closed. */
   readonly closed: AbortController;
@@ -143,7 +142,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
     }),
     webhooks: new WebhookSender({
       clock,
-      // Each part has its own generator, so that an additional event or fault does not change later tokens.
+      // Events and faults have their own generators, so that an additional event or fault does not change later tokens.
       random: createRandom(~seed),
       signingTime: options.signatureClock === 'machine' ? Date.now : () => clock.now(),
       send: options.deliver ?? ((request) => fetch(request)),
@@ -175,7 +174,7 @@ export function createService(options: SandboxOptions, { runTask, endJob }: Effe
   return service;
 }
 
-/** Calls a callback of the user. Reports its error as uncaught, without failing the request. */
+/** Calls a callback of the user. If it throws, reports an uncaught error, and the request continues. */
 function notify<T>(callback: ((value: T) => void) | undefined, value: T): void {
   try {
     callback?.(value);

@@ -1,6 +1,6 @@
 const MAX_SESSIONS = 1_000;
 
-/** Sessions of a browser with the console or the consent page, each with its owner. They end with the process. */
+/** Browser sessions with the console or the consent page, each with its owner. Sessions are not saved. */
 export class Sessions {
   /** Name of the cookie. All ports of a host share cookies, so each sandbox needs its own name. */
   readonly cookie: string;

@@ -1,6 +1,6 @@
 import type { WindowLimit } from './service-limits.ts';
 
-/** Sliding-window log: keeps the limit in every interval, whenever the interval starts. */
+/** Sliding-window log: enforces the limit in every interval, whenever the interval starts. */
 export class SlidingWindow {
   /** Maximum count in any interval. May change. */
   limit: number;
@@ -29,7 +29,7 @@ export class SlidingWindow {
     return window;
   }
 
-  /** Returns the milliseconds until the next request is allowed. With a limit of 0, always the interval. */
+  /** Returns the milliseconds until the next request is allowed. With a limit of 0, returns the interval. */
   retryAfter(now: number): number {
     while (this.#times[0] !== undefined && this.#times[0] <= now - this.#interval) this.#times.shift();
     if (this.#times.length < this.limit) return 0;
@@ -37,7 +37,10 @@ export class SlidingWindow {
     return oldest === undefined ? this.#interval : oldest + this.#interval - now;
   }
 
-  /** Counts a request and returns 0, or returns the milliseconds until another request is allowed. */
+  /**
+   * Counts a request and returns 0. If the limit is exhausted, returns the milliseconds until another request is
+   * allowed.
+   */
   consume(now: number): number {
     const wait = this.retryAfter(now);
     if (wait === 0) this.#times.push(now);

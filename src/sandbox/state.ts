@@ -28,17 +28,17 @@ export interface Token {
   readonly buckets: Map<TokenBucket, SlidingWindow>;
 }
 
-/** The create request under an idempotency key. */
+/** The create request with an idempotency key. */
 export interface IdempotencyRecord {
   readonly operation: string;
-  /** Hash of the body, which may contain credentials; `undefined` while the first request's body is still arriving. */
+  /** Hash of the body, because the body may contain credentials. `undefined` while the body is arriving. */
   body: string | undefined;
   /** The stored response; `undefined` while the create request is in flight. */
   response: { readonly status: number; readonly body: string } | undefined;
   readonly expiresAt: number;
 }
 
-/** Size and lines of a received file, whose bytes are not kept: a gigabyte costs no memory. */
+/** Size and number of lines of a received file. The sandbox does not keep the bytes. */
 export interface FileStats {
   readonly size: number;
   readonly lines: number;
@@ -49,18 +49,19 @@ export interface UploadSlot {
   readonly reference: string;
   readonly accountId: number;
   readonly kind: string;
-  /** The size in bytes that was reserved, if one was. */
+  /** Reserved size in bytes, if the reservation states a size. */
   readonly size: number | undefined;
   readonly signature: string;
-  /** End of the presigned URL and of the claim window. */
+  /** Expiry of the presigned URL and of the claim window. */
   readonly expiresAt: number;
   file: FileStats | undefined;
   claimed: boolean;
 }
 
-/** The results of an activation: a file for each datastream, whose rows are generated while it is read. */
+/**
+ * The results of an activation: one file per datastream. The sandbox generates the rows while a client reads the file.
+ */
 export interface ResultFile {
-  /** Names of the datastreams. */
   readonly streams: readonly string[];
   readonly signature: string;
   readonly identifier: string;
@@ -70,10 +71,10 @@ export interface ResultFile {
 
 /** A webhook endpoint, with the fields that its resource does not show. */
 export interface Endpoint extends Mutable<WebhookEndpoint> {
-  /** The account that registered it and is notified when it is disabled. */
+  /** The account that registered the endpoint. The service notifies it when it disables the endpoint. */
   readonly creator: AccountRecord;
   secret: string;
-  /** The secret before the last rotation, which also signs deliveries until `until`. */
+  /** The previous secret, which also signs deliveries until `until`. */
   previous: { readonly secret: string; readonly until: number } | undefined;
   /** Number of consecutive events whose deliveries to the endpoint all failed. */
   consecutiveFailures: number;
@@ -85,11 +86,11 @@ export interface BuildDefinition {
   readonly name: string;
   /** Body of the create request, without a file. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Rows of the file, which cannot be claimed twice. */
+  /** Number of rows in the file, which a schedule cannot claim again. */
   readonly rows: number | undefined;
 }
 
-/** A file of points of interest that was submitted. */
+/** A submitted file of points of interest. */
 interface PoiSubmission {
   readonly id: number;
   readonly rows: number;
@@ -105,7 +106,7 @@ export interface Company {
   readonly endpoints: Endpoint[];
 }
 
-/** Types of resources that are specified. Resources of other namespaces have an id. */
+/** Specified types of resources. Resources of other namespaces have only an id. */
 interface SpecifiedResources {
   readonly audiences: Audience;
   readonly estimates: Estimate;
@@ -128,14 +129,13 @@ type Resources = {
   >;
 };
 
-/** Creates a place for the resources of each namespace. */
+/** Creates an empty map of resources for each namespace. */
 export function createResources(): Resources {
   const creates = Object.keys(operations).filter((name) => name.endsWith('.create') && name !== 'lookalikes.create');
   // The type determines the keys.
   return Object.fromEntries(creates.map((name) => [name.split('.')[0], new Map()])) as Resources;
 }
 
-/** An account with its resources. */
 export interface AccountRecord extends Resources {
   readonly id: number;
   readonly email: string;
@@ -146,7 +146,7 @@ export interface AccountRecord extends Resources {
   /** `true` if credentials are stored on the connection to the delivery partner. */
   readonly deliveryCredentials: boolean;
   readonly poiSubmissions: Map<number, PoiSubmission>;
-  /** By id of the resource. */
+  /** Definitions by id of the resource. */
   readonly definitions: Map<number, BuildDefinition>;
   readonly idempotencyKeys: Map<string, IdempotencyRecord>;
 }
@@ -154,17 +154,17 @@ export interface AccountRecord extends Resources {
 /** A resource whose fields the service changes. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Use of a limit: how much of it was counted, after the request that shows it. */
+/** Use of a rate limit after a request. */
 export interface LimitUse {
   /** Name of the rate bucket. */
   readonly name: 'read' | 'write' | 'mcp' | 'login' | 'mint';
-  /** Requests that counted in the window, this one included unless it was refused. */
+  /** Number of requests in the window. Includes this request, unless the limit refused it. */
   readonly used: number;
-  /** Requests that the window allows. */
+  /** Maximum number of requests in the window. */
   readonly limit: number;
 }
 
-/** One request in the sandbox's log. It never holds a token or a body. */
+/** A request in the sandbox's log. It never contains a token or a body. */
 export interface LogEntry {
   /** Value of the response's `X-Request-Id`. */
   readonly id: string;
@@ -174,11 +174,11 @@ export interface LogEntry {
   readonly method: string;
   /** Path as sent, without the query. */
   readonly path: string;
-  /** HTTP status that the client has received; 0 if there was none: the connection was cut, or the client was gone. */
+  /** HTTP status that the client received; 0 if the connection was cut or the client had disconnected. */
   readonly status: number;
-  /** HTTP status of the service, if the client has not received it. */
+  /** HTTP status of the service's response, if the client did not receive it. */
   readonly served?: number;
-  /** Email of the account whose token or credentials were sent. */
+  /** Email of the account whose token or credentials the request contained. */
   readonly account?: string;
   /** Value of the request's `Idempotency-Key`. */
   readonly idempotencyKey?: string;
@@ -186,21 +186,23 @@ export interface LogEntry {
   readonly name?: string;
   /** Id of the resource that the request has created. */
   readonly createdId?: number;
-  /** `true` if the response stored under the request's idempotency key was replayed. */
+  /** `true` if the service replayed the stored response of the idempotency key. */
   readonly replayed?: boolean;
   /** Description of the fault rule that applied to the request. */
   readonly fault?: string;
-  /** Why the request was refused, in more detail than the response shows. */
+  /** Why the service refused the request, in more detail than in the response. */
   readonly why?: string;
-  /** When the reason of a refusal passes, RFC 3339 UTC: a bucket or a budget is free again, an idempotency key is forgotten. */
+  /**
+   * Time from which the service would accept the refused request, RFC 3339 UTC: when the bucket, the budget or the
+   * idempotency key is free again.
+   */
   readonly freeAt?: string;
-  /** The rate bucket that the request counted in, or that refused it. */
+  /** The rate bucket that counted or refused the request. */
   readonly bucket?: LimitUse;
   /** The organization's build budget after a create request that starts a job. */
   readonly budget?: BuildBudget;
 }
 
-/** A registered OAuth client. */
 export interface OAuthClient {
   readonly id: string;
   /** `undefined` for public clients. */
@@ -222,7 +224,7 @@ interface AuthorizationCode {
 
 /** An OAuth connection of an account, with its current pair of tokens. */
 export interface Grant {
-  /** Stays the same when the pair of tokens is refreshed. */
+  /** Id of the connection. Refreshing the tokens does not change it. */
   readonly id: number;
   readonly client: OAuthClient;
   readonly account: AccountRecord;
@@ -244,11 +246,11 @@ export interface ReplayTask {
 export interface SandboxState {
   /** Version of the format. */
   readonly version: 1;
-  /** Seed of the sandbox. One that continues with the state has the same. */
+  /** Seed of the sandbox. A sandbox that continues with the state needs the same seed. */
   readonly seed: number;
-  /** Time of the sandbox's clock when it was saved, RFC 3339 UTC. */
+  /** Time of the sandbox's clock at the save, RFC 3339 UTC. */
   readonly now: string;
-  /** All data, in the format of the package devalue. */
+  /** All data, in the format of the `devalue` package. */
   readonly data: unknown;
 }
 
@@ -278,7 +280,7 @@ export function createState(origin = 'https://sandbox.invalid') {
     grants: new Map<string, Grant>(),
     /** The latest requests, oldest first. */
     log: [] as LogEntry[],
-    /** Number of requests so far, including those no longer in the log. */
+    /** Number of requests so far, including requests dropped from the log. */
     requestCount: 0,
     /**
      * Origin of presigned URLs and result files: the origin of the latest server or, without a server, the API's origin

@@ -26,7 +26,7 @@ export function runTask(service: Service, task: Task): void {
 }
 
 /**
- * Starts a build of a schedule, and schedules the next one. These builds do not count in the build budget
+ * Starts a build of a schedule, and schedules the next build. These builds do not count against the build budget
  * (specification, "Build budget").
  */
 function replay(service: Service, task: ReplayTask): void {
@@ -36,15 +36,15 @@ function replay(service: Service, task: ReplayTask): void {
   clock.schedule(clock.now() + interval, task);
   const type = RESOURCE_TYPES.find(({ name }) => name === definition.name);
   const draft = type?.draft(service, definition.body, account);
-  // Its datasets may be too old by now, or its audience may have been deleted.
+  // The datasets may have become too old, or the audience may have been deleted.
   if (!type || !draft || 'errors' in draft) return;
-  // The rows of a file, which is not kept.
+  // The sandbox has not kept the file, only its number of rows.
   const result = { rows: definition.rows, ...draft.result };
   addResource(service, type, { ...draft, result }, account, definition);
   schedule.replays = Number(schedule.replays) + 1;
 }
 
-/** Shows the result of a job that has ended, and sends its event. */
+/** Adds the result of an ended job to its resource, and sends the webhook event. */
 export function endJob(service: Service, { kind, resource, account, result }: RunningJob, succeeded: boolean): void {
   const type = RESOURCE_TYPES.find((other) => other.kind === kind);
   if (succeeded) type?.complete?.(service, resource, result);

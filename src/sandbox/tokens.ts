@@ -2,7 +2,7 @@ import type { Service } from './service.ts';
 import { ACCESS_TOKEN_LIFETIME_MS, REFRESH_TOKEN_LIFETIME_MS, TOKEN_LIFETIME_MS } from './service-limits.ts';
 import type { AccountRecord, Grant, OAuthClient, Token, TokenKind } from './state.ts';
 
-/** Returns the live tokens of an account, of one kind or of all. */
+/** Returns the valid tokens of an account, of one kind or of all kinds. */
 export function listTokens({ state, clock }: Service, account: AccountRecord, kind?: Token['kind']): Token[] {
   const now = clock.now();
   return [...state.tokens.values()].filter(
@@ -21,7 +21,7 @@ export function issueToken(service: Service, account: AccountRecord, kind: Token
   return addToken(service, account, kind, kind === 'login' ? Number.POSITIVE_INFINITY : TOKEN_LIFETIME_MS);
 }
 
-/** Revokes the tokens of an account, of one kind or of all. Returns how many were live. */
+/** Revokes the tokens of an account, of one kind or of all kinds. Returns the number of valid tokens among them. */
 export function revokeTokens(service: Service, account: AccountRecord, kind?: TokenKind): number {
   const live = listTokens(service, account, kind);
   for (const token of live) service.state.tokens.delete(token.value);
@@ -48,7 +48,7 @@ export function findGrant({ state, clock }: Service, refresh: string): Grant | u
   return grant && grant.refreshExpiresAt > clock.now() ? grant : undefined;
 }
 
-/** Issues a pair of OAuth tokens. `id` is the id of the refreshed connection. @default the id of a new connection */
+/** Issues a pair of OAuth tokens. `id` is the id of the connection, by default of a new connection. */
 export function issueGrant(
   service: Service,
   client: OAuthClient,

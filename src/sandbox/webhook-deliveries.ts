@@ -17,15 +17,15 @@ export interface Delivery {
   readonly eventId: string;
   /** Event type, such as `audience.completed`. */
   readonly type: string;
-  /** Number of the attempt, 1 to 6; a manual delivery begins with 1. */
+  /** Number of the attempt, 1 to 6. A redelivery starts again with 1. */
   readonly attempt: number;
-  /** `true` if somebody has the event delivered again. */
+  /** `true` for a redelivery. */
   readonly manual?: boolean;
   /** Start of the attempt, in milliseconds of the sandbox's clock since 1970. */
   readonly at: number;
-  /** HTTP status of the receiver; absent if it could not be reached or timed out. */
+  /** HTTP status of the receiver. Not set if the receiver could not be reached or timed out. */
   readonly status?: number;
-  /** Time of the next attempt, if there is one. */
+  /** Time of the next attempt, if there is one, in milliseconds of the sandbox's clock since 1970. */
   readonly retryAt?: number;
 }
 
@@ -34,7 +34,7 @@ interface SenderOptions {
     cancel(isMatch: (task: { readonly type: string; readonly event?: EndpointEvent }) => boolean): void;
   };
   readonly random: Random;
-  /** Returns the time of a signature in milliseconds. */
+  /** Returns the time for a signature, in milliseconds since 1970. */
   readonly signingTime: () => number;
   readonly send: (request: Request) => Promise<Response>;
   readonly limits: Readonly<Pick<SandboxLimits, 'deliveryTimeout' | 'logLength'>>;
@@ -46,24 +46,24 @@ interface EndpointEvent {
   readonly endpoint: Endpoint;
   readonly id: string;
   readonly type: string;
-  /** The same bytes in every attempt. */
+  /** The body, identical in every attempt. */
   readonly body: string;
   /** Rank among attempts due at the same time, so that their order does not depend on when responses arrive. */
   readonly order: number;
-  /** `true` if somebody has it delivered again. */
+  /** `true` for a redelivery. */
   readonly manual?: boolean;
 }
 
-/** Why an attempt got no response: none came in time, the receiver's port is closed, or another error of the network. */
+/** Why an attempt got no response: a timeout, a refused connection, or another network error. */
 type DeliveryFailure = 'timeout' | 'refused' | 'unreachable';
 
-/** An attempt with what was sent and received. */
+/** An attempt with the request and the response. */
 export interface DeliveryAttempt {
   readonly event: EndpointEvent;
   /** `undefined` until the attempt has ended. */
   delivery: Delivery | undefined;
   signature: string;
-  /** The start of the receiver's response, or why there was none. */
+  /** The start of the receiver's response, or the reason why there was none. */
   response: string;
   /** Set if there was no response. */
   failure?: DeliveryFailure;
@@ -75,7 +75,7 @@ export interface DeliveryTask {
   readonly attempt: number;
 }
 
-/** Prefixes of event types by kind of job; estimates send no events (specification, "Events"). */
+/** Prefixes of event types by kind of job. Estimates have no events (specification, "Events"). */
 const EVENT_FAMILIES: Readonly<Partial<Record<JobKind, string>>> = {
   audience: 'audience',
   lookalike: 'audience',
@@ -90,7 +90,7 @@ export class WebhookSender {
   readonly #options: SenderOptions;
   readonly #log: DeliveryAttempt[] = [];
   readonly #inFlight = new Map<Promise<void>, { readonly task: DeliveryTask; readonly controller: AbortController }>();
-  /** Number of states before the present one. */
+  /** Number of states that this sender has had before. Each `restore` increments it. */
   #generation = 0;
   #isStopped = false;
 
@@ -106,19 +106,19 @@ export class WebhookSender {
     return [...this.#inFlight.values()].map(({ task }) => task);
   }
 
-  /** Continues with the attempts of another sender. */
+  /** Aborts the attempts in flight, and continues with the log of a saved state. */
   restore(attempts: readonly DeliveryAttempt[]): void {
     this.#abort();
     this.#generation++;
     this.#log.splice(0, this.#log.length, ...attempts);
   }
 
-  /** Ended attempts with what was sent and received, in the order in which they were started. */
+  /** Ended attempts with their requests and responses, in the order of their starts. */
   get attempts(): DeliveryAttempt[] {
     return this.#log.filter(({ delivery }) => delivery !== undefined);
   }
 
-  /** Ended attempts, in the order in which they were started. */
+  /** Ended attempts, in the order of their starts. */
   get deliveries(): Delivery[] {
     return this.#log.flatMap(({ delivery }) => delivery ?? []);
   }
@@ -139,8 +139,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of the log again, with its id and body, to every endpoint it was sent to, in place of the attempts
-   * that wait. Returns how many endpoints these are.
+   * Sends an event of the log again, with the same id and body, to every active endpoint that it was sent to. Replaces
+   * the pending attempts. Returns the number of endpoints.
    *
    * @throws if the event is not in the log, or none of its endpoints is active
    */
@@ -161,19 +161,19 @@ export class WebhookSender {
     return active.length;
   }
 
-  /** Cancels the attempts to deliver an event to an endpoint that wait. */
+  /** Cancels the pending attempts to deliver an event to an endpoint. */
   #endSeries({ endpoint, id }: EndpointEvent): void {
     const { clock } = this.#options;
     clock.cancel((task) => task.event?.endpoint === endpoint && task.event.id === id);
     for (const entry of this.#log) {
       if (entry.event.endpoint !== endpoint || entry.event.id !== id || !entry.delivery) continue;
       const { retryAt, ...delivery } = entry.delivery;
-      // Only an attempt in the future is cancelled: a past one really happened at its time.
+      // Cancel only future attempts. An attempt in the past took place at its due time.
       if (retryAt !== undefined && retryAt > clock.now()) entry.delivery = delivery;
     }
   }
 
-  /** Returns whether a redelivery has replaced the attempts that an event belongs to. */
+  /** Returns whether a redelivery has replaced the attempt. */
   #isReplaced({ endpoint, id, order }: EndpointEvent): boolean {
     const latest = this.#log.findLast(({ event }) => event.endpoint === endpoint && event.id === id);
     return latest !== undefined && latest.event.order !== order;
@@ -219,7 +219,7 @@ export class WebhookSender {
     appendBounded(this.#log, entry, limits.logLength);
     const generation = this.#generation;
     const status = await this.#post(entry, controller);
-    // A restored state has replaced the state that this attempt belongs to.
+    // A restored state has replaced the state of this attempt.
     if (generation !== this.#generation) return;
     endpoint.last_delivery_at = formatTimestamp(clock.now());
     const isDelivered = status !== undefined && status >= 200 && status < 300;
@@ -254,8 +254,8 @@ export class WebhookSender {
       const headers = { 'content-type': 'application/json' };
       const request = new Request(endpoint.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
       const aborted = new Promise<never>((_, reject) => {
-        // Keeps a reference to the request: `fetch` cannot abort one that was garbage-collected, whose socket would
-        // keep the process alive.
+        // Keep a reference to the request: `fetch` cannot abort a garbage-collected request, and its socket would keep
+        // the process alive.
         signal.addEventListener('abort', () => reject(new Error(`${request.url} did not respond in time.`)), {
           once: true,
         });
@@ -267,7 +267,7 @@ export class WebhookSender {
         return send(request);
       });
       const response = await Promise.race([sent, aborted]);
-      // A body that was read already cannot be shown.
+      // If the body was already read, log an empty response.
       entry.response = await readStart(response).catch(() => '');
       return response.status;
     } catch (error) {
@@ -280,21 +280,21 @@ export class WebhookSender {
   }
 }
 
-/** Returns whether the service has disabled an endpoint, and not its owner. */
+/** Returns whether the service, not the owner, has deactivated an endpoint. */
 export const isDisabled = ({ is_active, consecutiveFailures }: Endpoint): boolean =>
   !is_active && consecutiveFailures >= MAX_CONSECUTIVE_FAILURES;
 
-/** Returns whether an endpoint receives events: it is active, and has not been deleted. */
+/** Returns whether an endpoint is active and has not been deleted. */
 const isReachable = (endpoint: Endpoint): boolean =>
   endpoint.is_active && endpoint.creator.company.endpoints.includes(endpoint);
 
-/** Maximum length of a response in the log. */
+/** Maximum number of characters of a response in the log. */
 const MAX_RESPONSE = 1_000;
 
-/** How long the first bytes of a response's body are waited for, in milliseconds of the machine's clock. */
+/** Maximum wait for the first bytes of a response's body, in milliseconds of the machine's clock. */
 const BODY_TIMEOUT_MS = 1_000;
 
-/** Returns the first bytes of a response's body; an empty string if none arrive in time. */
+/** Returns the start of a response's body, or an empty string if nothing arrives in time. */
 async function readStart(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   if (!reader) return '';
@@ -309,13 +309,13 @@ async function readStart(response: Response): Promise<string> {
   return new TextDecoder().decode(chunk?.value).slice(0, MAX_RESPONSE);
 }
 
-/** Returns why a receiver could not be reached: `fetch` has it in the cause of its error. */
+/** Returns why a receiver could not be reached, from the cause of the error of `fetch`. */
 function describeFailure(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** Returns whether nothing listens at the port of a receiver: the cause of the error has the code of the system. */
+/** Returns whether the receiver refused the connection: the cause of the error contains the code of the system. */
 function isRefused(error: unknown): boolean {
   const { cause }: { readonly cause?: unknown } = Object(error);
   const { code }: { readonly code?: unknown } = Object(cause);
@@ -331,14 +331,14 @@ function disable(endpoint: Endpoint, now: number): void {
   );
 }
 
-/** Replaces the secret; the previous one also signs for 24 hours. */
+/** Replaces the secret. The previous secret also signs deliveries for 24 hours. */
 export function rotateSecret(endpoint: Endpoint, secret: string, now: number): void {
   endpoint.previous = { secret: endpoint.secret, until: now + SECRET_OVERLAP_MS };
   endpoint.secret = secret;
   endpoint.updated_at = formatTimestamp(now);
 }
 
-/** Returns the secrets that sign, the newest first (specification, "Signature"). */
+/** Returns the secrets with which to sign, the newest first (specification, "Signature"). */
 function signingSecrets({ secret, previous }: Endpoint, now: number): string[] {
   return previous && previous.until > now ? [secret, previous.secret] : [secret];
 }

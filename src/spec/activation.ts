@@ -1,12 +1,12 @@
 import type { Creator, Identifier, JsonObject, LifecycleStatusId, NamedId, Optional, Status } from './wire-values.ts';
 
-/** One stream that an activation is delivered through. */
+/** A datastream through which the service delivers an activation. */
 export interface Datastream {
-  /** Name of the datastream; its result file is named after it when it is downloaded. */
+  /** Name of the datastream. A downloaded result file gets this name. */
   readonly name: string;
-  /** Allowed values are not specified. */
+  /** Status of the datastream. Its values are not specified. */
   readonly status: string;
-  /** The file at `uri` can be read once the activation is at 104. */
+  /** Result file of the datastream, readable once the activation reaches 104 Completed. */
   readonly results: {
     /** Link to the result file. It may contain a signature, so treat it as a secret. */
     readonly uri: string;
@@ -15,9 +15,9 @@ export interface Datastream {
 
 /** The delivery of an audience to a partner (specification, "Activation object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Activation {
-  /** Id by which the activation is read. */
+  /** Id of the activation. */
   readonly id: number;
-  /** Text that describes the activation, which has no name. */
+  /** Description. An activation has no name. */
   readonly description: string;
   /** Lifecycle status: 105 DataStreaming, then 104 Completed; or 107 Additional Info or a 4xx error status. */
   readonly status: Status<LifecycleStatusId>;
@@ -36,11 +36,11 @@ export interface Activation {
   };
   /** Pricing model, such as one for MAID or IP. Its fields are not specified. */
   readonly pricing_model: JsonObject;
-  /** The streams that the audience is delivered through, with their results. */
+  /** Datastreams through which the service delivers the audience, with their results. */
   readonly datastreams: readonly Datastream[];
-  /** Limits on how often a device must have been seen to be delivered. */
+  /** Frequency filters. The specification shows only their field names. */
   readonly filters: {
-    /** `true` if a limit on the frequency applies. */
+    /** `true` if the frequency limits apply. */
     readonly freq_limit: boolean;
     /** Minimum frequency, or `null`. Its unit is not specified. */
     readonly freq_min: number | null;
@@ -55,26 +55,27 @@ export interface Activation {
   readonly updated_at: string;
 }
 
-/** Limits on how often a device must have been seen to be delivered. */
+/** Frequency filters. The specification shows only their field names. */
 export interface FrequencyFilters extends Optional<Activation['filters']> {}
 
 /**
- * The definition of an activation. The specification shows no body: the package assumes these fields, and requires
- * `audience_id`. If your service does not require it, extend `OptionalFields`. `partner_id`, `partner_name` and
- * `pricing_model` must not be set: the service refuses them with 422.
+ * Fields of a new activation. The specification does not list them: the package assumes them, and requires
+ * `audience_id`. If your service does not require `audience_id`, extend `OptionalFields`.
  */
 export interface ActivationCreate {
-  /** Audience to deliver: of at least 500 unique devices, or a lookalike of at least 1,000. */
+  /**
+   * Id of the audience to deliver. The audience needs at least 500 unique devices; a lookalike, at least 1,000 devices.
+   */
   readonly audience_id: number;
-  /** Text that describes the activation, which has no name. */
+  /** Description. An activation has no name. */
   readonly description?: string | undefined;
-  /** Kind of identifier to deliver. @default the service's */
+  /** Kind of identifier to deliver. @default the default of the service */
   readonly identifier?: Identifier | undefined;
-  /** Project to create the activation in, if any. */
+  /** Id of the project to create the activation in, if any. */
   readonly project_id?: number | null | undefined;
-  /** Delivery credentials. If none are stored on the connection either, the service refuses with 422. */
+  /** Delivery credentials. Without them, the service returns 422, unless the connection has stored credentials. */
   readonly credentials?: unknown;
-  /** Limits on how often a device must have been seen to be delivered. */
+  /** Frequency filters. The specification shows only their field names. */
   readonly filters?: FrequencyFilters | undefined;
   /** @deprecated Must not be set: the service refuses it with 422. */
   readonly partner_id?: undefined;

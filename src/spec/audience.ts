@@ -7,24 +7,27 @@ export type AnalysisType = OpenUnion<'WebDomain' | 'AffinityTransactions'>;
 export interface AudienceDataset {
   /** Kind of the data: web-domain visitation or affinity transactions. */
   readonly analysis_type: AnalysisType;
-  /** `YYYY-MM-DD`; for `WebDomain` at most 45 days back. */
+  /** First day, `YYYY-MM-DD`. For `WebDomain`, at most 45 days ago. */
   readonly start_date: string;
   /**
-   * `YYYY-MM-DD`. Mapping keys of standard audiences are kept for 90 days after the latest end date; afterwards MAID and
-   * IP cannot be delivered, while EID, SCID and HEM are unaffected.
+   * Last day, `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end
+   * date. After that, the service can deliver EID, SCID and HEM, but not MAID and IP.
    */
   readonly end_date: string;
 }
 
-/** Reasons why an audience cannot be activated. */
+/** A reason why an audience cannot be activated. */
 export interface EligibilityReason {
-  /** `affinity_device_coverage`: unique EIDs must exceed 2 times unique SCIDs. Others are not specified. */
+  /** `affinity_device_coverage`: unique EIDs must exceed 2 times unique SCIDs. Other codes are not specified. */
   readonly code: OpenUnion<'affinity_device_coverage'>;
 }
 
-/** A restriction that does not prevent the activation. */
+/** A restriction that does not prevent activation. */
 export interface EligibilityNotice {
-  /** `audience_expired`: the mapping keys are no longer kept, which blocks `MAID` and `IP`. Others are not specified. */
+  /**
+   * `audience_expired`: the retention of the mapping keys has ended, which blocks `MAID` and `IP`. Other codes are not
+   * specified.
+   */
   readonly code: OpenUnion<'audience_expired'>;
   /** Identifier kinds that cannot be delivered, such as `MAID` and `IP`. */
   readonly blocks_identifiers: readonly Identifier[];
@@ -34,15 +37,15 @@ export interface EligibilityNotice {
 export interface Eligibility {
   /** `true` if the audience may be activated. */
   readonly allowed: boolean;
-  /** Reasons against the activation, by code. */
+  /** Reasons why the audience cannot be activated. */
   readonly reasons: readonly EligibilityReason[];
-  /** Restrictions that do not prevent the activation, by code. */
+  /** Restrictions that do not prevent activation. */
   readonly notices: readonly EligibilityNotice[];
-  /** Counts of unique identifiers: with affinity data, unique EIDs must exceed 2 times unique SCIDs. */
+  /** Numbers of unique identifiers. */
   readonly metrics: {
-    /** Unique EIDs in the audience; with affinity data, they must exceed 2 times `unique_scids`. */
+    /** Number of unique EIDs in the audience. For affinity data, it must exceed 2 times `unique_scids`. */
     readonly unique_eids: number;
-    /** Unique SCIDs in the audience. The specification does not say when it is `null`. */
+    /** Number of unique SCIDs in the audience, or `null`. */
     readonly unique_scids: number | null;
     /** Ratio of `unique_eids` to `unique_scids`, or `null`. */
     readonly eid_scid_ratio: number | null;
@@ -53,21 +56,21 @@ export interface Eligibility {
 
 /** An audience, or the result of a lookalike (specification, "Audience object"). Timestamps are `Y-m-d H:i:s`. */
 export interface Audience {
-  /** Id by which the audience is read. */
+  /** Id of the audience. */
   readonly id: number;
   /** Name of the audience. */
   readonly name: string;
   /** Lifecycle status. A build ends at 104 Completed, 107 Additional Info or a 4xx error status. */
   readonly status: Status<LifecycleStatusId>;
-  /** `true` for cohorts; the specification does not describe it further. */
+  /** The specification does not describe this field. */
   readonly is_cohort: boolean;
   /** `true` for lookalike results. */
   readonly is_lookalike: boolean;
-  /** Number of results; the specification does not define them. */
+  /** Number of results. The specification does not say what counts as a result. */
   readonly results_count: number;
-  /** The service sends `1` or `false`; here always a boolean. */
+  /** Whether the audience can be activated. The service sends `1` or `false`; the client converts them to a boolean. */
   readonly is_activation_allowed: boolean;
-  /** Eligibility for activation, with the reasons against it. */
+  /** Whether the audience can be activated, and why not. */
   readonly eligibility: Eligibility;
   /** Source audience, or `null`. Its fields are not specified. */
   readonly source_audience: JsonObject | null;
@@ -75,9 +78,9 @@ export interface Audience {
   readonly created_by: Creator;
   /** Project of the audience, or `null`. Its fields are not specified. */
   readonly project: JsonObject | null;
-  /** Operator, or `null`. The specification shows neither its meaning nor its fields. */
+  /** Operator, or `null`. The specification describes neither its meaning nor its fields. */
   readonly operator: JsonObject | null;
-  /** Datasets that the audience is built from. */
+  /** Datasets from which the service built the audience. */
   readonly dataset: readonly AudienceDataset[];
   /** Time of creation, `Y-m-d H:i:s`. */
   readonly created_at: string;
@@ -85,29 +88,32 @@ export interface Audience {
   readonly updated_at: string;
 }
 
-/** A dataset in the body of a create request. Its fields, all required, are assumed. */
+/** A dataset of a new audience. The package assumes these fields, and requires all of them. */
 export interface DatasetCreate {
   /** Kind of the data: `WebDomain` or `AffinityTransactions`. */
   readonly analysis_type: AnalysisType;
-  /** `YYYY-MM-DD`. For `WebDomain`, the service refuses a date before the 45-day window with 422. */
+  /** First day, `YYYY-MM-DD`. For `WebDomain`, the service returns 422 if the day is more than 45 days ago. */
   readonly start_date: string;
-  /** `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end date. */
+  /**
+   * Last day, `YYYY-MM-DD`. The service keeps the mapping keys of a standard audience for 90 days after its latest end
+   * date.
+   */
   readonly end_date: string;
 }
 
 /**
- * The definition of an audience. The specification shows no body: the package assumes its fields, and requires `name`.
- * If your service does not require it, extend `OptionalFields`.
+ * Fields of a new audience. The specification does not list them: the package assumes them, and requires `name`. If
+ * your service does not require `name`, extend `OptionalFields`.
  */
 export interface AudienceCreate {
   /** Name of the audience. */
   readonly name: string;
-  /** Project to create the audience in, if any. The service refuses an id that does not exist with 422. */
+  /** Id of the project to create the audience in, if any. If the project does not exist, the service returns 422. */
   readonly project_id?: number | null | undefined;
   /** Data to build the audience from. */
   readonly dataset?: readonly DatasetCreate[] | undefined;
-  /** Completed cohort to build the audience from, instead of datasets. */
+  /** Id of a completed cohort to build the audience from, instead of datasets. */
   readonly cohort_id?: number | undefined;
-  /** Filters on the data, in a form that is not specified. The service refuses a value that does not exist with 422. */
+  /** Filters on the data. Their form is not specified. If a filter value does not exist, the service returns 422. */
   readonly filters?: unknown;
 }

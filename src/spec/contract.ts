@@ -3,32 +3,38 @@ import type { Bucket } from './limits.ts';
 import type { Method, OperationName, RetryPolicy } from './operations.ts';
 
 /**
- * Differences between a service and the assumptions of this package, as data: for the client, the command, the OpenAPI
- * document and the sandbox. Its JSON schema is `audience-activation/contract.schema.json`.
+ * Differences between your service and the assumptions of this package. The client, the command, the OpenAPI document
+ * and the sandbox take them into account. The JSON schema is `audience-activation/contract.schema.json`.
  */
 export interface ServiceContract {
-  /** Address of the schema, for editors. */
+  /** URL of the JSON schema, with which editors check the file. */
   readonly $schema?: string | undefined;
-  /** Operations that differ, by name. */
+  /** Operations that differ, by name, such as `audiences.get`. */
   readonly operations?: Readonly<Partial<Record<OperationName, ContractOperation | undefined>>> | undefined;
   /** How lists are paged. @default `page` and `per_page` */
   readonly paging?: Paging | undefined;
-  /** Progress by kind and status id, such as `"audience 106": "failed"`. Ids of an audience count for lookalikes, too. */
+  /**
+   * Job states by kind of job and status id, such as `"audience 106": "failed"`. Entries for `audience` also apply to
+   * lookalikes.
+   */
   readonly statuses?: Statuses | undefined;
   /** Time zone of the service's `Y-m-d H:i:s` timestamps. @default 'UTC' */
   readonly serverTimeZone?: string | undefined;
   /** Response header with the request id. @default 'x-request-id' */
   readonly requestIdHeader?: string | undefined;
-  /** How waits poll: `get` if the rows of lists have no `status`. */
+  /** How waits poll jobs. */
   readonly waits?:
     | {
-        /** `list` polls pages of the list, `get` polls each job by its id. */
+        /**
+         * `list` reads pages of the list. `get` reads each job by its id; choose `get` if the rows of lists have no
+         * `status`.
+         */
         readonly via?: 'list' | 'get' | undefined;
       }
     | undefined;
   /** How the links to result files behave. */
   readonly results?: ResultLinks | undefined;
-  /** Findings of `audience-activation check`; nothing else reads them. */
+  /** Findings of `audience-activation check`. The client ignores them. */
   readonly checked?: ContractCheck | undefined;
 }
 
@@ -40,34 +46,38 @@ export interface ContractOperation {
   readonly path?: string | undefined;
   /** The rate bucket that counts the request. */
   readonly bucket?: Bucket | undefined;
-  /** When a failed request may be sent again. */
+  /** When the client may send a failed request again. */
   readonly retry?: RetryPolicy | undefined;
-  /** Where the payload is, as a path from the envelope: `data.item`. @default 'data' */
+  /** Path of the payload in the envelope, such as `data.item`. @default 'data' */
   readonly data?: string | undefined;
 }
 
 /** How lists are paged. */
 export interface Paging {
-  /** By the number of the page, by the rows to skip, or by a cursor that each page has for the next one. */
+  /** `page`: by page number; `offset`: by number of rows to skip; `cursor`: by the cursor in the previous page. */
   readonly style: 'page' | 'offset' | 'cursor';
-  /** Query parameter of the number, the offset or the cursor. */
+  /** Name of the query parameter for the page number, the offset or the cursor. */
   readonly param: string;
-  /** Query parameter of the rows per page. Without it, none is sent. */
+  /** Name of the query parameter for the number of rows per page. If not set, the client does not send the number. */
   readonly size?: string | undefined;
-  /** Most rows that a page has, if fewer than documented. */
+  /** Maximum number of rows per page, if lower than documented. */
   readonly maxSize?: number | undefined;
-  /** Where a page has the next cursor, or an address that contains it, as a path from the envelope. */
+  /** Path, in the envelope, of the next cursor or of a URL that contains the cursor. Required for `cursor`. */
   readonly next?: string | undefined;
 }
 
-/** Paging by the number of the page (assumed). */
+/** Paging by page number (assumed). */
 export const PAGE_NUMBERS: Paging = { style: 'page', param: 'page', size: 'per_page' };
 
 /** How the links to result files of activations behave. */
 export interface ResultLinks {
-  /** Whether downloads follow redirects, up to 10. Pages cannot. @default false */
+  /** Whether downloads follow up to 10 redirects. Downloads in a browser page never do. @default false */
   readonly redirect?: boolean | undefined;
-  /** Whether links on the origin of the service get the token. No other origin gets it. @default false */
+  /**
+   * Whether requests for links on the origin of the service contain the client's token. Requests to other origins never
+   * do.
+   * @default false
+   */
   readonly bearer?: boolean | undefined;
 }
 

@@ -1,10 +1,10 @@
-/** Kinds of resource that a worker job produces and a wait can await (specification, "States and transitions"). */
+/** Kinds of job that a wait can wait for (specification, "States and transitions"). */
 export type JobKind = 'audience' | 'lookalike' | 'estimate' | 'activation' | 'cohort';
 
 /** State of a job, as {@link jobState} returns it. */
 export type JobState = 'running' | 'completed' | 'needs-info' | 'failed' | 'cancelled';
 
-/** State by kind and status id, such as `audience 106`. */
+/** Job states by kind of job and status id, such as `audience 106`. */
 export type Statuses = Readonly<Record<string, JobState>>;
 
 /**
@@ -16,13 +16,16 @@ export const AUDIENCE_STATUS = {
   completed: 104,
   /** An activation is being delivered. */
   dataStreaming: 105,
-  /** The job has ended: it cannot be completed as defined. The reason is visible in the console only. */
+  /** The job has ended because it cannot be completed as defined. Only the console shows the reason. */
   additionalInfo: 107,
-  /** A lookalike was cancelled while it was running. Of other resources, an error. */
+  /** For a lookalike: cancelled while it was running. For other resources: an error. */
   cancelled: 400,
 } as const;
 
-/** Status ids of cohorts that the specification names ("States and transitions"). 1 to 3 have no names. */
+/**
+ * Status ids of cohorts that the specification names ("States and transitions"). With the ids 1 to 3, the job is
+ * running.
+ */
 export const COHORT_STATUS = {
   /** The import has completed. */
   completed: 4,
@@ -30,11 +33,11 @@ export const COHORT_STATUS = {
   notAvailable: 5,
 } as const;
 
-/** Fields of the resource of any job. */
+/** Fields that every job's resource has. */
 export interface JobResource {
   /** Id of the resource. */
   readonly id: number;
-  /** Status of the job. Final statuses are 104, 107 and 4xx. Cohorts have other numbers. */
+  /** Status of the job. The final ids are 104, 107 and 4xx; for cohorts, 4 and 5. */
   readonly status: {
     /** Number that decides the state of the job. */
     readonly id: number;
@@ -45,7 +48,7 @@ export interface JobResource {
   readonly is_lookalike?: unknown;
 }
 
-/** Returns a status as messages show it; its name may be missing. */
+/** Returns a status as text, such as `104 Completed`. The service may omit the name. */
 export const statusText = ({ id, name }: JobResource['status']): string => (name ? `${id} ${name}` : String(id));
 
 /** The fields of a resource that decide the state of its job. */
@@ -60,13 +63,13 @@ export interface StatusFields {
 }
 
 /**
- * Returns the state of a job by the status of its resource. Status ids that the specification does not name count as
+ * Returns the state of a job from the status of its resource. Status ids that the specification does not name count as
  * running. If a contract describes your service, use `client.jobState`, which applies the `statuses` of the contract.
  *
  * @param kind Kind of the job, such as `audience`.
  * @param resource Audience, estimate, activation or cohort, as read or received with a webhook event.
  * @param statuses Maps additional status ids to states, like the `statuses` of a contract.
- * @throws {TypeError} if `kind` is another one, or the resource has no `status.id`.
+ * @throws {TypeError} if `kind` is not a `JobKind`, or the resource has no `status.id`.
  * @example
  * const audience = await client.audiences.get(42);
  * console.log(jobState('audience', audience)); // completed
@@ -90,11 +93,11 @@ export function jobState(kind: JobKind, resource: StatusFields, statuses?: Statu
 
 const JOB_KINDS: readonly JobKind[] = ['audience', 'lookalike', 'estimate', 'activation', 'cohort'];
 
-/** Returns what `statuses` says about an id. A lookalike is an audience. */
+/** Returns the state that `statuses` defines for an id. Entries for `audience` also apply to lookalikes. */
 const namedState = (kind: JobKind, id: number, statuses: Statuses): JobState | undefined =>
   statuses[`${kind} ${id}`] ?? (kind === 'lookalike' ? statuses[`audience ${id}`] : undefined);
 
-/** An id, or an object with one. */
+/** An id, or an object with an `id`. */
 export type IdLike =
   | number
   | {
@@ -102,7 +105,7 @@ export type IdLike =
       readonly id: number;
     };
 
-/** Returns the id of a target. A promise, which only callers without types pass, is returned for errors to name it. */
+/** Returns the id of a target. Returns a promise unchanged, so that the error about it can name it. */
 export const idOf = (target: IdLike): number => (hasId(target) ? target.id : target);
 
 const hasId = (target: IdLike): target is Exclude<IdLike, number> =>

@@ -4,21 +4,21 @@ import type { JsonObject } from './wire-values.ts';
 export interface JsonRpcRequest {
   /** Version of JSON-RPC. */
   readonly jsonrpc: '2.0';
-  /** String or integer that no other open request has. */
+  /** String or integer that is unique among pending requests. */
   readonly id: string | number;
-  /** Method of MCP, such as `tools/list`. */
+  /** MCP method, such as `tools/list`. */
   readonly method: string;
   /** Parameters of the method, by name. */
   readonly params?: object | undefined;
 }
 
-/** A JSON-RPC 2.0 message without a response. */
+/** A JSON-RPC 2.0 message that expects no response. */
 export interface JsonRpcNotification {
   /** Version of JSON-RPC. */
   readonly jsonrpc: '2.0';
-  /** Not set: the message with an id is a request. */
+  /** Not set. A message with an id is a request. */
   readonly id?: undefined;
-  /** Notification of MCP, such as `notifications/initialized`. */
+  /** MCP notification, such as `notifications/initialized`. */
   readonly method: string;
   /** Parameters of the method, by name. */
   readonly params?: object | undefined;
@@ -31,21 +31,21 @@ export type JsonRpcResponse =
       readonly jsonrpc: '2.0';
       /** The id of the request. */
       readonly id: string | number;
-      /** Result of the method; an error of a tool is in it, too, as `isError`. */
+      /** Result of the method. If a tool failed, it contains `isError: true`. */
       readonly result: JsonObject;
-      /** Not set for a success. */
+      /** Not set on success. */
       readonly error?: undefined;
     }
   | {
       /** Version of JSON-RPC. */
       readonly jsonrpc: '2.0';
-      /** Missing if the request could not be read; `mcp.send` never resolves with such a response. */
+      /** Missing if the server could not read the request. `mcp.send` never resolves with such a response. */
       readonly id?: string | number | undefined;
-      /** Not set for an error. */
+      /** Not set on error. */
       readonly result?: undefined;
       /** Why the request failed. */
       readonly error: {
-        /** Integer, such as -32601 for an unknown method. */
+        /** Error code, such as -32601 for an unknown method. */
         readonly code: number;
         /** Short description. */
         readonly message: string;

@@ -1,8 +1,6 @@
-/** Limits of the service, each defined once. */
-
 /** A number of requests that the service accepts per interval. */
 export interface RateLimit {
-  /** Requests in any one interval. */
+  /** Maximum number of requests in any interval. */
   readonly limit: number;
   /** Length of the interval in milliseconds. */
   readonly interval: number;
@@ -37,13 +35,13 @@ export const APPS_PAGE_SIZE = 250;
 /** Bounds of a lookalike's `config.target_size`, inclusive (specification, "Rules known for creates", rule 5). */
 export const LOOKALIKE_TARGET_SIZE = { min: 1, max: 4_000_000 } as const;
 
-/** Unique devices that an audience must hold to be activated (specification, "Other limits"). */
+/** Minimum number of unique devices in an audience to activate (specification, "Other limits"). */
 export const ACTIVATION_MINIMUM = 500;
 
-/** Devices that a lookalike must hold to be activated (specification, "Other limits"). */
+/** Minimum number of devices in a lookalike to activate (specification, "Other limits"). */
 export const LOOKALIKE_ACTIVATION_MINIMUM = 1_000;
 
-/** Days for which mapping keys are kept after the latest dataset end date (specification, "Other limits"). */
+/** Days for which the service keeps mapping keys after the latest dataset end date (specification, "Other limits"). */
 export const MAPPING_KEY_RETENTION_DAYS = 90;
 
 /** Earliest month of usage reports (specification, "Other limits"). */
@@ -58,7 +56,10 @@ export const WEB_VISITATION_LOOKBACK_DAYS = 45;
  */
 export const LONGEST_RATE_INTERVAL = MINUTE;
 
-/** Maximum bytes of an upload by kind (specification, "Other limits"). Its 50 MB and 1 GB are assumed to be binary. */
+/**
+ * Maximum bytes of an upload by kind (specification, "Other limits"). The specified 50 MB and 1 GB are assumed to mean
+ * MiB and GiB.
+ */
 export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>> = {
   poi_submission: 50 * 2 ** 20,
   cohort: 2 ** 30,
@@ -67,19 +68,21 @@ export const UPLOAD_SIZES: Readonly<Record<'poi_submission' | 'cohort', number>>
 /** Milliseconds for which the service replays the response of a create request (specification, "Other limits"). */
 export const IDEMPOTENCY_WINDOW = 24 * 60 * MINUTE;
 
-/** Milliseconds in which a presigned URL accepts a file and it can be claimed (specification, "Other limits"). */
+/**
+ * Milliseconds from the reservation until an upload can be neither sent nor claimed (specification, "Other limits").
+ */
 export const CLAIM_WINDOW = 15 * MINUTE;
 
 /**
- * Maximum age of a create request that may have happened at which its key is still sent. An hour is left for the last
- * attempt and for differences between two clocks.
+ * Milliseconds for which the client sends the same key again after a create request that may have taken effect. The
+ * rest of the window, an hour, is a margin for the last attempt and for clock differences.
  */
 export const MAX_KEY_AGE_MS = IDEMPOTENCY_WINDOW - 3_600_000;
 
-/** Maximum time by which a create request may seem to be sent in the future; beyond it, one of the clocks was wrong. */
+/** Maximum milliseconds by which a create request may seem to be sent in the future. Beyond that, a clock was wrong. */
 const MAX_CLOCK_LEAD_MS = 300_000;
 
-/** Returns the milliseconds for which a create request without a response may be sent again. */
+/** Returns for how many more milliseconds a create request sent at `at` without a response may be sent again. */
 export function timeToRepeat(at: Date): number {
   const age = Date.now() - at.getTime();
   return age < -MAX_CLOCK_LEAD_MS ? 0 : MAX_KEY_AGE_MS - Math.max(0, age);

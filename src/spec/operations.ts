@@ -1,32 +1,32 @@
 import type { Bucket } from './limits.ts';
 
 /**
- * When a request of an operation may be sent again:
+ * When the client may send a request again:
  * - `idempotency-key`: after any transient failure, with the same idempotency key;
  * - `always`: after any transient failure, because the request is idempotent;
  * - `never`: only if the service certainly did not act (a 429, or a request that was not sent).
  */
 export type RetryPolicy = 'idempotency-key' | 'always' | 'never';
 
-/** HTTP methods of operations and free requests. */
+/** HTTP methods of operations and of `client.request`. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Format of a success: the service's envelope, or JSON-RPC messages (MCP). */
+/** Format of a successful response: the service's envelope, or JSON-RPC messages (MCP). */
 export type Reads = 'envelope' | 'json-rpc';
 
-/** One row of the operation table. */
+/** An entry of the operation table. */
 export interface Operation {
-  /** HTTP method; creates, changes and deletes are POST requests. */
+  /** HTTP method. Create, change and delete requests use POST. */
   readonly method: Method;
   /** Path below the base URL; `{name}` marks a parameter. */
   readonly path: string;
   /** The rate bucket that counts the request. */
   readonly bucket: Bucket;
-  /** When a failed request may be sent again. */
+  /** When the client may send a failed request again. */
   readonly retry: RetryPolicy;
   /** True if the create request starts a worker job, which the build budget counts. */
   readonly startsJob: boolean;
-  /** The bearer token that is sent; `none` for the credential exchange. */
+  /** Kind of bearer token to send; `none` for the credential exchange. */
   readonly token: 'none' | 'general' | 'mcp';
   /** Format of the response. */
   readonly reads: Reads;
@@ -57,10 +57,7 @@ const remove = (resource: string): Operation => request('POST', `${resource}/{id
 const auth = (path: string, row: Pick<Row, 'bucket' | 'retry'>): Operation =>
   request('POST', `auth/${path}`, { ...exchange, ...row });
 
-/**
- * Every operation of the service, what it does, and how it is called. The transport, the resources and
- * `docs/assumptions.md` are based on this table.
- */
+/** Every operation of the service. The transport, the resources and `docs/assumptions.md` are based on this table. */
 export const operations = {
   // `npm run docs` generates the OpenAPI document from these comments. docs/contributing/adding-an-operation.md explains
   // their tags.
@@ -73,8 +70,8 @@ export const operations = {
    */
   'auth.login': auth('login', { bucket: 'login', retry: 'always' }),
   /**
-   * Issues an API token, named `api` and without scopes, for a year. If 10 API tokens of the account are active, the
-   * service refuses the request with 422. The message states the limit and says to revoke existing tokens.
+   * Issues an API token that is valid for a year. Its name is `api`, and it has no scopes. If the account already has
+   * 10 active API tokens, the service returns 422.
    *
    * @body Credentials
    * @response ExpiringToken
@@ -90,8 +87,8 @@ export const operations = {
    */
   'auth.revokeApiTokens': auth('api-token/revoke', { bucket: 'mint', retry: 'always' }),
   /**
-   * Issues an MCP token with the scope `mcp`, for a year. If 10 MCP tokens of the account are active, the service
-   * refuses the request with 422.
+   * Issues a token with the scope `mcp` that is valid for a year. If the account already has 10 active MCP tokens, the
+   * service returns 422.
    *
    * @body Credentials
    * @response ExpiringToken
@@ -108,8 +105,8 @@ export const operations = {
   'auth.revokeMcpTokens': auth('mcp-token/revoke', { bucket: 'mint', retry: 'always' }),
 
   /**
-   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status. The service refuses a filter value or a
-   * `project_id` that does not exist, and a `WebDomain` dataset that begins before the 45-day window. Then it returns 422.
+   * Builds an audience from datasets. The job ends at 104, 107 or a 4xx status. The service returns 422 for a filter
+   * value or a `project_id` that does not exist, and for a `WebDomain` dataset that begins before the 45-day window.
    *
    * @body AudienceCreate
    * @response [Audience]
@@ -165,9 +162,9 @@ export const operations = {
 
   /**
    * Delivers an audience to a partner. The job ends at 104, 107 or a 4xx status. An audience needs at least 500 unique
-   * devices, a lookalike 1,000. The service refuses a smaller audience with 422. It also refuses a request without
-   * credentials, unless the connection has stored credentials. It refuses `partner_id`, `partner_name` and `pricing_model`
-   * in the body, and a pricing model for MAID or IP if the audience has expired.
+   * devices, a lookalike 1,000. The service returns 422 for a smaller audience, for a body with `partner_id`,
+   * `partner_name` or `pricing_model`, and for a MAID or IP pricing model if the audience has expired. It also returns
+   * 422 if neither the body nor the connection has credentials.
    *
    * @body ActivationCreate
    * @response [Activation]
@@ -236,9 +233,9 @@ export const operations = {
   'schedules.delete': remove('schedules'),
 
   /**
-   * Reserves an upload of at most 1 GiB for a cohort, or 50 MiB for points of interest. Within 15 minutes, send the file to
-   * the presigned URL with PUT, and claim its reference with a create request. The service deletes unclaimed uploads after
-   * 24 hours, which does not extend the 15 minutes.
+   * Reserves an upload of at most 1 GiB (`cohort`) or 50 MiB (`poi_submission`). Within 15 minutes, send the file to
+   * the presigned URL with PUT, and claim its reference with a create request. The service deletes unclaimed uploads
+   * after 24 hours, which does not extend the 15 minutes.
    *
    * @body UploadRequest
    * @response UploadReservation
@@ -247,16 +244,16 @@ export const operations = {
   'uploads.reserve': make('uploads', { ...assumed, bucket: 'write', retry: 'always' }),
 
   /**
-   * Lists the webhook endpoints of the organization, newest first. Only the console registers and changes endpoints. It
-   * shows a signing secret once, at creation or rotation. No response of the API contains it.
+   * Lists the webhook endpoints of the organization, newest first. Only the console registers and changes endpoints,
+   * and shows their signing secrets.
    *
    * @response WebhookEndpoint[]
    * @example client.webhooks.list()
    */
   'webhooks.list': request('GET', 'webhooks/index', documentedRead),
   /**
-   * Reads the usage report of a month, from 2020-01 to the current month. `build_budget` contains the limits and the live
-   * counts of builds for the hour and the day, and `retry_after_seconds` if a limit is exhausted.
+   * Reads the usage report of a month, from 2020-01 to the current month. `build_budget` contains the limits and the
+   * current numbers of builds for the hour and the day, and `retry_after_seconds` if a limit is exhausted.
    *
    * @response Usage
    * @error 422
@@ -264,8 +261,8 @@ export const operations = {
    */
   'usage.get': request('GET', 'usage', documentedRead),
   /**
-   * Lists a reference table, one page at a time. A page has at most 500 rows, which is the default. Pages of apps have no
-   * maximum, and 250 rows by default.
+   * Lists a reference table, one page at a time. A page has 500 rows by default and at most; a page of apps has 250
+   * rows by default, without a maximum.
    *
    * @response object[]
    * @example client.reference.list('web', 'domains', { per_page: 2 })
@@ -281,41 +278,40 @@ export const operations = {
   'mcp.send': request('POST', 'mcp', { ...mcp, bucket: 'mcp', retry: 'never' }),
 } as const satisfies Record<string, Operation>;
 
-/** Name of a row of the operation table, `namespace.method`. */
+/** Name of an operation, `namespace.method`. */
 export type OperationName = keyof typeof operations;
 
-/** Namespaces with a method. */
+/** Namespaces that have the method `Method`. */
 export type NamespaceWith<Method extends string, Name = OperationName> = Name extends `${infer Namespace}.${Method}`
   ? Namespace
   : never;
 
-/** Returns whether a string names a row of the operation table. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(operations, name);
 }
 
-/** A flat record of query parameters; `undefined` and `null` are left out. */
+/** A flat record of query parameters. The client does not send `undefined` and `null`. */
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 
-/** One query parameter. */
+/** Value of a query parameter. */
 export type QueryValue = string | number | boolean | null | undefined;
 
 /** Values of a path's parameters. */
 export type PathParams = Readonly<Record<string, string | number>>;
 
 /**
- * Adapts one operation to a service that differs from the assumptions. The functions `query`, `body` and `data`
- * translate what is sent and received; their `params` are the values of the path's parameters.
+ * Adapts one operation to a service that differs from the assumptions. `query` and `body` change what the client sends,
+ * and `data` changes what it receives. `params` are the values of the path parameters.
  *
  * @example
  * { path: '/api/v2/audience/delete', body: (body, { id }) => ({ audience_id: id }) }
  */
 export interface OperationOverride {
-  /** HTTP method to send instead. */
+  /** HTTP method to use instead. */
   readonly method?: Method | undefined;
   /** Path below the base URL; `{name}` marks a parameter. Send other parameters with `query` or `body`. */
   readonly path?: string | undefined;
-  /** Rate bucket that the service counts the request in. */
+  /** Rate bucket in which the service counts the request. */
   readonly bucket?: Bucket | undefined;
   /**
    * When the client may send a failed request again, such as `never` for a create request without an idempotency key.
@@ -326,15 +322,15 @@ export interface OperationOverride {
   /** Returns the JSON body to send. Receives the body that the client would send, or `undefined`. */
   readonly body?: ((body: unknown, params: PathParams) => unknown) | undefined;
   /**
-   * Path of the data in the envelope, such as `data.item`. Or a function that receives the `data` of the response and the
-   * envelope, and returns the `data` that the client expects, or its promise.
+   * Path of the data in the envelope, such as `data.item`. Or a function that converts the `data` of the response to
+   * the `data` that the client expects. It also receives the envelope, and may return a promise.
    */
   readonly data?: string | ((data: unknown, envelope: unknown) => unknown) | undefined;
 }
 
 /** An operation with the user's overrides applied. */
 export interface ResolvedOperation extends Operation {
-  /** The operation's name in the table, or the method and path of a free request. */
+  /** Name of the operation, or method and path of a `client.request` call. */
   readonly name: string;
   /** The user's override, if there is one. */
   readonly override?: OperationOverride;

@@ -13,13 +13,13 @@ export type EventType = OpenUnion<
 
 /** A webhook endpoint registered in the console (specification, "Webhook endpoint"). Timestamps are `Y-m-d H:i:s`. */
 export interface WebhookEndpoint {
-  /** Id of the endpoint, which the data of a `webhook.test` event contain. */
+  /** Id of the endpoint. The data of a `webhook.test` event contain it. */
   readonly id: number;
   /** Label set in the console. */
   readonly name: string;
   /** Receiver URL that deliveries are POSTed to. */
   readonly url: string;
-  /** Subscribed event types. `webhook.test` is sent regardless of them. */
+  /** Subscribed event types. The service sends `webhook.test` regardless of subscriptions. */
   readonly events: readonly EventType[];
   /** Envelope version that the endpoint receives; currently `1`. */
   readonly schema_version: number;

@@ -5,7 +5,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /**
- * Fields of bodies that your service does not require, although the types do, by operation. It is empty: extend it.
+ * Body fields, by operation, that the types require but your service does not. This interface is empty: extend it.
  *
  * @example
  * declare module 'audience-activation' {
@@ -17,36 +17,36 @@ export type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 // biome-ignore lint/suspicious/noEmptyInterface: users extend it.
 export interface OptionalFields {}
 
-/** The body of an operation, with the fields optional that {@link OptionalFields} names. */
+/** The body of an operation. The fields that {@link OptionalFields} names are optional. */
 export type BodyOf<Operation extends string, Body> = Operation extends keyof OptionalFields
   ? Omit<Body, OptionalFields[Operation]> & Optional<Pick<Body, Extract<keyof Body, OptionalFields[Operation]>>>
   : Body;
 
 /** The envelope of a successful response (specification, "Response envelope"). */
 export interface Envelope {
-  /** A response with the status `error` rejects the call with an `ApiError` instead. */
+  /** Always `success`: if the status is `error`, the call rejects with an `ApiError`. */
   readonly status: 'success';
   /** Mirrors the HTTP status. */
   readonly code: number;
-  /** Human-readable; log it, but branch on `status` and `code`. */
+  /** Human-readable text. Log it, but branch on `status` and `code`. */
   readonly message: string;
-  /** The payload; absent where there is none. */
+  /** The payload, if there is one. */
   readonly data?: unknown;
 }
 
 /** A string with known values; the service may add others. */
 export type OpenUnion<Known extends string> = Known | (string & Record<never, never>);
 
-/** Kinds of identifier that can be delivered. The specification names these ("Other limits"). */
+/** Kinds of identifier that the service can deliver (specification, "Other limits"). */
 export type Identifier = OpenUnion<'EID' | 'SCID' | 'HEM' | 'MAID' | 'IP'>;
 
 /** Purpose of an uploaded file, which also decides its maximum size. */
 export type UploadKind = OpenUnion<'poi_submission' | 'cohort'>;
 
 /**
- * Status ids of audiences, lookalikes, estimates and activations: 104 Completed, 105 DataStreaming (of activations),
- * 107 Additional Info, whose reason only the console shows, and 4xx for errors; 400 is a lookalike whose run was
- * cancelled. Any other one means that the job is running.
+ * Status ids of audiences, lookalikes, estimates and activations: 104 Completed, 105 DataStreaming (activations only),
+ * 107 Additional Info and 4xx errors. For a lookalike, 400 means that it was cancelled while running. With 105 and all
+ * other ids, the job is running.
  */
 export type LifecycleStatusId = 104 | 105 | 107 | 400 | (number & Record<never, never>);
 
@@ -55,13 +55,13 @@ export type CohortStatusId = 1 | 2 | 3 | 4 | 5 | (number & Record<never, never>)
 
 /** A reference to a resource by id and name. */
 export interface NamedId {
-  /** Id by which the resource is read. */
+  /** Id of the resource. */
   readonly id: number;
-  /** Name of the resource with this id. */
+  /** Name of the resource. */
   readonly name: string;
 }
 
-/** A status; known ids depend on the kind of resource. */
+/** A status. The known ids depend on the kind of resource. */
 export interface Status<Id extends number = number> {
   /** Numeric status. Branch on this, not on `name`. */
   readonly id: Id;

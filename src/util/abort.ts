@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../errors/audience-error.ts';
 
-/** The longest delay of `setTimeout`, in milliseconds. A longer timer would fire immediately. */
+/** Maximum delay of `setTimeout`, in milliseconds. A longer timer would fire immediately. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
- * Runs `callback` after `ms` milliseconds, never for `Infinity`. Returns a function that cancels the timer. The timer
- * runs in steps of at most `longestStep`, so that a sleep of the machine counts as one step at most.
+ * Runs `callback` after `ms` milliseconds, or never for `Infinity`. Returns a function that cancels the timer. The
+ * timer runs in steps of at most `longestStep` milliseconds, so that a sleep of the machine counts as at most one step.
  */
 export function startTimer(ms: number, callback: () => void, longestStep = LONGEST_TIMER): () => void {
   let handle: ReturnType<typeof setTimeout> | undefined;
@@ -22,8 +22,8 @@ export function startTimer(ms: number, callback: () => void, longestStep = LONGE
 const watchers = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Runs `callback` once when a signal aborts; returns a function that unsubscribes it. All callbacks of a signal share
- * one listener, because thousands of listeners would be slow.
+ * Runs `callback` once when a signal aborts. Returns a function that removes the callback. All callbacks of a signal
+ * share one listener, because thousands of listeners would be slow.
  *
  * @throws {ConfigurationError} for a value that is not a signal.
  */
@@ -64,8 +64,8 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
 }
 
 /**
- * Resolves after `ms` milliseconds, or when someone calls `wake`, which `onStart` receives. Rejects with the signal's
- * reason when the signal aborts. Always clears its timer.
+ * Resolves after `ms` milliseconds, or when the `wake` function that `onStart` receives is called. Rejects with the
+ * signal's reason when the signal aborts. Always clears its timer.
  */
 export async function sleep(
   ms: number,
@@ -88,21 +88,20 @@ export async function sleep(
 }
 
 /**
- * An owner that ends all its open scopes, and refuses new scopes. It has no signal, because some runtimes bind a signal
- * to a request.
+ * An owner of scopes, such as a client, that can end all its scopes. It has no signal, because some runtimes bind a
+ * signal to a request.
  */
 export interface ScopeOwner {
-  /** The scopes that are not disposed. */
   readonly open: Set<AbortScope>;
-  /** Abort reason of new scopes, once the owner has ended. */
+  /** Abort reason of new scopes after the owner has ended. */
   readonly ended: unknown;
   /** Called when the last open scope is disposed. */
   readonly onIdle: (() => void) | undefined;
 }
 
 /**
- * Resolves when `work` settles, or after `ms` milliseconds. In a Worker, work of another request never settles if the
- * other request has ended, but the timer of the caller fires.
+ * Resolves when `work` settles, but at the latest after `ms` milliseconds: in a Worker, the work of another request
+ * never settles if that request has ended.
  */
 export function settled(work: Promise<unknown>, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return sleep(ms, signal, (wake) => {
@@ -113,13 +112,13 @@ export function settled(work: Promise<unknown>, ms: number, signal: AbortSignal 
 export interface AbortScopeOptions {
   readonly owner?: ScopeOwner;
   readonly parents?: readonly (AbortSignal | undefined)[];
-  /** Milliseconds after which the scope aborts. @default Infinity */
+  /** Milliseconds after which the scope aborts. @default never */
   readonly ms?: number | undefined;
   readonly reason?: () => unknown;
   readonly longestStep?: number | undefined;
 }
 
-/** An abort signal that aborts with its parents or after `ms`, until it is disposed. */
+/** An abort signal that aborts with its parents or after `ms` milliseconds, until the scope is disposed. */
 export class AbortScope {
   readonly #controller = new AbortController();
   readonly signal = this.#controller.signal;
@@ -143,13 +142,16 @@ export class AbortScope {
     owner?.open.add(this);
   }
 
-  /** Aborts the signal. The default reason is an `AbortError`, as with an `AbortController`. */
+  /** Aborts the signal. The default reason is an `AbortError`, like that of an `AbortController`. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
     this.#reject?.(this.signal.reason);
   }
 
-  /** Settles as `work` does, or rejects with the signal's reason if the scope aborts first. For one promise of a scope. */
+  /**
+   * Settles as `work` does, or rejects with the signal's reason if the scope aborts first. Call this only once per
+   * scope.
+   */
   race<T>(work: PromiseLike<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#reject = reject;

@@ -9,17 +9,17 @@ export function withoutTrailingSlashes(url: string): string {
   return url.slice(0, end);
 }
 
-/** Returns the address of the service from the option or the environment, or `undefined`. */
+/** Returns the URL of the service from the option or the environment, or `undefined`. */
 export function configuredBaseUrl(baseUrl: string | undefined): string | undefined {
   return baseUrl === undefined ? globalThis.process?.env?.AUDIENCE_BASE_URL || undefined : String(baseUrl);
 }
 
 /**
- * Checks the address of the service and returns it without trailing slashes.
+ * Checks the URL of the service, and returns it without trailing slashes.
  *
- * @param baseUrl Address of the service. Defaults to AUDIENCE_BASE_URL of the environment.
- * @param allowInsecure Also allows `http:` for hosts other than this machine.
- * @throws {ConfigurationError} naming the fix.
+ * @param baseUrl URL of the service. Defaults to the environment variable AUDIENCE_BASE_URL.
+ * @param allowInsecure Also allows `http:` for other machines.
+ * @throws {ConfigurationError} for a missing or invalid URL.
  */
 export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean): string {
   const value = configuredBaseUrl(baseUrl);

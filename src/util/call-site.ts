@@ -1,18 +1,18 @@
 import { AudienceError, withDetails } from '../errors/audience-error.ts';
 
-/** The stack of the caller. V8 formats the stack when it is read. */
+/** The stack of the caller. V8 formats the stack only when a program reads it. */
 export interface CallSite {
   readonly stack?: string;
 }
 
-/** Captures the current stack, because errors are created later, when the caller has left the stack. */
+/** Captures the current stack. When an error is created later, the caller is no longer on the stack. */
 export function captureCallSite(): CallSite {
   const site: CallSite = {};
   Error.captureStackTrace?.(site, captureCallSite);
   return site;
 }
 
-/** Matches the frames of a stack: below its first line in V8, all of it in other engines. */
+/** Matches the frames of a stack: everything after the first line in V8, and everything in other engines. */
 const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
 
 /**
@@ -20,7 +20,7 @@ const FRAMES = /\n {4}at .*|^[^\n]*@.*/s;
  * it.
  */
 export function atCallSite(error: unknown, { stack }: CallSite): unknown {
-  // Keep errors of other classes and of a user's subclass, and all errors if the runtime does not capture stacks.
+  // Do not copy errors of other classes or of a user's subclass, or any error if the runtime does not capture stacks.
   if (!AudienceError.isInstance(error) || typeof stack !== 'string' || !Object.hasOwn(error.constructor, 'className'))
     return error;
   const [frames] = FRAMES.exec(stack) ?? [];
@@ -44,7 +44,10 @@ export async function fromCallSite<T>(
   }
 }
 
-/** Returns whether an error is the reason of an aborted signal. Callers compare reasons by identity: never copy one. */
+/**
+ * Returns whether an error is the reason of an aborted signal. Never copy a reason, because callers compare it by
+ * identity.
+ */
 export function isReason(error: unknown, signals: readonly (AbortSignal | undefined)[]): boolean {
   return signals.some((signal) => signal?.aborted && signal.reason === error);
 }

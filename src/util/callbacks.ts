@@ -1,8 +1,8 @@
 import { AudienceError, textOf } from '../errors/audience-error.ts';
 
 /**
- * Runs a user's callback. Reports its error instead of throwing. Resolves when the callback has ended, even if it is
- * async.
+ * Runs a user's callback, which may be async. If the callback throws or rejects, reports the error instead of throwing
+ * it. Resolves when the callback has ended.
  */
 export async function safely(callback: () => unknown, report: (message: string) => void): Promise<void> {
   try {
@@ -12,7 +12,10 @@ export async function safely(callback: () => unknown, report: (message: string) 
   }
 }
 
-/** Returns the message and the advice of a thrown value, which may be any value, even one that cannot be converted to a string. */
+/**
+ * Returns the message and the advice of a thrown value. The value may have any type, and may not be convertible to a
+ * string.
+ */
 export function messageOf(thrown: unknown): string {
   try {
     if (AudienceError.isInstance(thrown)) return textOf(thrown);

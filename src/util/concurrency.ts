@@ -1,7 +1,7 @@
 import { settled } from './abort.ts';
 import { Heartbeat, SILENCE_MS } from './heartbeat.ts';
 
-/** Work for which other callers can wait until it settles or is abandoned. */
+/** Work of one caller for which other callers can wait, until it settles or is abandoned. */
 export class SharedWork<T> {
   readonly result: Promise<T>;
   isSettled = false;
@@ -16,17 +16,17 @@ export class SharedWork<T> {
     this.result.catch(() => {});
   }
 
-  /** Resolves when the work has settled or was abandoned; rejects with the reason of the signal. */
+  /** Resolves when the work has settled or was abandoned. Rejects with the reason of the signal. */
   async ended(signal?: AbortSignal): Promise<void> {
-    // Check twice: after the machine has slept, the timer that checks may be the first to fire.
+    // Check twice: after a sleep of the machine, this timer may fire before the heartbeat.
     for (let looks = 0; looks < 2 && !this.isSettled; looks = this.#heartbeat.isSilent ? looks + 1 : 0)
       await settled(this.result, SILENCE_MS, signal);
   }
 }
 
 /**
- * Returns a function through which callers share work: while the work of one caller runs, other callers wait for its
- * result. If a caller aborts, only its own wait ends, not the work. If the work is abandoned, another caller starts it
+ * Returns a function with which callers share work: while the work of one caller runs, other callers wait for its
+ * result. If a caller aborts, its wait ends, but not the work. If the work is abandoned, another caller starts it
  * again.
  */
 export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
@@ -45,7 +45,7 @@ export function singleFlight<T>(): (work: () => Promise<T>, signal?: AbortSignal
 /** Runs work with the same key one after another, in the order of the calls. */
 export type Mutex = <R>(key: string, work: () => Promise<R>) => Promise<R>;
 
-/** Creates a mutex for this process. A key is removed when its last work has ended. */
+/** Creates a mutex for this process. Removes a key when its last work has ended. */
 export function createMutex(): Mutex {
   const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {

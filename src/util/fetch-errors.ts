@@ -2,7 +2,7 @@ import { isSameHost } from './loopback.ts';
 import { MAX_CAUSE_DEPTH } from './redact.ts';
 import { isServerRuntime } from './runtime.ts';
 
-/** Error of reading a body. The request reached the service, whatever `cause` says. */
+/** Error of reading a body. The request has reached the service, even if `cause` is a connection error. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
 }
@@ -11,19 +11,19 @@ export class BodyError extends Error {
 const SYSCALLS_BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
 
 /**
- * Codes of errors before the first byte: failed connections (Node, Bun) and TLS handshakes, untrusted certificates, and
- * options that undici refuses.
+ * Codes of errors before the first byte of a request: failed connections (Node, Bun), failed TLS handshakes, untrusted
+ * certificates, and options that undici refuses.
  */
 const CODES_BEFORE_SENDING =
   /^(?:UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ECONNREFUSED|ENOTFOUND|ConnectionRefused|FailedToOpenSocket)$|WRONG_VERSION_NUMBER|PROTOCOL_VERSION|HANDSHAKE_FAILURE|UNRECOGNIZED_NAME|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|INAPPROPRIATE_FALLBACK|CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
-/** Alerts about the client's certificate arrive after the request has left (TLS 1.3). */
+/** Codes of alerts about the client's certificate, which arrive after the request was sent (TLS 1.3). */
 const CODES_AFTER_SENDING = /ALERT_\w*CERTIFICATE/;
 
-/** Message of undici and Node's `fetch` when a proxy refuses the tunnel to the service. */
+/** Message of undici and Node's `fetch` if a proxy refuses the tunnel to the service. */
 const PROXY_REFUSAL = /^Proxy response \(\d+\) !== 200 when HTTP Tunneling/;
 
-/** Errors that look like a failed connection, although the call may have sent a request. */
+/** Errors that look like a failed connection, although a request may have been sent. */
 const MAYBE_SENT = new WeakSet<Error>();
 
 /**
@@ -44,7 +44,7 @@ function precedesSending(error: Error): boolean {
   if ('syscall' in error && SYSCALLS_BEFORE_SENDING.has(error.syscall)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CODES_BEFORE_SENDING.test(code) && !CODES_AFTER_SENDING.test(code)) return true;
-  // `fetch` refuses some ports. Deno names the failed step only in its message.
+  // "bad port": `fetch` refuses some ports. Deno names the failed step only in the message.
   const { message } = error;
   return message === 'bad port' || message.includes('client error (Connect)') || PROXY_REFUSAL.test(message);
 }
@@ -53,20 +53,20 @@ function precedesSending(error: Error): boolean {
 const MISTAKE = /is not (?:a |an |iterable)|is (?:undefined|null)\b|^(?:Cannot |can't access|`fetch` must)/;
 
 /**
- * Returns whether a `fetch` failed because of a programming error in its code, which another attempt would repeat. The
- * request may have been sent.
+ * Returns whether a user's `fetch` failed because of a programming error, so that a retry does not help. The request
+ * may have been sent.
  */
 export function isMistake(error: unknown): boolean {
   if (error instanceof ReferenceError || error instanceof RangeError) return true;
   return error instanceof TypeError && !error.cause && MISTAKE.test(error.message);
 }
 
-/** Messages of a `fetch` without a response in Chromium, Firefox and Safari, which hide the reason from pages. */
+/** Messages of `fetch` in Chromium, Firefox and Safari, which hide from pages why there is no response. */
 const HIDDEN_REASON = /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/;
 
 /**
- * Returns possible reasons why a `fetch` in a browser received no response from `server`; `undefined` for any other
- * failure.
+ * Returns possible reasons why `fetch` received no response from `server` in a browser. Returns `undefined` for any
+ * other failure.
  */
 export function hiddenReason({ message }: Error, server: string): string | undefined {
   if (isServerRuntime || !HIDDEN_REASON.test(message)) return undefined;
@@ -74,7 +74,7 @@ export function hiddenReason({ message }: Error, server: string): string | undef
   return `the connection failed, or ${server} does not allow requests from this origin (CORS)`;
 }
 
-/** Returns why a `fetch` failed. Node reports "fetch failed" only, with the reason as the deepest cause. */
+/** Returns why `fetch` failed. In Node, the message is only "fetch failed", and the reason is the deepest cause. */
 export function reasonOf(error: Error): string {
   if (error.message !== 'fetch failed') return error.message.trim();
   let deepest = error;

@@ -4,7 +4,8 @@ const HEARTBEAT_MS = 500;
 export const SILENCE_MS = 1_500;
 
 /**
- * Heartbeat of work for which other requests wait. A Worker drops the work and the timers of a request that has ended.
+ * Heartbeat of work for which other requests wait. When a request of a Worker ends, the runtime drops its work and its
+ * timers.
  */
 export class Heartbeat {
   #aliveAt = performance.now();

@@ -22,7 +22,7 @@ export const formatValue = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);
 
 /**
- * Refuses an option object with a name that is not in `names`: a misspelt option would have no effect.
+ * Refuses an option whose name is not in `names`, because a misspelt option would have no effect.
  *
  * @param of Owner of the options, as named in errors, such as `audiences.create`.
  */
@@ -35,10 +35,10 @@ export function checkOptionNames(options: unknown, of: string, names: readonly s
 /** Maximum number of names that an error lists. */
 const MAX_LISTED_NAMES = 11;
 
-/** Minimum letters of a name that is the end of a known name, such as `retries` of `maxRetries`. */
+/** Minimum letters of a name to match the end of a known name, such as `retries` for `maxRetries`. */
 const MIN_PART_LETTERS = 5;
 
-/** Names that other packages use for the `token` option, without case and separators. */
+/** Names that other packages use for the `token` option, in lower case and without separators. */
 const TOKEN_NAMES = /^(?:apikey|apitoken|accesstoken|authtoken|bearer|bearertoken)$/;
 
 export function unknownOption(name: string, of: string, names: readonly string[]): string {
@@ -65,7 +65,7 @@ export function promiseProblem(value: unknown): string | undefined {
   return isPromise(silenceRejection(value)) ? 'is a Promise: await it.' : undefined;
 }
 
-/** Refuses a promise, or an object with one as a field: as JSON, each would be sent as `{}`. */
+/** Refuses a promise, or an object with a promise in a field. As JSON, a promise would be `{}`. */
 export function refusePromises(name: string, value: unknown): void {
   if (!isObject(value) || ArrayBuffer.isView(value)) return;
   for (const [field, content] of Object.entries(isPromise(value) ? { [name]: value } : value)) {
@@ -74,9 +74,7 @@ export function refusePromises(name: string, value: unknown): void {
   }
 }
 
-/**
- * Returns the problem of a number that would reach the service as another value. `NaN`, for example, is `null` in JSON.
- */
+/** Returns the problem of a number that JSON would change. `NaN`, for example, would become `null`. */
 export function numberProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER) return undefined;
   return Number.isFinite(value)
@@ -84,7 +82,7 @@ export function numberProblem(value: unknown): string | undefined {
     : `must be a finite number, not ${value}.`;
 }
 
-/** Returns the errors of the numbers in a value, by path. The value must have no cycles. */
+/** Returns the errors of the numbers in a value, by path. The value must not be circular. */
 export function numberErrors(value: unknown, path = ''): FieldErrors {
   if (typeof value !== 'object' || value === null) {
     const problem = numberProblem(value);
@@ -97,7 +95,7 @@ export function numberErrors(value: unknown, path = ''): FieldErrors {
 }
 
 /**
- * Refuses a query whose entries are not properties, such as `URLSearchParams`, which would be sent as an empty query.
+ * Refuses a query whose entries are not properties, such as `URLSearchParams`. The client would send an empty query.
  */
 export function refuseOddQuery(name: string, query: unknown): void {
   if (query === null) return;
@@ -107,7 +105,7 @@ export function refuseOddQuery(name: string, query: unknown): void {
   throw new InvalidInputError({ [name]: [problem] });
 }
 
-/** Returns why a query parameter cannot have a value, or `undefined` if it can. */
+/** Returns why a query parameter cannot have this value, or `undefined` if it can. */
 export function queryValueProblem(value: unknown): string | undefined {
   if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
     return promiseProblem(value) ?? 'must be a string, a number, a boolean, or an array of these. Format other values.';
@@ -120,7 +118,7 @@ export function idProblem(id: unknown): string | undefined {
   return promiseProblem(id) ?? `must be a positive integer, not ${formatValue(id)}.`;
 }
 
-/** Refuses options that are not numbers of 0 or more: `NaN`, for example, could cause endless retries. */
+/** Refuses options that are not numbers of 0 or more. `NaN`, for example, could cause endless retries. */
 export function checkNumbers<Name extends string>(
   options: Readonly<Partial<Record<Name, unknown>>>,
   names: readonly Name[],
@@ -153,7 +151,7 @@ export function lowerCased(headers: Readonly<Record<string, string>>): Record<st
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Names of the headers that only the SDK may set. */
+/** Names of the headers that only the client may set. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set(['authorization', 'accept', 'content-type', 'idempotency-key']);
 
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
@@ -169,7 +167,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 const NOT_FOR_STORAGE =
   /^(?:authorization|connection|content-length|cookie|expect|host|idempotency-key|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Refuses invalid headers, and headers that must not be sent to storage. */
+/** Refuses invalid headers, and headers that the client must not send to storage. */
 export function checkStorageHeaders(headers: Readonly<Record<string, string>>): void {
   const name = Object.keys(headers).find((header) => NOT_FOR_STORAGE.test(header));
   if (name !== undefined) throw new ConfigurationError(`\`headers\` of an upload must not set ${name}.`);

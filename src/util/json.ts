@@ -1,11 +1,11 @@
 import type { JsonObject } from '../spec/wire-values.ts';
 
-/** Returns whether a parsed JSON value is an object: not an array, not `null`. */
+/** Returns whether a value is a JSON object: neither an array nor `null`. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value of a JSON string, or `undefined` for any other string. */
+/** Parses a JSON string. Returns `undefined` for any other string. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -22,7 +22,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Returns the strings in an array; an empty array for any other value. */
+/** Returns the strings in an array, or an empty array for any other value. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 }
@@ -35,7 +35,7 @@ export function jsonTypeOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Converts the fields of an object that `flags` names from `1` or `0` to booleans. */
+/** Converts the fields with the names in `flags` from `1` or `0` to booleans. */
 export function normalizeFlags(resource: object, flags: readonly string[]): void {
   for (const flag of flags) {
     const value: unknown = Reflect.get(resource, flag);

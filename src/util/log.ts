@@ -8,10 +8,7 @@ export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug';
  * Receives log lines. You can pass `console`. pino needs an adapter, because it takes the fields before the message.
  */
 export interface Logger {
-  /**
-   * Not used. Its type refuses pino, whose `silent` is a function, because pino would drop the fields; the `silent` of
-   * consola, which takes the message first, has a `raw`.
-   */
+  /** Not used. The type makes the compiler refuse pino, which would drop the fields and whose `silent` has no `raw`. */
   readonly silent?:
     | boolean
     | {
@@ -21,7 +18,7 @@ export interface Logger {
     | undefined;
   /** Logs a failure that no call reports, such as an error that your callback throws. */
   error(message: string, fields?: LogFields): void;
-  /** Logs a problem that the client works around, such as a response that is not as documented. */
+  /** Logs a problem that the client works around, such as a response that differs from the documentation. */
   warn(message: string, fields?: LogFields): void;
   /** Logs a retry, with its reason. */
   info(message: string, fields?: LogFields): void;
@@ -39,7 +36,7 @@ export function isLogger(value: unknown): boolean {
 }
 
 /**
- * Creates a logger that drops lines less severe than `level` and removes secrets from the other lines. Ignores errors
+ * Creates a logger that drops lines less severe than `level`, and removes secrets from the other lines. Ignores errors
  * of `sink`.
  */
 export function createLogger(sink: Logger, level: LogLevel, redactor: Redactor): Logger {

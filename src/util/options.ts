@@ -7,17 +7,16 @@ import { isObject } from './json.ts';
  *
  * @param path Name of the option, after the names of the options that contain it.
  * @param of Owner of the options, as named in errors.
- * @throws {ConfigurationError} naming the option and what it must be.
+ * @throws {ConfigurationError} for an invalid value.
  */
 export type OptionCheck = (value: unknown, path: string, of: string) => void;
 
 /** The fields of an option object: a check for each name. */
 export type OptionFields<Options> = { readonly [Name in keyof Options]-?: OptionCheck };
 
-/** Checks an option object and returns it unchanged. `of` names the owner of the options in errors. */
+/** Checks an option object, and returns it unchanged. `of` is the owner of the options, as named in errors. */
 export type CheckOptions<Options> = (options: Options, of?: string) => Options;
 
-/** Allows an option to be left out. */
 export const optional =
   (check: OptionCheck): OptionCheck =>
   (value, path, of) =>
@@ -67,7 +66,7 @@ function requiredOption(isValid: (value: unknown) => boolean, message: string): 
   };
 }
 
-/** Returns a check of a number. Its error contains the value, and the unit if the value is a duration such as `30s`. */
+/** Returns a check of a number. For a value such as `30s`, the error contains the unit of the option. */
 function requiredNumber(isValid: (value: unknown) => boolean, message: string): OptionCheck {
   return (value, path) => {
     if (isValid(value)) return;
@@ -93,7 +92,7 @@ export const nestedOptions = <Options>(fields: OptionFields<Options>): OptionChe
  * effect.
  *
  * @param of Owner of the options, as named in errors, such as `the client`.
- * @throws {ConfigurationError} naming the option that is wrong.
+ * @throws {ConfigurationError} for an unknown name or an invalid value.
  */
 export function optionChecker<Options extends object>(
   of: string,

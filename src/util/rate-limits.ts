@@ -8,9 +8,9 @@ export function isBucket(name: string): name is Bucket {
 }
 
 /**
- * Returns the service's limits, with those that the user has set in place of the default ones.
+ * Returns the default rate limits with the user's changes.
  *
- * @throws {ConfigurationError} naming the bucket that is wrong.
+ * @throws {ConfigurationError} for an unknown bucket or an invalid limit.
  */
 export function mergeRateLimits(changes: Optional<RateLimits>): RateLimits {
   const limits = { ...RATE_LIMITS };

@@ -2,34 +2,34 @@ import { withoutEscapes } from './unescape.ts';
 
 const REDACTED = '[redacted]';
 
-/**
- * Maximum length of a string to search, in UTF-16 units. Longer strings are truncated first, which limits the running
- * time.
- */
+/** Maximum length of a string to search, in UTF-16 units. Truncating longer strings limits the running time. */
 const TEXT_LIMIT = 8192;
 
 /** Maximum length of a response's body in an error, in UTF-16 units. */
 const BODY_LIMIT = 2048;
 
-/** Minimum length to search beyond the limit, because a secret may begin before the limit and end after it. */
+/**
+ * Minimum length to search beyond the limit, in UTF-16 units, because a secret may begin before the limit and end after
+ * it.
+ */
 const MIN_MARGIN = 256;
 
-/** Maximum number of secrets that {@link Redactor.addRecent} keeps, in addition to the secrets that a call sends. */
+/** Maximum number of secrets that {@link Redactor.addRecent} keeps. */
 const RECENT_SECRETS = 20;
 
 /** Minimum length of a secret, in UTF-16 units. Removing shorter strings would make messages unreadable. */
 const MIN_SECRET_LENGTH = 4;
 
-/** Maximum length of an escaped UTF-16 unit of a secret: an escape within escapes. */
+/** Maximum length of an escaped UTF-16 unit of a secret. Escapes can be nested. */
 const MAX_ESCAPE_LENGTH = 24;
 
-// Each pattern takes linear time: text that a failed match has read does not start another match.
+// Each pattern takes linear time, because text that a failed match has read cannot start another match.
 const NAMED_SECRET = /("(?:[a-z_]*token|password|secret|client_secret)"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*"?/gi;
 /** Excludes the parameters of a `WWW-Authenticate: Bearer` challenge, which are not tokens. */
 const BEARER = /(bearer\s+)(?!(?:realm|error|error_description|scope|resource_metadata)=")[\w.~+/|=-]+/gi;
 const URL_TEXT = /(https?:(?:\\?\/){2})((?:[^\s"'<>\\?#]|\\[^\s"])*(?:[?#](?:[^\s"<\\]|<(?!\/)|\\[^\s"])*)?)/gi;
 
-/** Matches names of the user's headers whose values are treated as secrets. */
+/** Matches the names of headers whose values count as secrets. */
 const SECRET_HEADER = /key|token|secret|auth|cookie|password|session/i;
 
 /** Returns the values of headers whose names indicate secrets. */
@@ -37,13 +37,13 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): s
   return Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value] : []));
 }
 
-/** Returns the index at which the query of a URL, or a fragment with values, begins; -1 without one. */
+/** Returns the index at which the query of a URL, or a fragment with values, begins, or -1. */
 const queryIndex = (rest: string): number => rest.search(/\?|#(?=[^?]*=)/);
 
-/** Returns the index of the `@` after the user in a URL without its scheme; -1 without a user. */
+/** Returns the index of the `@` after the user in a URL without its scheme, or -1. */
 const userIndex = (rest: string): number => (rest.split(/[/\\?#]/, 1)[0] ?? '').lastIndexOf('@');
 
-/** Replaces user and query in a URL without its scheme. */
+/** Replaces the user and the query in a URL without its scheme. */
 function withoutUserAndQuery(rest: string): string {
   const query = queryIndex(rest);
   const cleaned = query < 0 ? rest : `${rest.slice(0, query + 1)}${REDACTED}`;
@@ -51,7 +51,7 @@ function withoutUserAndQuery(rest: string): string {
   return user < 0 ? cleaned : `${REDACTED}${cleaned.slice(user)}`;
 }
 
-/** Replaces users and queries of the URLs in a string: presigned URLs have their signature in the query. */
+/** Replaces the users and queries of the URLs in a string. The query of a presigned URL contains its signature. */
 function redactUrls(text: string): string {
   return text.replace(URL_TEXT, (_, scheme: string, rest: string) => `${scheme}${withoutUserAndQuery(rest)}`);
 }
@@ -64,7 +64,7 @@ const MAX_FIELDS = 2_000;
 
 type Range = readonly [from: number, to: number];
 
-/** Replaces the secrets in a string, both literally and after removing its escapes. */
+/** Replaces the secrets in a string, including escaped secrets. */
 function withoutSecrets(original: string, { secrets, unescaped }: Search): string {
   const ranges: Range[] = secrets.flatMap((secret) => rangesOf(secret, original));
   if (/[\\%&+]/.test(original)) {
@@ -90,9 +90,9 @@ function rangesOf(secret: string, text: string): Range[] {
   return ranges;
 }
 
-/** Returns the ranges of a string without escapes that are secret according to field names or URLs. */
+/** Returns the ranges of an unescaped string that are secret because of a field name or a URL. */
 function namedRanges(text: string, isEscaped: (index: number) => boolean): Range[] {
-  // If the quotes are not escaped, the end of the value depends on the escapes within it.
+  // Search only fields with escaped quotes. With unescaped quotes, the escapes in the value determine its end.
   const fields = [...text.matchAll(NAMED_SECRET)].filter(({ index }) => isEscaped(index));
   const values = [...fields, ...text.matchAll(BEARER)].map(
     ({ 0: all, 1: name = '', index }): Range => [index + name.length, index + all.length],
@@ -108,22 +108,22 @@ function namedRanges(text: string, isEscaped: (index: number) => boolean): Range
   return [...values, ...urls].filter(([from, to]) => to > from);
 }
 
-/** The secrets that an owner, such as a client, keeps. */
+/** The secrets of an owner, such as a client. */
 interface Secrets {
   readonly kept: Set<string>;
   readonly recent: Set<string>;
-  /** Number of changes so far, which shows whether cached forms are outdated. */
+  /** Number of changes so far, to detect an outdated cache. */
   version: number;
 }
 
 /** The strings to search for, cached for one version of the secrets. */
 interface Search {
   readonly version: number;
-  /** Longest first, because one may contain another. */
+  /** The secrets, longest first, because a secret may contain another secret. */
   readonly secrets: readonly string[];
-  /** The same without escapes. */
+  /** The secrets without escapes. */
   readonly unescaped: readonly string[];
-  /** Length to search beyond the limit. */
+  /** Length to search beyond the limit, in UTF-16 units. */
   readonly margin: number;
 }
 
@@ -137,7 +137,10 @@ export class Redactor {
   readonly #own: readonly string[];
   #search: Search | undefined;
 
-  /** `owner` contains the secrets that all redactors of an owner share, `own` the secrets of this redactor only. */
+  /**
+   * `owner` contains the secrets that all redactors of an owner share. `own` contains the secrets of this redactor
+   * only.
+   */
   constructor(owner: Secrets = { kept: new Set(), recent: new Set(), version: 0 }, own: readonly string[] = []) {
     this.#owner = owner;
     this.#own = own;
@@ -150,7 +153,7 @@ export class Redactor {
     this.#owner.version++;
   }
 
-  /** Adds a secret of the owner that later secrets replace, such as a token. Keeps only the latest secrets. */
+  /** Adds a secret of the owner that changes over time, such as a token. Keeps only the latest of these secrets. */
   addRecent(secret: unknown): void {
     const { recent } = this.#owner;
     if (!isSecret(secret)) return;
@@ -163,12 +166,12 @@ export class Redactor {
     }
   }
 
-  /** Returns a redactor that also removes the secrets that one call sends. */
+  /** Returns a redactor that also removes the secrets of a call. */
   with(secrets: readonly unknown[]): Redactor {
     return new Redactor(this.#owner, [...this.#own, ...secrets.filter(isSecret)]);
   }
 
-  /** Returns a value as a string without secrets, truncated to `limit`. */
+  /** Returns a value as a string without secrets, truncated to `limit` UTF-16 units. */
   text(value: unknown, limit = TEXT_LIMIT): string {
     const search = this.#secrets();
     const { margin } = search;
@@ -176,7 +179,7 @@ export class Redactor {
     const isCut = full.length > limit + margin;
     let clean = withoutSecrets(isCut ? full.slice(0, limit + margin) : full, search);
     clean = redactUrls(clean.replace(NAMED_SECRET, `$1"${REDACTED}"`).replace(BEARER, `$1${REDACTED}`));
-    // A truncated string may end with the beginning of a secret.
+    // Cut off the margin, too, because a truncated string may end with the beginning of a secret.
     const end = Math.min(limit, isCut ? clean.length - margin : clean.length);
     return end < clean.length ? `${clean.slice(0, Math.max(0, end))}… (cut)` : clean;
   }
@@ -192,7 +195,7 @@ export class Redactor {
     return clean;
   }
 
-  /** Returns a copy of a resource for an error: without secrets and the queries of URLs, and of bounded size. */
+  /** Returns a copy of a resource for an error: without secrets and queries of URLs, and with a limited size. */
   resource<T>(resource: T): T;
   resource(resource: unknown): unknown {
     let left = MAX_FIELDS;
@@ -224,7 +227,7 @@ export class Redactor {
   }
 }
 
-/** Ignores values that are not strings, which other checks refuse with a clearer message. */
+/** Returns whether a value can be a secret. Other checks refuse values that are not strings. */
 const isSecret = (secret: unknown): secret is string =>
   typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH;
 

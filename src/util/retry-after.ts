@@ -1,12 +1,13 @@
-/** The latest time of a `Date`, in milliseconds since 1970. */
+/** The latest valid time of a `Date`, in milliseconds since 1970. */
 export const LAST_MOMENT = 8.64e15;
 
-/** Maximum `Retry-After` in milliseconds, ten years. A later time might not fit a `Date`. */
+/** Maximum `Retry-After` in milliseconds, ten years. After that, the time might exceed the range of `Date`. */
 export const MAX_RETRY_AFTER_MS = 10 * 365 * 24 * 3_600_000;
 
 /**
  * Returns the wait of a `Retry-After` header (RFC 9110, section 10.2.3) in milliseconds, or `undefined` if the header
- * is absent or malformed. An HTTP date is compared with the response's `Date`, because the local clock may be wrong.
+ * is absent or malformed. Compares an HTTP date with the response's `Date` header, because the local clock may be
+ * wrong.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim();

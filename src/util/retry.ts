@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import { sleep } from './abort.ts';
 
-/** Random waits between attempts, in milliseconds. */
+/** Bounds of the random delay between attempts, in milliseconds. */
 export interface Backoff {
   /** Minimum delay between attempts, in milliseconds. @default 500 ms */
   readonly min: number;
@@ -9,13 +9,15 @@ export interface Backoff {
   readonly max: number;
 }
 
-/** Returns the wait before the nth retry (from 1): random in [min, min(max, min · 2^n)]. */
+/**
+ * Returns the delay before the nth retry (from 1), in milliseconds: random between `min` and `min · 2^n`, at most
+ * `max`.
+ */
 export function backoffDelay(n: number, { min, max }: Backoff, random: () => number): number {
   const top = Math.max(min, Math.min(max, min * 2 ** n));
   return min + random() * (top - min);
 }
 
-/** Options of the retry loop. */
 export interface RetryOptions {
   /**
    * Returns the wait before the next attempt in milliseconds, or `undefined` to give up. `retries` is the number of
@@ -24,13 +26,13 @@ export interface RetryOptions {
   delayAfter(error: Error, retries: number): number | undefined | Promise<number | undefined>;
   /** Signal that ends the wait between two attempts. The promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Error of the first attempt, if the caller has made it. */
+  /** Error of the first attempt, if the caller has already made this attempt. */
   readonly failed?: Error;
 }
 
 /**
- * Runs `attempt` until it succeeds or `delayAfter` gives up; rejects with the error of the last attempt. Does not use
- * the waits of p-retry, because `Retry-After` replaces them and the jitter is documented.
+ * Runs `attempt` until it succeeds or `delayAfter` gives up. Rejects with the error of the last attempt. `delayAfter`
+ * replaces the delays of p-retry, which do not take `Retry-After` into account.
  */
 export function withRetries<T>(attempt: () => Promise<T>, { delayAfter, signal, failed }: RetryOptions): Promise<T> {
   return pRetry((n) => (failed && n === 1 ? Promise.reject(failed) : attempt()), {

@@ -7,7 +7,7 @@ export interface HookCaller<H> {
   readonly logger: { error(message: string): void };
 }
 
-/** Runs a user's hook. Logs its failure, which has no other effect. Resolves when the hook has ended. */
+/** Runs a user's hook. If the hook fails, only logs the error. Resolves when the hook has ended. */
 export function runHook(
   { logger }: Pick<HookCaller<unknown>, 'logger'>,
   name: string,
@@ -16,7 +16,7 @@ export function runHook(
   return safely(hook, (message) => logger.error(`\`${name}\` threw: ${message}`));
 }
 
-/** Calls a hook of every set that has this hook. Creates the event only if a set has it. */
+/** Calls a hook in every set that contains this hook. Creates the event only if a set contains the hook. */
 export function emit<Name extends string, Event>(
   caller: HookCaller<{ readonly [name in Name]?: ((event: Event) => void) | undefined }>,
   name: Name,
@@ -25,7 +25,7 @@ export function emit<Name extends string, Event>(
   for (const hooks of caller.hooks) if (hooks[name]) runHook(caller, name, () => hooks[name]?.(event()));
 }
 
-/** Returns whether every one of `names` is a function or undefined on `value`. */
+/** Returns whether each property of `value` in `names` is a function or undefined. */
 export function isHookSet(value: unknown, names: readonly string[]): boolean {
   return isObject(value) && names.every((name) => ['function', 'undefined'].includes(typeof value[name]));
 }
@@ -37,18 +37,18 @@ type Around<Event, Addition> = (event: Event, next: (addition?: Addition) => Pro
 interface AroundWork<Event, Addition, R> {
   readonly event: () => Event;
   readonly work: () => Promise<R>;
-  /** Starts the work, with the argument that a hook passes to `next`. @default calls it */
+  /** Starts the work with the argument that a hook passes to `next`. @default calls the work */
   readonly start?: ((work: () => Promise<R>, addition: Addition | undefined) => Promise<R>) | undefined;
-  /** Settles when everything that `work` started has ended. @default the result of `work` */
+  /** Settles when everything that `work` has started has ended. @default the result of `work` */
   readonly ended?: Promise<unknown> | undefined;
-  /** Waits until the work starts. @default as long as the hooks take */
+  /** Waits until the work starts, for example until a signal aborts. @default waits as long as the hooks take */
   readonly untilBegun?: ((begun: Promise<void>) => Promise<void>) | undefined;
 }
 
 /**
- * Runs work within the `name` hook of every set that has this hook. The first set is the outermost. Returns the result
- * of the work, whatever the hooks do. Code of a hook after the end of the work does not delay the result. If a hook
- * does not call `next`, the work starts when the hook has ended.
+ * Runs work within the `name` hook of every set that contains this hook. The hook of the first set is the outermost.
+ * Returns the result of the work, regardless of what the hooks return. Hooks cannot delay the result after the end of
+ * the work. If a hook does not call `next`, the work starts when the hook has ended.
  */
 export function runAround<Name extends string, Event, Addition, R>(
   caller: HookCaller<{ readonly [name in Name]?: Around<Event, Addition> | undefined }>,
@@ -64,7 +64,7 @@ export function runAround<Name extends string, Event, Addition, R>(
         begin();
       }
       const end = result.then(() => ended).then(() => {});
-      // The hook may ignore the promise.
+      // Mark the rejection as handled, because the hook may ignore the promise.
       end.catch(() => {});
       return end;
     };
@@ -72,7 +72,7 @@ export function runAround<Name extends string, Event, Addition, R>(
       try {
         await hook(event(), next);
       } catch (error) {
-        // A hook usually rethrows the error of the work.
+        // A hook usually rethrows the error of the work: do not log this error.
         const failure: unknown = await result?.then(() => ended).catch((reason: unknown) => reason);
         if (failure !== error) throw error;
       } finally {
@@ -80,7 +80,7 @@ export function runAround<Name extends string, Event, Addition, R>(
       }
     });
     if (!result) await untilBegun(begun);
-    return result as unknown as Promise<R>; // set by `next`, which TypeScript does not follow
+    return result as unknown as Promise<R>; // `next` sets `result`, which TypeScript cannot infer
   };
   const run = caller.hooks.reduceRight<() => Promise<R>>((inner, { [name]: hook }) => {
     return hook ? () => within(hook, inner) : inner;

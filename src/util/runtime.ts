@@ -1,6 +1,6 @@
 import { check } from '../errors/audience-error.ts';
 
-/** A renderer of Electron has `process`, too, and the `fetch` of Chromium. */
+/** True in a renderer of Electron, which has `process` but the `fetch` of Chromium. */
 const isRenderer = Object(globalThis.process).type === 'renderer';
 
 /** True outside browsers, where `fetch` can stream request bodies over HTTP/1.1 and shows all response headers. */
@@ -14,14 +14,11 @@ export const isNode: boolean =
   !('Bun' in globalThis) &&
   globalThis.navigator?.userAgent !== 'Cloudflare-Workers';
 
-/** Functions of the runtime that every client uses, as paths from `globalThis`. */
+/** Functions of the runtime that every client needs, as paths from `globalThis`. */
 const NEEDED =
   'AbortController Blob FormData Headers Promise.withResolvers ReadableStream Request Response TextDecoder TextEncoder URL.canParse crypto.getRandomValues performance setTimeout';
 
-/**
- * @throws {ConfigurationError} listing all functions that the runtime lacks. A token source of a client needs no
- * `fetch`.
- */
+/** @throws {ConfigurationError} with all functions that the runtime lacks. */
 export function checkRuntime(hasFetch: unknown): void {
   const paths = `${NEEDED}${hasFetch ? '' : ' fetch'}`.split(' ');
   const missing = paths.filter((path) => !path.split('.').reduce((owner, name) => Object(owner)[name], globalThis));

@@ -1,7 +1,10 @@
 /** Returns a name without case, underscores and hyphens. */
 export const lettersOf = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
 
-/** Returns whether two texts are equal, or differ by one letter: an additional or different one, or two swapped. */
+/**
+ * Returns whether two texts are equal or differ by one letter: an additional letter, a different letter, or two swapped
+ * letters.
+ */
 export function differByOneLetter(a: string, b: string): boolean {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
@@ -15,17 +18,17 @@ export function differByOneLetter(a: string, b: string): boolean {
 }
 
 /**
- * Minimum letters of a name for comparing it with an edit distance, because shorter words often differ from another
- * word by one letter.
+ * Minimum letters of a name for a comparison by edit distance. Shorter words often differ from other words by one
+ * letter.
  */
 const MIN_LETTERS = 6;
 
-/** Returns the letters of a name with its words in the singular. */
+/** Returns the letters of a name after converting its words to the singular. */
 const singularOf = (name: string): string => lettersOf(name.replace(/s(?=[A-Z_-]|$)/g, ''));
 
 /**
- * Returns the name of which `name` is a misspelling: equal except for case, underscores and hyphens or, with six
- * letters or more, different by one letter. A plural is not a misspelling of its singular.
+ * Returns the name that `name` misspells: it differs only in case, underscores and hyphens or, if it has at least six
+ * letters, by one letter. A plural is not a misspelling of its singular.
  */
 export function similarName(name: string, names: readonly string[]): string | undefined {
   const letters = lettersOf(name);

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../errors/audience-error.ts';
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/;
 
 export function isTimeZone(name: string): boolean {
-  // The first `Intl.DateTimeFormat` of a process takes ten milliseconds.
+  // Avoid `Intl.DateTimeFormat` for UTC: the first instance of a process takes ten milliseconds.
   if (name === 'UTC') return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -15,7 +15,8 @@ export function isTimeZone(name: string): boolean {
 
 /** Returns the offset of a time zone from UTC at a moment, in milliseconds. */
 function offsetAt(moment: number, timeZone: string): number {
-  // Ends with "GMT+01:00", with "GMT-00:01:15" for local mean times of the past, or with "GMT" for UTC.
+  // The text ends with an offset such as "GMT+01:00", or "GMT-00:01:15" for local mean times of the past, or with
+  // "GMT".
   const text = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' }).format(moment);
   const [, sign, hours, minutes, seconds = 0] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(text) ?? [];
   if (sign === undefined) return 0;
@@ -26,7 +27,7 @@ function offsetAt(moment: number, timeZone: string): number {
  * Parses a timestamp of a resource, `Y-m-d H:i:s` (specification, "Response envelope"), in UTC by default: the
  * specification names no time zone. If a local time occurs twice (when daylight saving time ends), returns the earlier one.
  *
- * @returns `undefined` for a string of another format, and for a date that does not exist.
+ * @returns `undefined` for another format, and for a date that does not exist.
  * @throws {ConfigurationError} for an unknown time zone.
  * @example
  * parseTimestamp('2026-11-20 10:00:00'); // 2026-11-20T10:00:00Z
@@ -39,7 +40,7 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
   const match = TIMESTAMP.exec(text);
   if (!match) return undefined;
   const wall = Date.parse(`${text.replace(' ', 'T')}Z`);
-  // Some runtimes parse 30 February as a day in March.
+  // Compare the text, because some runtimes parse 30 February as a day in March.
   if (Number.isNaN(wall) || !new Date(wall).toISOString().startsWith(text.replace(' ', 'T'))) return undefined;
   if (timeZone === 'UTC') return new Date(wall);
   const before = wall - offsetAt(wall - 86_400_000, timeZone);
@@ -49,12 +50,13 @@ export function parseTimestamp(text: string, timeZone = 'UTC'): Date | undefined
 }
 
 /**
- * Returns whether one state of a resource is older than another, by `updated_at`: a string in the service's format,
- * read as UTC, or in another date format, a `Date`, or milliseconds. Returns `false` if either is missing or invalid.
+ * Returns whether one state of a resource is older than another, by `updated_at`: a string in the service's format
+ * (read as UTC) or in another date format, a `Date`, or milliseconds since 1970. Returns `false` if either `updated_at`
+ * is missing or invalid.
  */
 export const isOlder = (state: unknown, other: unknown): boolean => updatedAt(state) < updatedAt(other);
 
-/** Returns `updated_at` in milliseconds; without it, `NaN`, for which every comparison is false. */
+/** Returns `updated_at` in milliseconds since 1970. Without it, returns `NaN`, for which every comparison is false. */
 export function updatedAt(resource: unknown): number {
   const time: unknown = Object(resource).updated_at;
   if (typeof time === 'string') return Date.parse(TIMESTAMP.test(time) ? `${time.replace(' ', 'T')}Z` : time);

@@ -1,17 +1,23 @@
 /** A string without escapes, with the positions of its characters in the original. */
 export interface Unescaped {
   readonly text: string;
-  /** For each UTF-16 unit of `text`, the index in the original at which it begins; one more for the end. */
+  /**
+   * For each UTF-16 unit of `text`, the index in the original at which it begins. The last element is the end of the
+   * original.
+   */
   readonly starts: readonly number[];
 }
 
-/** Escapes of JSON, of URLs and of HTML; a backslash may be doubled by each level of nesting, as `%` by `%25`. */
+/** Matches escapes of JSON, URLs and HTML. Each level of nesting may double a backslash, or replace `%` with `%25`. */
 const ESCAPE =
   /\\+u(?<unit>[\da-f]{4})|(?<bytes>(?:%(?:25)*[\da-f]{2})+)|&(?:amp;)*(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>amp|lt|gt|quot|apos));|\\+(?<escaped>[^\\]?)|[\b\f\n\r\t+]/gi;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Characters that have a short escape: without its backslash, that is a letter. A space may be a plus sign in a URL. */
+/**
+ * Characters that have a short escape, by the character that remains after removing the backslash. In a URL, a space
+ * may be a plus sign.
+ */
 const SHORT: Readonly<Record<string, string>> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't', '+': ' ' };
 
 /** Maximum number of passes that remove escapes, because escapes can be nested. */
@@ -56,7 +62,7 @@ function unescapeOnce(original: string): Unescaped {
 
 const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '');
 
-/** Yields the characters of percent-encoded UTF-8, each with the index at which it begins; other bytes stand alone. */
+/** Yields the characters of percent-encoded UTF-8 with their start indexes. Yields invalid bytes one by one. */
 function* charactersOf(encoded: string): Generator<readonly [string, number]> {
   const escapes = [...encoded.matchAll(/%(?:25)*([\da-f]{2})/gi)];
   const bytes = Uint8Array.from(escapes, ([, digits = '']) => Number.parseInt(digits, 16));

@@ -4,9 +4,8 @@
  */
 export interface DedupeStore {
   /**
-   * Claims an event for `leaseMs` milliseconds. Resolves with `busy` if another claim has the event, and with `done` if
-   * the event was completed. A claim that is neither completed nor released within `leaseMs` ends, because its process
-   * may have died.
+   * Claims an event for `leaseMs` milliseconds. Resolves with `busy` if there is another claim of the event, and with
+   * `done` if the event is done. A claim ends after `leaseMs`, because its process may have died.
    */
   claim(
     id: string,
@@ -19,33 +18,36 @@ export interface DedupeStore {
     | 'busy'
     | 'done'
   >;
-  /** Marks an event as done. Does nothing if a later claim has the event. */
+  /** Marks an event as done. Does nothing if there is a later claim of the event. */
   complete(id: string, lease: string): Promise<void>;
   /**
-   * Ends a claim after a failure, so that the next delivery can claim the event. Does nothing if a later claim has the
-   * event.
+   * Ends a claim after a failure, so that the next delivery can claim the event. Does nothing if there is a later claim
+   * of the event.
    */
   release(id: string, lease: string): Promise<void>;
 }
 
 /** Options of {@link memoryDedupe}. */
 export interface MemoryDedupeOptions {
-  /** How long the store keeps completed events, in milliseconds. @default 86400000 ms (24 hours) */
+  /** Milliseconds for which the store keeps completed events. @default 86400000 ms (24 hours) */
   readonly window?: number | undefined;
-  /** Maximum number of events. If there are more, the store removes the oldest completed events. @default 100000 events */
+  /**
+   * Maximum number of events. Above this number, the store removes the oldest completed events.
+   * @default 100000 events
+   */
   readonly max?: number | undefined;
 }
 
 const DAY_MS = 86_400_000;
 
 interface Entry {
-  /** The current claim. Absent when the event is done. */
+  /** Id of the current claim. Not set if the event is done. */
   readonly lease?: string;
   readonly until: number;
 }
 
 /**
- * Creates a dedupe store in memory. Several processes need a shared store instead.
+ * Creates a dedupe store in memory. For several processes, use a shared store, such as `redisDedupe`.
  *
  * @param options Limits of the stored events.
  */
@@ -53,13 +55,13 @@ export function memoryDedupe({ window = DAY_MS, max = 100_000 }: MemoryDedupeOpt
   const entries = new Map<string, Entry>();
   let leases = 0;
   const set = (id: string, entry: Entry): void => {
-    // A map iterates in order of insertion: insert an updated entry again, so that the oldest entry stays first.
+    // Insert an updated entry again: a map iterates in the order of insertion, and the oldest entry must be first.
     entries.delete(id);
     entries.set(id, entry);
     const now = performance.now();
     for (const [oldest, { lease, until }] of entries) {
       if (until > now && entries.size <= max) break;
-      // Never remove a claim that has not expired: a second delivery would process its event again.
+      // Never remove a current claim: a second delivery could then handle the event again.
       if (until <= now || lease === undefined) entries.delete(oldest);
     }
   };

@@ -4,17 +4,16 @@ import type { WebhookEvent } from './events.ts';
 
 /** A delivery of an event, as hooks see it. */
 export interface DeliveryInfo {
-  /** Id of the delivery, the same in all its events and unique in the process. */
+  /** Id of the delivery, the same in all steps of the delivery and unique in the process. */
   readonly deliveryId: string;
-  /** Id of the event, set once the event is verified. */
+  /** Id of the event. Set after the verification. */
   readonly eventId?: string;
-  /** Type of the event, set once the event is verified. */
+  /** Type of the event. Set after the verification. */
   readonly eventType?: string;
 }
 
 /**
- * A step of a delivery. The first step is `received`, `verified` may follow, and the last step is exactly one of the
- * others.
+ * A step of a delivery. The first step is `received`, the second may be `verified`, and the last is one of the others.
  */
 export type DeliveryStep =
   | {
@@ -36,7 +35,7 @@ export type DeliveryStep =
       readonly type: 'duplicate';
     }
   | {
-      /** Another delivery of the event is in progress; the service sends the event again. */
+      /** Another delivery of the event is in progress. The service sends the event again. */
       readonly type: 'busy';
     }
   | {
@@ -44,13 +43,13 @@ export type DeliveryStep =
       readonly type: 'handled';
     }
   | {
-      /** The handler or the store failed; the service sends the event again. */
+      /** The handler or the store failed. The service sends the event again. */
       readonly type: 'failed';
       /** The error that was thrown. */
       readonly error: unknown;
     };
 
-/** An event of a delivery. */
+/** A step of a delivery, as hooks see it. */
 export type DeliveryEvent = DeliveryInfo & {
   /** Milliseconds since the delivery was received. */
   readonly duration: number;
@@ -61,7 +60,7 @@ export interface DeliveryHooks {
   /** Called with each step of a delivery. */
   readonly onDelivery?: ((event: DeliveryEvent) => void) | undefined;
   /**
-   * Runs the handler of an event: `next` starts the handler, resolves when the handler ends, and rejects with its
+   * Runs the handler of an event. `next` starts the handler, resolves when the handler succeeds, and rejects with its
    * error. The handler runs in the async context of `next`.
    */
   readonly aroundHandler?: ((delivery: DeliveryInfo, next: () => Promise<void>) => unknown) | undefined;
@@ -73,7 +72,7 @@ let deliveries = 0;
 export class DeliveryReport {
   readonly #caller: HookCaller<DeliveryHooks>;
   readonly #startedAt = performance.now();
-  /** The known facts about the delivery. */
+  /** The known data of the delivery. */
   info: DeliveryInfo = { deliveryId: `delivery_${++deliveries}` };
 
   constructor(caller: HookCaller<DeliveryHooks>) {

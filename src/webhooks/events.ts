@@ -17,7 +17,8 @@ export interface EventEnvelope<Type extends string, Data> {
   /** Id of the organization. */
   readonly company_id: number;
   /**
-   * The resource, exactly as in its GET response, without the array. For `webhook.test`, a message and the endpoint id.
+   * The resource, exactly as in the response to a GET request, without the array. For `webhook.test`, a message and the
+   * endpoint id.
    */
   readonly data: Data;
 }
@@ -46,7 +47,7 @@ export type KnownEventType = keyof EventData;
 /** An event of a known type: `switch (event.type)` narrows the type of `data`. */
 export type KnownWebhookEvent = { [Type in KnownEventType]: EventEnvelope<Type, EventData[Type]> }[KnownEventType];
 
-/** A verified event whose type or version this package does not know, or whose `data` is not as documented. */
+/** A verified event whose type or version this package does not know, or whose `data` lacks the id or the status. */
 export interface UnknownWebhookEvent extends EventEnvelope<string, unknown> {
   readonly [more: string]: unknown;
 }
@@ -61,12 +62,14 @@ const KNOWN_TYPE = /^(?:(?:audience|activation|cohort)\.(?:completed|failed)|web
 
 export const isKnownType = (type: string): boolean => KNOWN_TYPE.test(type);
 
-/** Checks that a parsed body is an event: an object with an id and a type. */
+/** Returns whether a parsed body is an event: an object with an id and a type. */
 export function isEvent(value: unknown): value is WebhookEvent {
   return isObject(value) && [value.id, value.type].every((field) => typeof field === 'string' && field !== '');
 }
 
-/** Checks that an event has a known type and version, and that its `data` has the id and status of a resource. */
+/**
+ * Returns whether an event has a known type and version, and its `data` contain the id and the status of a resource.
+ */
 export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
   const { type, schema_version, data }: { type: string; schema_version: number; data: unknown } = event;
   if (schema_version !== SCHEMA_VERSION || !isKnownType(type) || !isObject(data)) return false;
@@ -76,12 +79,12 @@ export function isKnownEvent(event: WebhookEvent): event is KnownWebhookEvent {
 
 /** A stored resource, or a database row with its `updated_at`: a date string, a `Date`, or milliseconds since 1970. */
 export interface Stored {
-  /** Time of the last stored change. Without `updated_at`, no event counts as older. */
+  /** Time of the last stored change. Without it, no event counts as older. */
   readonly updated_at?: string | number | Date | null | undefined;
 }
 
 /**
- * Checks whether an event is older than the stored state of its resource, by `updated_at`: events can arrive in any
+ * Returns whether an event is older than the stored state of its resource, by `updated_at`. Events can arrive in any
  * order and more than once. Reads `Y-m-d H:i:s` as UTC. Returns `false` if the event or the stored state has no valid
  * `updated_at`.
  *

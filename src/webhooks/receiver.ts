@@ -23,7 +23,7 @@ export type WebhookHandlers = {
   readonly [Type in KnownEventType]?: ((event: EventEnvelope<Type, EventData[Type]>) => unknown) | undefined;
 };
 
-/** Receives log lines, as `console` does. */
+/** Receives log lines. You can pass `console`. */
 export interface ReceiverLogger {
   /** Logs a refused or late delivery, or an event without a handler. */
   warn(message: string): void;
@@ -34,40 +34,43 @@ export interface ReceiverLogger {
 /** Options of {@link createWebhookReceiver}. */
 export interface ReceiverOptions extends VerifyOptions, DeliveryHooks {
   /**
-   * Signing secrets of the endpoint, two during a rotation. The receiver reads an array at each delivery, so you can
-   * change it. `undefined`, for example from an environment variable that is not set, throws a `ConfigurationError`.
+   * Signing secret of the endpoint, or an array of secrets during a rotation. The receiver reads the array at each
+   * delivery, so you can change it. `undefined` throws a `ConfigurationError`.
    */
   readonly secrets: string | readonly string[] | undefined;
   /** Handlers of events, by event type. */
   readonly on?: WebhookHandlers | undefined;
   /**
-   * Called for verified events without a handler, except `webhook.test`, and for events for which `isKnownEvent`
-   * returns false.
+   * Called for a verified event without a handler, except `webhook.test`, and for an event that `isKnownEvent` does not
+   * recognize.
    *
    * @default acknowledges the event, and logs a warning unless the event is known and a listener is attached
    */
   readonly otherwise?: ((event: WebhookEvent) => unknown) | undefined;
   /**
-   * Store that lets the receiver handle each event once. With `false`, the receiver handles every delivery. @default a
-   * store in memory
+   * Store with which the receiver handles each event only once. With `false`, the receiver handles every delivery.
+   * @default a store in memory
    */
   readonly dedupe?: DedupeStore | false | undefined;
   /** Maximum size of a body in bytes. @default 1048576 bytes (1 MiB) */
   readonly maxBytes?: number | undefined;
-  /** How long an event remains claimed if its process dies, in milliseconds. @default 300000 ms (5 minutes) */
+  /**
+   * Milliseconds after which another delivery can claim an event whose process has died.
+   * @default 300000 ms (5 minutes)
+   */
   readonly leaseMs?: number | undefined;
   /** Receives warnings and errors. @default console */
   readonly logger?: ReceiverLogger | undefined;
   /**
-   * Additional hooks, which the receiver calls before the hooks of the other options. For example, `openTelemetry()` of
-   * `audience-activation/otel`.
+   * Additional hooks, such as `openTelemetry()` of `audience-activation/otel`. The receiver calls them before the other
+   * hooks.
    */
   readonly telemetry?: DeliveryHooks | undefined;
 }
 
 /** Context of a request on an edge platform. */
 export interface HandleContext {
-  /** Keeps the process alive until a promise settles. */
+  /** Keeps the runtime alive until a promise settles. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
@@ -80,9 +83,13 @@ export interface EventListener {
 /** Receives deliveries. */
 export interface WebhookReceiver {
   /**
-   * Responds to a delivery within 9 s: 200 done, 400 not verified, 405 not POST, 413 too large, 500 handler failed or
-   * wrong configuration, 503 busy, late or another failure. Responses have no body. Rejects only if `waitUntil`
-   * throws.
+   * Responds to a delivery within 9 seconds, without a body. Rejects only if `waitUntil` throws. Status codes:
+   * - 200: the event is handled;
+   * - 400: the delivery cannot be verified;
+   * - 405: the method is not POST;
+   * - 413: the body is larger than `maxBytes`;
+   * - 500: the handler failed, or the configuration is invalid;
+   * - 503: the event is in progress, the handler takes too long, or another step failed.
    */
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** Passes verified events to a listener, before their handlers. Returns a function that detaches the listener. */
@@ -91,16 +98,16 @@ export interface WebhookReceiver {
   readonly logger: ReceiverLogger;
 }
 
-/** Maximum time to respond, in milliseconds. The service waits for 10 s (specification, "Delivery"). */
+/** Maximum milliseconds until the response. The service waits for 10 seconds (specification, "Delivery"). */
 const MAX_RESPONSE_MS = 9_000;
 const DEFAULT_MAX_BYTES = 2 ** 20;
 const DEFAULT_LEASE_MS = 300_000;
 
 /**
- * Creates a receiver for any platform with `Request` and `Response`. `toNodeListener` of `audience-activation/node`
- * adapts it to `node:http`, Express and Fastify.
+ * Creates a receiver for any platform with `Request` and `Response`. For `node:http`, Express and Fastify, pass it to
+ * `toNodeListener` of `audience-activation/node`.
  *
- * @throws {ConfigurationError} for options with which the receiver would lose events or refuse all of them.
+ * @throws {ConfigurationError} for an invalid option.
  *
  * @example
  * const receiver = createWebhookReceiver({ secrets, on: { 'audience.completed': async ({ data }) => save(data) } });
@@ -111,17 +118,17 @@ export const createWebhookReceiver = (options: ReceiverOptions): WebhookReceiver
 /** Prefix of each log line, because the log of a server contains lines of several packages. */
 const LINE_PREFIX = 'audience-activation: ';
 
-/** Ignores the errors of a logger, which must not make a delivery fail. */
+/** Ignores errors of a logger, so that they cannot make a delivery fail. */
 const log = (write: () => void): void => void safely(write, () => {});
 
 class Receiver implements WebhookReceiver {
   readonly logger: ReceiverLogger;
-  /** Private, because inspection shows public fields, and the options contain the signing secrets. */
+  /** Private, because the options contain the signing secrets, and inspection shows public fields. */
   readonly #caller: HookCaller<DeliveryHooks>;
   readonly #options: ReceiverOptions;
   readonly #store: DedupeStore | undefined;
   readonly #listeners = new Set<EventListener>();
-  /** Handlers that are running in this process, by the id of their event. */
+  /** Heartbeats of the handlers that are running in this process, by event id. */
   readonly #running = new Map<string, Heartbeat>();
 
   constructor(options: ReceiverOptions) {
@@ -131,7 +138,7 @@ class Receiver implements WebhookReceiver {
     const logger = options.logger ?? console;
     this.logger = {
       warn: (message) => log(() => logger.warn(`${LINE_PREFIX}${message}`)),
-      // `console` would print `undefined` for a cause that is not passed.
+      // Pass only the given arguments: `console` would print a missing cause as `undefined`.
       error: (message, ...cause) => log(() => logger.error(`${LINE_PREFIX}${message}`, ...cause)),
     };
     this.#caller = { hooks: [options.telemetry ?? {}, options], logger: this.logger };
@@ -166,7 +173,7 @@ class Receiver implements WebhookReceiver {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Processes a delivery and returns the status of the response, also after an error. */
+  /** Processes a delivery, and returns the status of the response. Never throws. */
   async #process(request: Request): Promise<number> {
     const report = new DeliveryReport(this.#caller);
     try {
@@ -220,8 +227,8 @@ class Receiver implements WebhookReceiver {
       report.step({ type: 'busy' });
       return 503;
     };
-    // When a handler runs longer than its lease, the store accepts a second claim: check the handlers of this process.
-    // A silent handler has been dropped by a Worker.
+    // Check the handlers of this process first: if a handler runs longer than its lease, the store accepts a second
+    // claim. A handler without a heartbeat was dropped by the runtime of a Worker.
     if (this.#running.get(id)?.isSilent === false) return busy();
     const claim = await store.claim(id, this.#options.leaseMs ?? DEFAULT_LEASE_MS);
     if (claim === 'busy') return busy();
@@ -236,8 +243,8 @@ class Receiver implements WebhookReceiver {
       try {
         await store[status === 200 ? 'complete' : 'release'](id, claim.lease);
       } catch (error) {
-        // Respond with the handler's status: after an error status, another delivery would repeat the work of a
-        // successful handler.
+        // Respond with the handler's status: after an error status, the service would send an event again that was
+        // handled.
         this.#logError(event, 'the store could not be updated', error);
       }
       return status;
@@ -264,7 +271,7 @@ class Receiver implements WebhookReceiver {
     const { on = {}, otherwise } = this.#options;
     const isKnown = isKnownEvent(event);
     if (isKnown) {
-      // TypeScript does not relate the handler of a type to an event of that type.
+      // TypeScript cannot infer that the handler accepts this type of event.
       const handler = on[event.type] as ((event: KnownWebhookEvent) => unknown) | undefined;
       if (handler) return void (await handler.call(on, event));
       if (event.type === 'webhook.test') return;
@@ -311,11 +318,11 @@ const RECEIVER_OPTIONS: readonly string[] = [
   ...VERIFY_OPTIONS,
 ];
 
-/** Refuses options with which the receiver would lose events or fail only at the first delivery. */
+/** Refuses options with which the receiver would lose events, or would fail only at the first delivery. */
 function checkReceiverOptions(options: ReceiverOptions): void {
   checkOptions(options, 'createWebhookReceiver', RECEIVER_OPTIONS);
   const { secrets, on = {}, dedupe, telemetry = {} } = options;
-  // The receiver reads an array at each delivery, so the array may still be empty.
+  // The receiver reads an array at each delivery, so the array may be empty now.
   if (!Array.isArray(secrets) || secrets.length > 0) checkSecrets(secrets);
   checkNumbers(options, ['tolerance', 'leaseMs', 'maxBytes']);
   for (const [type, handler = check] of Object.entries(on)) {

@@ -13,8 +13,8 @@ export interface SignatureHeader {
 const MAX_HEADER_LENGTH = 4_096;
 
 /**
- * Encodes text as UTF-8. Creates the encoder at each call, because jsdom has no `TextEncoder` when the module is
- * loaded.
+ * Encodes text as UTF-8. Creates the encoder at each call, because in jsdom there is no `TextEncoder` yet when the
+ * module is loaded.
  */
 export const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
@@ -25,13 +25,13 @@ export const refused = (reason: WebhookRefusal, message: string, advice?: string
 const malformed = (problem: string): WebhookVerificationError =>
   refused('malformed-header', `The signature header ${problem}. It must be like "t=1767225600,v1=5257a8…".`);
 
-/** Parses a signature header, which needs one `t` and at least one valid `v1`. Ignores other keys. */
+/** Parses a signature header, which must contain one `t` and at least one valid `v1`. Ignores other keys. */
 export function parseSignatureHeader(header: string): SignatureHeader {
   if (header.length > MAX_HEADER_LENGTH) throw malformed(`has ${header.length} characters`);
   const signatures: string[] = [];
   let timestamp: number | undefined;
   for (const part of header.split(',')) {
-    // Do not match trailing spaces here, which would take quadratic time. The patterns of the values handle them.
+    // Do not match trailing spaces here, which would take quadratic time. Later code handles them.
     const [, key, value = ''] = /^ *([^=\s]+)=(.*)$/.exec(part) ?? [];
     if (key === undefined) throw malformed('is not a list of "key=value"');
     if (key === 't') {
@@ -50,7 +50,7 @@ export function parseSignatureHeader(header: string): SignatureHeader {
 
 /** Returns the HMAC-SHA256 of `<t>.<raw body>` in lower-case hexadecimal digits. */
 export async function hmac(timestamp: number, body: Uint8Array, secret: string): Promise<string> {
-  // WebCrypto signs in another thread. Switching threads takes many times as long as signing.
+  // Prefer `node:crypto`: WebCrypto signs in another thread, and switching threads takes much longer than signing.
   const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto');
   if (nodeCrypto) return nodeCrypto.createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
@@ -71,7 +71,7 @@ function isEqual(signature: string, other: string): boolean {
 }
 
 /**
- * Checks whether any signature matches any secret. Compares all pairs, so that the duration does not reveal a match.
+ * Returns whether any signature matches any secret. Compares all pairs, so that the duration does not reveal a match.
  */
 export async function isSigned(
   { timestamp, signatures }: SignatureHeader,

@@ -5,13 +5,13 @@ import { normalizeFlags } from '../util/json.ts';
 import { isEvent, isKnownEvent, type WebhookEvent } from './events.ts';
 import { encode, hmac, isSigned, parseSignatureHeader, refused } from './signature.ts';
 
-/** Default name of the signature header (specification, "Signature"); an operator may use another name. */
+/** Default name of the signature header (specification, "Signature"). An operator may use another name. */
 export const SIGNATURE_HEADER = 'Service-Signature';
 
 /** Default maximum age of a signature in seconds (specification, "Other limits"). */
 const TOLERANCE_S = 300;
 
-/** The body as received: not parsed, every byte unchanged. */
+/** The body as received, not parsed and with every byte unchanged. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /** Headers of a request, or the value of the signature header. */
@@ -20,13 +20,13 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** Options of {@link verifyWebhook}. */
 export interface VerifyOptions {
   /**
-   * Maximum difference between the time of signing and the current time, in seconds, in both directions. @default 300
-   * seconds
+   * Maximum difference between the signed time and the current time in seconds, in the past or the future.
+   * @default 300 seconds
    */
   readonly tolerance?: number | undefined;
   /** Returns the current time in milliseconds since 1970. @default Date.now */
   readonly now?: (() => number) | undefined;
-  /** Name of the header with the signature; an operator may use another one. @default 'Service-Signature' */
+  /** Name of the signature header. An operator may use another name. @default 'Service-Signature' */
   readonly headerName?: string | undefined;
 }
 
@@ -35,9 +35,9 @@ export const VERIFY_OPTIONS: readonly string[] = ['tolerance', 'now', 'headerNam
 /**
  * Verifies the signature of a delivery over the raw bytes of its body, and returns its event.
  *
- * @param secrets Signing secret of the endpoint. Several secrets during a rotation or for several endpoints.
+ * @param secrets Signing secret of the endpoint, or several secrets, during a rotation or for several endpoints.
  * @param options Tolerance, clock and header.
- * @throws {WebhookVerificationError} with the `reason`; respond with 400.
+ * @throws {WebhookVerificationError} if the delivery cannot be verified. Respond with 400.
  *
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
@@ -53,7 +53,7 @@ export async function verifyWebhook(
   return verifyDelivery(rawBody, headers, secrets, options);
 }
 
-/** Verifies a delivery like {@link verifyWebhook}, with checked options, for example the options of a receiver. */
+/** Verifies a delivery like {@link verifyWebhook}, but without checking the options. */
 export async function verifyDelivery(
   rawBody: RawBody,
   headers: WebhookHeaders,
@@ -82,7 +82,7 @@ export interface SignOptions {
 }
 
 /**
- * Returns the signature header that the service would send with a body, for tests.
+ * Returns the signature header of a body, like the service, for tests.
  *
  * @param options Time of signing.
  */

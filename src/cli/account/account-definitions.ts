@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { type Action, addDryRun } from '../input/shared-flags.ts';
 
-/** Adds the commands about accounts, their profiles and tokens. */
 export function addAccountCommands(program: Command, action: Action): void {
   const load = () => import('./login-commands.ts');
   const loadProfiles = () => import('./profile-commands.ts');

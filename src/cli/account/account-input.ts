@@ -3,7 +3,7 @@ import { isUsableToken } from '../../util/input-checks.ts';
 import { isThisMachine } from '../../util/loopback.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** Checks the address of the service. Its error does not show the address, which may contain a password. */
+/** Checks the address of the service. The error does not show the address, which may contain a password. */
 export function checkAddress(address: string, allowInsecure = false): void {
   const problem = problemOf(URL.parse(address), allowInsecure);
   if (problem !== undefined) throw usageError(`The address of the service (--base-url) ${problem}`);
@@ -29,9 +29,9 @@ export function isSameAddress(one: string, other: string): boolean {
 const withoutTrailingSlashes = (text: string): string => text.replace(/\/+$/, '');
 
 /**
- * Checks that a header can carry a token.
+ * Checks that a header can contain a token.
  *
- * @param source Source of the token for the error, such as a variable. The error does not show the token.
+ * @param source Source of the token, such as a variable, which the error names instead of the token.
  */
 export function checkToken(token: string, source: string): void {
   if (isUsableToken(token)) return;

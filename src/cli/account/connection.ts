@@ -12,7 +12,7 @@ import { checkAddress, checkToken, isSameAddress } from './account-input.ts';
 import { environmentOf, foreignToken } from './find-account.ts';
 import { oauthPath, openOAuthStore, profileName } from './profiles.ts';
 
-/** Redirect URI of a sign-in, which chooses a free port. */
+/** Redirect URI of a sign-in. The sign-in adds a free port. */
 export const OAUTH_REDIRECT = 'http://127.0.0.1/callback';
 
 /** Returns a client for an account. Its warnings go to standard error. */

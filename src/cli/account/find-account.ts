@@ -10,7 +10,7 @@ import { commandToken } from './token-command.ts';
 
 /**
  * Returns the account of a command. Flags take precedence over the environment, and the environment over profiles.
- * Sends a token only to the address that it was set with.
+ * Combines a token only with the address for which it was set.
  *
  * @returns `undefined` with `--sandbox` if no sandbox is running.
  * @throws {CommandError} if no address or no token is set, or they do not belong together.
@@ -43,7 +43,7 @@ async function loginAccount(context: Context): Promise<Account> {
   return { baseUrl: address, token, source, advice };
 }
 
-/** Returns the environment variables that apply: none with `--profile`, which takes precedence. */
+/** Returns the environment variables, or none with `--profile`, which takes precedence. */
 export const environmentOf = ({ flags, env }: Pick<Context, 'flags' | 'env'>): NodeJS.ProcessEnv =>
   flags.profile === undefined ? env : {};
 
@@ -78,12 +78,11 @@ export const foreignToken = (token: string, owner: string, address: string): Com
     },
   );
 
-/** Returns the account of the running sandbox. */
 async function sandboxAccount({ flags, output, env }: Context): Promise<Account | undefined> {
   const running = await findSandbox(env, { baseUrl: flags.baseUrl });
   if (running) {
     output.note(`Using the sandbox at ${running.url}.`);
-    // The address may contain another name of this machine.
+    // Allow `http:`, because the address may contain a name of this machine that is not loopback.
     const { url: baseUrl, token, contract } = running;
     return { baseUrl, token, contract, source: 'sandbox', advice: '', allowInsecure: true };
   }

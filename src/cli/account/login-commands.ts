@@ -20,7 +20,7 @@ interface LoginFlags extends GlobalFlags {
   readonly force?: boolean;
 }
 
-/** `login`: issues an API token, and keeps it in the profile; with `--oauth`, signs in with the browser. */
+/** `login`: issues an API token, and stores it in the profile. With `--oauth`, signs in with the browser. */
 export async function login(context: Context, flags: LoginFlags): Promise<ExitCode> {
   const { output, env } = context;
   const name = profileName(env, flags.profile);
@@ -51,8 +51,8 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
     return EXIT.done;
   }
   const credentials = await readCredentials(context, flags.email ?? existing?.email);
-  // Acquire the lock before issuing a token: this waits for other logins, and fails if the folder cannot be written. An
-  // account can have only ten tokens.
+  // Acquire the lock before issuing a token: this waits for other logins, and fails if the folder is not writable.
+  // Otherwise, the login could waste one of the account's ten tokens.
   const profile = await file.withLock(async () => {
     const current = await file.read();
     const isOther = current?.token !== existing?.token;
@@ -76,7 +76,7 @@ export async function login(context: Context, flags: LoginFlags): Promise<ExitCo
   return EXIT.done;
 }
 
-/** Prints a profile as data. In a terminal, the notes contain the profile. */
+/** Prints a profile as data. In a terminal, prints nothing, because the notes contain the profile. */
 async function printProfile({ output, env }: Context, name: string, profile: Profile | undefined): Promise<void> {
   if (!output.isJson) return;
   const { baseUrl: base_url, email, expiresAt: expires_at } = profile ?? {};
@@ -123,7 +123,7 @@ async function loginWithBrowser(
   const { allowInsecure, requestTimeout: timeout } = flags;
   const oauth = createOAuthClient({ baseUrl, redirectUri: OAUTH_REDIRECT, store, allowInsecure, timeout });
   const onUrl = (url: string): void => {
-    // The user needs the address even with --quiet: the browser opens only if the optional package `open` is installed.
+    // Print the address even with `--quiet`: the browser opens only if the optional package `open` is installed.
     if (output.isQuiet) output.stderr.write(`${url}\n`);
     output.log('info', 'Open this address to sign in:');
     output.log('info', url);
@@ -177,7 +177,7 @@ interface RevokeFlags extends GlobalFlags {
   readonly mcp?: boolean;
 }
 
-/** `tokens revoke`: revokes every API token of an account, or with `--mcp` every MCP token. */
+/** `tokens revoke`: revokes all API tokens of an account. With `--mcp`, revokes all MCP tokens. */
 export async function revokeTokens(context: Context, flags: RevokeFlags): Promise<ExitCode> {
   const { output, signal, env } = context;
   const file = await openProfile(env, profileName(env, flags.profile));

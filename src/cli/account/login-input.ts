@@ -16,8 +16,8 @@ export async function addressOf({ flags, env }: Context): Promise<string | undef
 }
 
 /**
- * Returns email and password. Prompts in a terminal; otherwise reads the password from the first line of standard
- * input.
+ * Returns the email and the password. Prompts in a terminal. Elsewhere, reads the password from the first line of
+ * standard input.
  */
 export async function readCredentials(context: Context, initial: string | undefined): Promise<Credentials> {
   if (context.flags.dryRun) return { email: initial ?? HIDDEN, password: HIDDEN };

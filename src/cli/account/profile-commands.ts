@@ -38,7 +38,6 @@ export async function listProfiles({ output, env }: Context, flags: GlobalFlags)
   return EXIT.done;
 }
 
-/** `profiles use`: makes a profile the default one. */
 export async function useProfile(
   { output, env }: Context,
   _: object,
@@ -55,7 +54,7 @@ export async function useProfile(
   return EXIT.done;
 }
 
-/** Warns that commands will not use a login, because the environment takes precedence over profiles. */
+/** Warns that commands will not use the profile, because the environment takes precedence over profiles. */
 export function warnOfEnvironment({ output, env }: Pick<Context, 'output' | 'env'>, name: string): void {
   const variable = ['AUDIENCE_TOKEN_COMMAND', 'AUDIENCE_TOKEN'].find((key) => env[key]);
   if (variable === undefined) return;

@@ -7,7 +7,6 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { shellWord } from '../terminal/terminal.ts';
 
-/** Name of the default profile. */
 export const DEFAULT_PROFILE = 'default';
 
 /**
@@ -46,7 +45,7 @@ function chosenProfile(env: NodeJS.ProcessEnv): string | undefined {
   }
 }
 
-/** Makes a profile the default one. */
+/** Makes a profile the default. */
 export const chooseProfile = (env: NodeJS.ProcessEnv, name: string): Promise<void> =>
   writeFile(chosenPath(env), `${name}\n`, { mode: 0o600 });
 
@@ -85,11 +84,11 @@ export interface Profile {
   readonly baseUrl: string;
   readonly email: string | undefined;
   readonly expiresAt: string | undefined;
-  /** Differences between the service and the assumptions. */
+  /** Differences between the service and the assumptions of this package. */
   readonly contract?: ServiceContract | undefined;
 }
 
-/** Bytes to write in order to detect a full disk. A profile is smaller. */
+/** Number of bytes to write as a test for a full disk. A profile is smaller. */
 const TRIAL_BYTES = 4_096;
 
 /** Permission bits of users other than the owner. */
@@ -98,7 +97,7 @@ const OTHERS = 0o077;
 /**
  * Checks that a token file is readable only by its owner, and that its folder is not a link to another folder.
  *
- * @throws {CommandError} otherwise. A file that does not exist is safe.
+ * @throws {CommandError} if others can read the file, or if the folder is a link.
  */
 async function checkPrivate(path: string): Promise<void> {
   // Windows has no file modes.
@@ -115,7 +114,6 @@ async function checkPrivate(path: string): Promise<void> {
   throw new CommandError(message, { code: 'profile-unsafe' });
 }
 
-/** Opens the file of a profile. */
 export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   // Import the store only here, because scripts with a token in the environment do not need it.
   const { fileTokenStore } = await import('../../node/index.ts');
@@ -124,8 +122,8 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
   return {
     withLock: store.withLock,
     /**
-     * Writes and removes a file beside the profile, which fails if saving the profile would fail, for example on a full
-     * disk.
+     * Writes and removes a test file beside the profile. Throws if saving the profile would fail, for example because
+     * the disk is full.
      */
     async trySaving() {
       const trial = fileTokenStore(join(dirname(path), `.${name}.trial`));
@@ -142,14 +140,17 @@ export async function openProfile(env: NodeJS.ProcessEnv, name: string) {
       await checkPrivate(path);
       if (!stored) return undefined;
       const { token, baseUrl, email, expiresAt, contract } = stored;
-      // `login` checked the contract before storing it, and the client checks it again.
+      // The client checks the contract.
       const kept = contract as ServiceContract | undefined;
       return { token, baseUrl: String(baseUrl), expiresAt, email: stringOf(email), contract: kept };
     },
   };
 }
 
-/** Opens the OAuth tokens of a profile as a store for the OAuth client, which also keeps the address of the service. */
+/**
+ * Opens the OAuth tokens of a profile as a token store for the OAuth client. The store also keeps the address of the
+ * service.
+ */
 export async function openOAuthStore(
   env: NodeJS.ProcessEnv,
   name: string,

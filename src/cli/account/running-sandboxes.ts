@@ -7,19 +7,19 @@ import { NAME } from '../terminal/command-name.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 import { configFolder } from './profiles.ts';
 
-/** A running sandbox of the command, as stored for other commands. */
+/** A running sandbox, in the form that `sandbox` stores for other commands. */
 export interface RunningSandbox {
   readonly url: string;
-  /** Origin of the console, with the token of this run. */
+  /** URL of the console, with the token of this run. */
   readonly consoleUrl: string;
-  /** API token of its account. */
+  /** API token of the sandbox's account. */
   readonly token: string;
-  /** Differences between the sandbox and the assumptions. */
+  /** Differences between the sandbox and the assumptions of this package. */
   readonly contract?: ServiceContract | undefined;
 }
 
 /**
- * Time for a running sandbox to respond on a busy machine. The port of an ended sandbox refuses connections
+ * Milliseconds for a running sandbox to respond on a busy machine. If a sandbox has ended, its port refuses connections
  * immediately.
  */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -46,11 +46,11 @@ export interface SandboxChoice {
 }
 
 /**
- * Returns the selected sandbox; without a selection, the sandbox at AUDIENCE_BASE_URL or the most recently started
- * sandbox.
+ * Returns the selected sandbox. Without a selection, returns the sandbox at AUDIENCE_BASE_URL or, if no sandbox is
+ * running there, the most recently started sandbox.
  *
  * @returns `undefined` if no sandbox is running.
- * @throws {CommandError} `sandbox-not-found` if the chosen sandbox is not running.
+ * @throws {CommandError} `sandbox-not-found` if the selected sandbox is not running.
  */
 export async function findSandbox(env: NodeJS.ProcessEnv, choice: SandboxChoice): Promise<RunningSandbox | undefined> {
   const { AUDIENCE_BASE_URL: address } = env;
@@ -66,7 +66,7 @@ export const requireSandbox = async (env: NodeJS.ProcessEnv, choice: SandboxChoi
   (await findSandbox(env, choice)) ?? notFound(choice);
 
 function notFound({ baseUrl, port }: SandboxChoice): never {
-  // The entire address may contain a password.
+  // Show only the host, because the address may contain a password.
   const host = baseUrl === undefined ? undefined : (URL.parse(baseUrl)?.host ?? 'this address');
   const place = host ?? (port === undefined ? undefined : `port ${port}`);
   const message = `No sandbox is running${place === undefined ? '' : ` at ${place}`}: start one with \`${NAME} sandbox\`.`;
@@ -90,13 +90,13 @@ async function searchSandbox(
   return undefined;
 }
 
-/** Returns whether an address belongs to a sandbox, possibly under another name of this machine. */
+/** Returns whether an address belongs to a sandbox. The address may contain another name of this machine. */
 function isAt({ url }: RunningSandbox, address: string): boolean {
   const [own, other] = [URL.parse(url), URL.parse(address)];
   return own !== null && other !== null && own.port === other.port && isSameHost(own.hostname, other);
 }
 
-/** Returns the files of sandboxes, the latest first. Without a configuration folder, returns none. */
+/** Returns the files of sandboxes, the latest first. Returns none if there is no configuration folder. */
 async function filesOfSandboxes(
   env: NodeJS.ProcessEnv,
 ): Promise<readonly { readonly path: string; readonly pid: number }[]> {

@@ -12,7 +12,7 @@ export const TOKEN_COMMAND_MS = 60_000;
 /** Maximum length of the line with the token, in UTF-16 units. */
 const MAX_LINE_LENGTH = 65_536;
 
-/** Milliseconds to wait for the output of a command that has ended. */
+/** Milliseconds to wait for the output after a token command has ended. */
 const DRAIN_MS = 250;
 
 /** Environment of a token command, and the signal that ends it. */
@@ -62,8 +62,7 @@ export async function runForToken(command: string, { env, signal }: TokenContext
 }
 
 /**
- * Returns the first line of a stream, or all text of a stream without a line break. Reads and discards the rest, so
- * that its writer can end.
+ * Returns the first line of a stream. Reads and discards the rest, so that its writer can end.
  *
  * @throws {CommandError} if the line is too long.
  */

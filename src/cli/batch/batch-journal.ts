@@ -8,10 +8,10 @@ import { timeText } from '../terminal/wait-notices.ts';
 import { doneOf, forgetPart, partsOf, type RowGoal } from './batch-row.ts';
 import type { BatchRow } from './batch-rows.ts';
 
-/** Ends the keys of a row's cohort and activation. */
+/** Suffix of the journal keys of a row's cohort and activation. */
 const PART_SUFFIX = / (?:cohort|activation)$/;
 
-/** Records in a journal what a person has found out, so that nobody edits the file. Sends nothing. */
+/** Corrects entries of a journal (`--resolve`, `--forget`). Sends nothing. */
 export async function correctJournal(
   path: string,
   { resolve = [], forget = [] }: { readonly resolve?: readonly string[]; readonly forget?: readonly string[] },
@@ -42,16 +42,16 @@ export async function correctJournal(
   }
 }
 
-/** Columns of --status and --dry-run after the key and the state or plan. */
+/** Last columns of `--status` and `--dry-run`. */
 const PARTS = ['audience', 'activation'];
 
-/** Returns what a journal contains, without its lock. */
+/** Returns the entries of a journal without taking its lock. */
 export const readEntries = async (path: string): Promise<ReadonlyMap<string, JournalEntry>> =>
   existsSync(path) ? readJournal(path) : new Map();
 
 /**
- * Prints the state of each row in a journal, also of rows that are no longer in the file. It takes no lock, so that it
- * works while a run uses the journal.
+ * Prints the state of each row in a journal, even if the file does not contain the row. Takes no lock, so that it works
+ * while a run uses the journal.
  */
 export async function printStatus(
   rows: readonly BatchRow[],
@@ -76,10 +76,10 @@ export async function printStatus(
 const idsOf = (key: string, entries: { get(part: string): JournalEntry | undefined }): Record<string, unknown> =>
   Object.fromEntries(Object.entries(partsOf(key)).map(([kind, part]) => [kind, entries.get(part)?.id]));
 
-/** Returns whether a create request was sent, whatever its outcome is. */
+/** Returns whether a create request was sent, regardless of its outcome. */
 const isSent = ({ id, at }: Partial<JournalEntry> = {}): boolean => id !== undefined || at !== undefined;
 
-/** Returns the state of a part of a row that was sent. */
+/** Returns the state of a row's part whose create request was sent. */
 function stateOf({ id, at }: Partial<JournalEntry> = {}): string {
   const sent = at ? timeText(at.getTime()) : '';
   if (id !== undefined) return `${id} created ${sent}`.trimEnd();
@@ -88,9 +88,9 @@ function stateOf({ id, at }: Partial<JournalEntry> = {}): string {
 }
 
 /**
- * Prints what would happen to each row, and sends nothing.
+ * Prints what a run would do with each row. Sends nothing.
  *
- * @param refused Keys of rows that the run refuses.
+ * @param refused Keys of the rows that the run would refuse.
  */
 export async function printPlan(
   rows: readonly BatchRow[],
@@ -114,7 +114,7 @@ function planOf({ key, body, file }: BatchRow, journal: Journal | undefined, goa
   const parts = partsOf(key);
   const { cohort, audience } = idsOf(key, journal);
   const bodies: readonly (readonly [part: string, body: object | undefined])[] = [
-    // The content of a file is compared by the run.
+    // Do not compare the content of the file: the run compares it.
     ...(file === undefined ? [] : [[parts.cohort, undefined] as const]),
     [parts.audience, file === undefined ? body : { ...body, cohort_id: cohort }],
     ...(goal.activate ? [[parts.activation, { ...goal.activate, audience_id: audience }] as const] : []),

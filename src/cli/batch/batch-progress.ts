@@ -5,18 +5,18 @@ import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable } from '../terminal/terminal.ts';
 import type { RowState, RowView } from './batch-row.ts';
 
-/** Number of changes that a terminal shows. */
+/** Maximum number of changes that a terminal shows. */
 const VISIBLE_CHANGES = 10;
 
-/** Returns the time as lines begin with it: UTC, in seconds. */
+/** Returns the current time for the beginning of a line: UTC, in seconds. */
 export const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 /**
- * Shows the progress of a batch: with `--json`, as a line of data for each change; in a terminal, as one redrawn block;
- * elsewhere, as a line for each change. `announce` says what all rows wait for, once for each text.
+ * Shows the progress of a batch. With `--json`, prints a JSON line for each change. In a terminal, redraws a block.
+ * Elsewhere, prints a line for each change. `announce` prints what all rows wait for.
  *
  * @param keys Keys of all rows.
- * @param earlier Keys of rows that earlier runs have done; all of them take one line.
+ * @param earlier Keys of the rows that earlier runs have completed, which share a line.
  */
 export async function createBatchProgress(keys: readonly string[], earlier: ReadonlySet<string>, output: Output) {
   let announced = '';
@@ -57,10 +57,9 @@ export async function createBatchProgress(keys: readonly string[], earlier: Read
   };
 }
 
-/** Returns a number of rows in words. */
 export const countOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
 
-/** Returns a row as `--json` and `--report` print it. */
+/** Returns a row in the form that `--json` and `--report` print. */
 export const recordOf = ({ error, ...view }: RowView, output: Output): object => ({
   ...view,
   ...(error !== undefined && { error: errorRecord(error, output, true) }),

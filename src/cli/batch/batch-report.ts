@@ -10,7 +10,7 @@ import { errorTexts, reportError } from '../terminal/report-error.ts';
 import { countOf, now, recordOf } from './batch-progress.ts';
 import { ENDS, type RowView } from './batch-row.ts';
 
-/** Flags of `run` that the command which continues repeats. */
+/** Flags of `run` that the command to continue the run repeats. */
 const REPEATED = {
   journal: '',
   download: '',
@@ -22,10 +22,9 @@ const REPEATED = {
   report: '',
 };
 
-/** Values of these flags. */
 export type ReportFlags = Readonly<Partial<typeof REPEATED>>;
 
-/** The fields of a row. */
+/** All fields of a row, with example values. */
 export const FIELDS = {
   key: '',
   state: '',
@@ -42,10 +41,9 @@ export const FIELDS = {
 /** Exit codes of rows that another run may complete. */
 const REPEATABLE: readonly ExitCode[] = [EXIT.outcomeUnknown, EXIT.limited, EXIT.unexpected, EXIT.waitTimedOut];
 
-/** Columns of the table of rows. */
+/** Columns of the printed table of rows. */
 const COLUMNS = ['key', 'state', 'audience', 'activation', 'reason'] as const;
 
-/** Returns the row of the table for a view. */
 const tableRow = (view: RowView) => ({
   ...view,
   reason: view.reason ?? (view.error === undefined ? undefined : String(Object(view.error).code)),
@@ -55,7 +53,7 @@ const tableRow = (view: RowView) => ({
  * Checks the name of a report.
  *
  * @param isRun False for a command that only reads or corrects the journal.
- * @throws {CommandError} unless it ends with `.csv` or `.json`, and for a pipe, a device or a folder.
+ * @throws {CommandError} for a path that does not end with `.csv` or `.json`, or that is a pipe, a device or a folder.
  */
 export function checkReport(path: string, isRun: boolean): void {
   if (!isRun)
@@ -67,7 +65,9 @@ export function checkReport(path: string, isRun: boolean): void {
     throw usageError(`--report must name a regular file, not ${path}.`);
 }
 
-/** Prints and reports the results of the rows, and the command that continues the run. Returns the exit code. */
+/**
+ * Prints the results of the rows, writes the report, and prints the command to continue the run. Returns the exit code.
+ */
 export async function conclude(
   views: readonly RowView[],
   context: Context,
@@ -82,7 +82,7 @@ export async function conclude(
   output.log('info', `${output.isJson ? '' : `${now()} `}${countOf(views.length)}: ${parts.join(', ')}.`);
   const code = exitCodeOfRows(views.map((view) => codeOf(view, flags)));
   const isComplete = !views.some(({ state }) => state === 'unfinished' || state === 'unknown');
-  // Without its journal, the command would create everything again.
+  // Do not print the command if the journal is lost: without the journal, it would create everything again.
   const isOver = isComplete || code === EXIT.journalTaken;
   const ended = isOver ? code : await sayHowToContinue(code, context, flags, file);
   try {
@@ -93,7 +93,7 @@ export async function conclude(
   }
 }
 
-/** Prints the command that continues. Returns the exit code. */
+/** Prints the command to continue the run. Returns the exit code. */
 async function sayHowToContinue(
   code: ExitCode,
   { output, signal, flags: globals, account }: Context,
@@ -108,14 +108,14 @@ async function sayHowToContinue(
   if (signal.aborted) {
     const late = EXIT.waitTimedOut;
     const ended = reportError(interruption(signal, { late, closed: late, resume }), output);
-    // The process ends by the signal itself, so that a loop in a shell ends, too.
+    // The signal also ends the process, so that a loop in a shell ends, too.
     return ended === late ? code : ended;
   }
   if (resume) output.log('info', `Continue with: ${resume}`);
   return code;
 }
 
-/** Returns a flag as it is written. */
+/** Returns a flag as words of a command line. */
 function wordsOf(name: string, value: string | number | boolean | undefined): string[] {
   if (value === undefined || value === false) return [];
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -123,7 +123,10 @@ function wordsOf(name: string, value: string | number | boolean | undefined): st
   return [flag, typeof value === 'number' ? `${value / 1_000}s` : value];
 }
 
-/** Returns the exit code of a run: a row that needs a person does not end a script that repeats the run for other rows. */
+/**
+ * Returns the exit code of a run. While a repeated run may complete a row, the exit code tells a script to repeat the
+ * run.
+ */
 function exitCodeOfRows(codes: readonly ExitCode[]): ExitCode {
   const worst = worstOf(codes);
   const isStopped = worst === EXIT.journalTaken || worst === EXIT.authentication;
@@ -138,13 +141,13 @@ function codeOf({ state, error }: RowView, { failOnBlocked }: ReportFlags): Exit
   if (state === 'blocked') return failOnBlocked ? EXIT.refused : EXIT.done;
   // The audience was deleted.
   if (state === 'failed' && !JobError.isInstance(error)) return EXIT.jobFailed;
-  // The next run reads the activation again, and gets other links.
+  // The next run reads the activation again and receives new links.
   if (Object(error).operation === 'activations.download') return EXIT.unexpected;
   if (error !== undefined) return exitCodeOf(error);
   return state === 'unfinished' ? EXIT.waitTimedOut : EXIT.done;
 }
 
-/** Writes how the rows have ended, as CSV or as JSON, by the ending of the file. */
+/** Writes the results of the rows as CSV or JSON, depending on the extension of the file. */
 async function writeReport(path: string, views: readonly RowView[], output: Output): Promise<void> {
   const records = views.map((view) => recordOf(view, output));
   const text = extname(path) === '.csv' ? csvOf(views, output) : `${JSON.stringify(records, null, 2)}\n`;

@@ -12,10 +12,9 @@ export const ON_ITS_WAY = ['waiting', 'importing', 'building', 'activating', 'do
 /** States in which a row ends, in the order of the summary. */
 export const ENDS = ['done', 'blocked', 'failed', 'refused', 'unfinished', 'unknown'] as const;
 
-/** How far a row is. */
 export type RowState = (typeof ON_ITS_WAY | typeof ENDS)[number];
 
-/** A row, as last seen. */
+/** The current state and results of a row. */
 export interface RowView {
   readonly key: string;
   state: RowState;
@@ -24,12 +23,12 @@ export interface RowView {
   activation?: number;
   /** Paths of the saved files. */
   files?: readonly string[];
-  /** Reason why the row is blocked, or why its state is unknown without an error. */
+  /** Reason for the state, if there is no error. */
   reason?: string;
   error?: unknown;
 }
 
-/** The journal's record of a row that is done. */
+/** The journal's record of a completed row. */
 type Done = Pick<RowView, 'audience' | 'activation' | 'files'>;
 
 /** Jobs of one kind. */
@@ -37,26 +36,26 @@ interface Jobs<T> {
   wait(id: number, options: WaitOptions<T>): Promise<T>;
 }
 
-/** What a run does with each audience. */
+/** What a run does with each audience after building it. */
 export interface RowGoal {
-  /** Fields of the activation of each audience. @default audiences are only built */
+  /** Fields of the activation of each audience. @default the run activates nothing */
   readonly activate?: JsonObject | undefined;
-  /** Folder for the files, in which each row has a folder. @default files are not downloaded */
+  /** Folder for the result files, in which each row has a subfolder. @default the run downloads nothing */
   readonly download?: string | undefined;
 }
 
-/** The parts of a batch that a row uses. Durations are milliseconds. */
+/** The parts of a batch that a row uses. Durations are in milliseconds. */
 export interface RowOptions extends RowGoal {
   readonly client: AudienceClient;
   readonly journal: Journal;
   readonly signal: AbortSignal;
-  /** Time for each job. */
+  /** Maximum wait for each job. */
   readonly timeout: number;
-  /** Creates again what an earlier run has created and whose job has failed. */
+  /** Creates a resource again if its job failed in an earlier run. */
   readonly retryFailed?: boolean | undefined;
 }
 
-/** What a row uses of the other rows. */
+/** What a row shares with the other rows. */
 interface RowTurns {
   /** Sends a create request when its turn comes. */
   readonly enqueue: (part: string, send: () => Promise<number>) => Promise<number>;
@@ -66,10 +65,10 @@ interface RowTurns {
   readonly onRead: () => void;
 }
 
-/** Downloads at the same time. */
+/** Maximum number of simultaneous downloads. */
 const DOWNLOADS = 4;
 
-/** Reason of a row whose activation has completed without results. */
+/** Reason for a row whose activation has completed without result files. */
 const NO_FILES = 'Its activation has no files yet.';
 
 /** States of a row while it waits for each of its parts. */
@@ -78,14 +77,14 @@ const STEPS = { cohort: 'importing', audience: 'building', activation: 'activati
 /** Returns the keys of a row in the journal, in the order in which the row needs them. */
 export const partsOf = (key: string) => ({ cohort: `${key} cohort`, audience: key, activation: `${key} activation` });
 
-/** Returns the journal's record of a row that is done, if an earlier run has reached the goal of this one. */
+/** Returns the journal's record of a row, if an earlier run has reached the goal of this run. */
 export function doneOf(
   key: string,
   entries: { get(key: string): JournalEntry | undefined },
   { activate, download }: RowGoal,
 ): Done | undefined {
   const done: Done | undefined = entries.get(key)?.done;
-  // `--forget` may have removed the activation of the row from the journal.
+  // `--forget` may have removed the row's activation from the journal.
   const activation = entries.get(partsOf(key).activation)?.id;
   if (activate && (activation === undefined || done?.activation !== activation)) return undefined;
   return download !== undefined && done?.files === undefined ? undefined : done;
@@ -94,28 +93,27 @@ export function doneOf(
 /** Forgets a part of a row, and the parts that were created from it. */
 export async function forgetPart(journal: Journal, row: string, part: string): Promise<void> {
   const parts = Object.values(partsOf(row));
-  // Forget the last part first: if the process ends in between, the next run still finds the earlier parts.
+  // Forget the last part first: if the process is killed meanwhile, the journal still has the earlier parts.
   for (const later of parts.slice(parts.indexOf(part)).reverse()) await journal.forget(later);
 }
 
-/** Returns the state of a row that an error has ended. */
 export function stateOf(error: unknown): RowState {
   const { code, outcome, operation }: Readonly<Record<string, unknown>> = Object(error);
   if (outcome === 'unknown' || outcome === 'done') return 'unknown';
-  // If storage does not have the file, that is not a failed job.
+  // A file that is missing in storage is not a failed job.
   const isDeleted = code === 'not-found' && outcome === undefined && operation !== 'activations.download';
   if (isDeleted || String(code).startsWith('job-')) return 'failed';
   const isOfRow = code === 'body-changed' || code === 'file-unreadable' || code === 'configuration-invalid';
   return isOfRow || (outcome !== undefined && isRefused(error)) ? 'refused' : 'unfinished';
 }
 
-/** Brings a row to its end: imports its file, builds the audience, activates it and saves the results. */
+/** Processes a row: imports its file, builds the audience, activates it and saves the results. */
 export async function runRow({ key, body, file }: BatchRow, options: RowOptions, turns: RowTurns): Promise<void> {
   const { client, journal, signal, activate, download, timeout, retryFailed } = options;
   const { change } = turns;
   const parts = partsOf(key);
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
-  // If the journal already contains the request, these compare the row with it, and send nothing.
+  // If the journal contains the create request, these functions only compare the row with it.
   const importCohort = (path: string): Promise<number> => {
     const { name = basename(path), project_id } = body;
     const fields = { name, ...(project_id !== undefined && { project_id }) };
@@ -128,7 +126,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
   const createActivation = (audience: number): Promise<number> =>
     journal.create(client.activations, parts.activation, { ...activate, audience_id: audience }, { signal });
 
-  /** Returns a job that has completed. Creates it unless the journal has it. */
+  /** Creates a resource, unless the journal contains it, and waits for its job. Returns the completed resource. */
   async function complete<T extends { readonly id: number }>(
     kind: keyof typeof STEPS,
     jobs: Jobs<T>,
@@ -182,7 +180,7 @@ export async function runRow({ key, body, file }: BatchRow, options: RowOptions,
 }
 
 /**
- * Removes partial files that a killed process has left in the folder of a row, if the folder can be read and written.
+ * Removes partial files that a killed process has left in the folder of a row. Ignores a missing or protected folder.
  */
 async function removeParts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);

@@ -7,7 +7,7 @@ import { type Located, parseCsvRows } from './csv-rows.ts';
 
 /** A row of a batch: an audience to build. */
 export interface BatchRow {
-  /** Identifies the row for as long as its journal is kept, and names its folder. */
+  /** Key of the row in the journal, and name of its folder. */
   readonly key: string;
   /** Body of the create request. */
   readonly body: AudienceCreate;
@@ -15,16 +15,15 @@ export interface BatchRow {
   readonly file?: string;
 }
 
-/** Keys name folders on every system, so none begins or ends with a dot. */
+/** Keys are folder names on every system, so they neither begin nor end with a dot. */
 const KEY = /^[\w-](?:[\w.-]{0,98}[\w-])?$/;
 
 /**
- * Parses the rows of a file: a JSON array, JSON Lines or CSV. The first character of the file shows which.
+ * Parses the rows of a file: a JSON array, JSON Lines or CSV. The first character of the file determines the format.
  *
- * @param folder Folder to which the paths of files are relative.
- * @param note Receives a message about cells that were left out.
- * @throws {CommandError} naming the row that is wrong or incomplete, because an audience cannot be changed after it is
- * created.
+ * @param folder Folder for relative file paths.
+ * @param note Receives a message about ignored cells.
+ * @throws {CommandError} for an invalid or incomplete row.
  */
 export function parseRows(
   text: string,
@@ -54,7 +53,7 @@ export function parseRows(
     keys.set(key.toLowerCase(), where);
     if (Object.keys(body).length === 0) throw usageError(`${where}, "${key}", has a key, but no field of an audience.`);
     checkDates(body, where);
-    // The service checks the fields.
+    // The service checks the other fields.
     return {
       key,
       body: body as unknown as AudienceCreate,
@@ -72,13 +71,13 @@ const lineRecords = (text: string): Located[] =>
     return line.trim() === '' ? [] : [[where, parseJsonText(line, where)]];
   });
 
-/** Returns whether a text is an existing day as `YYYY-MM-DD`. */
+/** Returns whether a text is an existing day in the format `YYYY-MM-DD`. */
 function isDay(text: string): boolean {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Checks that the dates of datasets exist, and that none ends before it begins. */
+/** Checks that the dates of datasets exist, and that no dataset ends before it begins. */
 function checkDates({ dataset }: JsonObject, where: string): void {
   for (const [at, entry] of Array.isArray(dataset) ? dataset.entries() : []) {
     const { start_date: start, end_date: end } = Object(entry);

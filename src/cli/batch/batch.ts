@@ -5,17 +5,20 @@ import { ON_ITS_WAY, partsOf, type RowOptions, type RowView, runRow, stateOf } f
 import type { BatchRow } from './batch-rows.ts';
 import { createQueue, NOT_BEGUN, type QueueOptions } from './create-queue.ts';
 
-/** Options of {@link runBatch}. Durations are milliseconds. */
+/** Options of {@link runBatch}. Durations are in milliseconds. */
 export interface BatchOptions extends RowOptions, Pick<QueueOptions, 'budgetWait' | 'outageWait' | 'onOutage'> {
   readonly onChange: (view: RowView) => void;
-  /** Called when create requests have to wait, with the number of remaining create requests. */
+  /**
+   * Called when a limit holds create requests back. `until` is in milliseconds since 1970; `left` is the number of
+   * create requests left.
+   */
   readonly onLimit: (error: RateLimitError, until: number, left: number) => void;
 }
 
-/** Maximum time to wait for the first reads of existing audiences, whose activations go before new audiences. */
+/** Milliseconds to wait for the first reads of existing audiences. Their activations should precede new audiences. */
 const FIRST_READS_MS = 60_000;
 
-/** Reason of a row whose create request was in flight when the run ended. */
+/** Reason for a row whose create request was in flight when the run ended. */
 const IN_DOUBT =
   'Its create request was in flight. Run this again within 23 hours, and the service creates it only once.';
 
@@ -34,7 +37,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
   const isCreated = (part: string): boolean => journal.get(part)?.id !== undefined;
   const isInDoubt = (part: string): boolean => journal.get(part)?.at !== undefined && !isCreated(part);
 
-  /** Returns how many creates a row still needs. */
+  /** Returns how many create requests a row still needs. */
   function createsLeft({ row: { key, file }, view }: (typeof pairs)[number]): number {
     const { cohort, audience, activation } = partsOf(key);
     const needed = [audience, ...(activate ? [activation] : []), ...(file === undefined ? [] : [cohort])];
@@ -71,7 +74,7 @@ export async function runBatch(rows: readonly BatchRow[], options: BatchOptions)
       await runRow(row, { ...options, signal }, { enqueue, downloads, change, onRead: read.resolve });
     } catch (error) {
       const isTokenRefused = AuthenticationError.isInstance(error);
-      // The first row reports the error of the token.
+      // Only the first row reports a refused token.
       const isStopped = error === NOT_BEGUN || (signal.aborted && (isTokenRefused || error === signal.reason));
       if (isTokenRefused) stop.abort(NOT_BEGUN);
       if (!isStopped) change({ state: stateOf(error), error });

@@ -8,15 +8,15 @@ import { reportError } from '../terminal/report-error.ts';
 import { countOf } from './batch-progress.ts';
 import type { BatchRow } from './batch-rows.ts';
 
-/** Reason of calls that only check their body: with an aborted signal, nothing is sent. */
+/** Abort reason of calls that only check their body: a call with an aborted signal sends nothing. */
 const CHECKED = new Error('The body was checked.');
 
 /** Subject of an error about the fields of each activation. */
 export const ACTIVATE = '--activate';
 
 /**
- * Checks rows as `create` checks their bodies, and reports unusable files, and the fields that the service would
- * certainly refuse. Returns the keys of the rows with errors, and {@link ACTIVATE}.
+ * Checks the bodies of rows like `create`, and their files. Reports the errors. Returns the keys of the rows with
+ * errors, and {@link ACTIVATE} if the fields of the activations have errors.
  */
 export async function checkRows(
   client: AudienceClient,
@@ -43,14 +43,17 @@ export async function checkRows(
   return refused;
 }
 
-/** Checks that the file of a cohort can be read, and is not empty, and warns if it is probably not a list. */
+/** Checks that the file of a cohort is readable and not empty. Warns if the file is probably not a list. */
 async function checkFile(path: string, key: string, output: Output): Promise<void> {
   const data = await openFile(path);
   if (data.size === 0) throw usageError(`${path} is empty.`);
   await warnOfList(data, `${key}: ${path}`, output);
 }
 
-/** Warns of fields that audiences do not have: without a misspelled one, something else would be built. */
+/**
+ * Warns about fields that audiences do not have. If the service ignored a misspelled field, it would build a different
+ * audience.
+ */
 export function warnOfUnknown(rows: readonly BatchRow[], output: Output): void {
   const fields = rowOf('audiences').body.map(({ field }) => field);
   const unknown = Map.groupBy(

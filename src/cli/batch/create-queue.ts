@@ -11,12 +11,12 @@ import {
 import { JournalError } from '../../node/index.ts';
 import { sleep } from '../../util/abort.ts';
 
-/** Options of {@link createQueue}. Durations are milliseconds. */
+/** Options of {@link createQueue}. Durations are in milliseconds. */
 export interface QueueOptions {
   readonly signal: AbortSignal;
-  /** Time to wait until the service accepts the next create. */
+  /** Maximum wait until the service accepts the next create request. */
   readonly budgetWait: number;
-  /** Time to wait for the end of an outage. */
+  /** Maximum wait for the end of an outage. */
   readonly outageWait: number;
   /** Sends a cheap read. Rejects during an outage. */
   readonly probe: () => Promise<unknown>;
@@ -28,7 +28,7 @@ export interface QueueOptions {
 
 /** A create request that waits for its turn. */
 interface Item {
-  /** Creates with smaller ranks go first. */
+  /** The queue sends create requests with smaller ranks first. */
   readonly rank: readonly number[];
   readonly send: () => Promise<number>;
   readonly resolve: (id: number) => void;
@@ -37,44 +37,44 @@ interface Item {
   readonly isRepeated?: boolean;
 }
 
-/** Reason with which unsent create requests end. */
+/** Error with which the queue rejects create requests that it does not send. */
 export const NOT_BEGUN = new Error('No more create requests are sent.');
 
-/** Number of successive failures that count as an outage of the service, and not as faults of the rows. */
+/** Number of consecutive failures after which the queue assumes an outage instead of faulty rows. */
 const OUTAGE_CREATES = 3;
 
 /** Minimum and maximum time between two probes of an outage, in milliseconds. */
 const PROBE_MS = { min: 10_000, max: 300_000 } as const;
 
-/** Time to wait after a 429 without `Retry-After`. */
+/** Milliseconds to wait after a 429 without `Retry-After`. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Errors with which the service responds to the body of a create request. */
+/** Codes of errors with which the service refuses the body of a create request. */
 const RESPONSES: readonly unknown[] = ['validation-failed', 'not-found', 'conflict', 'api-error'];
 
-/** Errors that a row or an outage of the service may cause. */
+/** Errors that either a faulty row or an outage of the service may cause. */
 const FAILURES = [ConnectionError, ResponseError, ServerError, PermissionError, NotAcceptableError] as const;
 
-/** Returns whether a create request was not sent because of the content of its row or its file. */
+/** Returns whether a create request was not sent because its row or its file is invalid. */
 const isLocal = (error: unknown): boolean =>
   (JournalError.isInstance(error) && error.key !== undefined) ||
   ConfigurationError.isInstance(error) ||
   (FileError.isInstance(error) && error.code !== 'disk-full' && error.code !== 'file-unwritable');
 
-/** Returns whether the service or the journal has refused a create request because of its row. */
+/** Returns whether the client, the journal or the service refused a create request because of its row. */
 export const isRefused = (error: unknown): boolean => RESPONSES.includes(Object(error).code) || isLocal(error);
 
 /**
- * Returns a function that adds a create request to a queue, and resolves with the id of what was created. The queue
- * sends one create request after another, so that a killed process leaves at most one with an unknown outcome. If a
- * create request fails, the queue puts it aside and sends the next one. After three failures without a success, or if a
- * read fails when only failed create requests are left, the queue waits for the end of the outage, and then sends these
- * create requests once more.
+ * Returns a function that adds a create request to a queue and resolves with the id of the created resource. The queue
+ * sends one create request at a time, so that a killed process leaves at most one with an unknown outcome. The queue
+ * puts a failed create request aside and sends the next one. It assumes an outage after three consecutive failures, or
+ * if a read fails when only failed create requests are left. After the outage, it sends the failed create requests once
+ * more.
  */
 export function createQueue(options: QueueOptions): (rank: Item['rank'], send: Item['send']) => Promise<number> {
   const { signal, budgetWait, outageWait } = options;
   const items: Item[] = [];
-  /** Creates that have failed since the service responded to one. */
+  /** Create requests that have failed since the service last accepted or refused one. */
   const failed: (readonly [item: Item, error: unknown])[] = [];
   let limitedSince: number | undefined;
   let outage: { readonly since: number; probeMs: number } | undefined;
@@ -106,7 +106,7 @@ export function createQueue(options: QueueOptions): (rank: Item['rank'], send: I
 
   async function awaitService(): Promise<void> {
     const isRepeated = failed.every(([item]) => item.isRepeated);
-    // A few failures are an outage only if a read fails, too.
+    // Fewer than three failures count as an outage only if a read fails, too.
     if (items.length === 0 && (isRepeated || (!isOutage() && (await probe())))) return release(false);
     outage ??= { since: Date.now(), probeMs: PROBE_MS.min };
     const until = outage.since + outageWait;
@@ -117,7 +117,7 @@ export function createQueue(options: QueueOptions): (rank: Item['rank'], send: I
       await sleep(Math.min(outage.probeMs, left), signal);
       outage.probeMs = Math.min(2 * outage.probeMs, PROBE_MS.max);
     } while (!(await probe()));
-    // Only a create request shows whether create requests succeed again.
+    // Send the failed create requests: only they show whether the outage is over.
     if (items.length === 0) release(true);
   }
 
@@ -181,6 +181,9 @@ function byRank({ rank: a }: Item, { rank: b }: Item): number {
   return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
-/** Returns when a create request that a limit has refused may be tried again; `undefined` for other errors. */
+/**
+ * Returns when the queue may repeat a create request that a limit refused, in milliseconds since 1970. Returns
+ * `undefined` for other errors.
+ */
 const limitOf = (error: unknown): number | undefined =>
   RateLimitError.isInstance(error) ? (error.retryAt?.getTime() ?? Date.now() + DEFAULT_LIMIT_MS) : undefined;

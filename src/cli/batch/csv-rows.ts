@@ -4,16 +4,16 @@ import { rowOf } from '../input/resource-table.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 import { parseCsv } from './csv.ts';
 
-/** A record, and its name in messages. */
+/** A record, and its location for messages. */
 export type Located = readonly [where: string, record: unknown];
 
-/** Fields of an audience that are numbers. All other cells are texts. */
+/** Fields of an audience that are numbers. All other cells are strings. */
 const INTEGERS: readonly string[] = rowOf('audiences').body.flatMap(({ field, type }) =>
   type === 'integer' ? [field] : [],
 );
 
 /**
- * Parses CSV whose header has dotted names, such as `dataset.0.start_date`, to objects. Empty cells are left out.
+ * Parses CSV to objects. Names in the header may have dots, such as `dataset.0.start_date`. Omits empty cells.
  *
  * @throws {CommandError} for an incomplete record or an invalid header.
  */
@@ -43,7 +43,7 @@ export function parseCsvRows(text: string, note: (message: string) => void): Loc
   });
 }
 
-/** Returns the names of columns. Spreadsheets write the first letter as a capital. */
+/** Returns the names of columns. Converts the first letter to lower case, because spreadsheets capitalize it. */
 const namesOf = (cells: readonly string[]): string[] =>
   cells.map((cell) => cell.trim()).map((name) => (name.toLowerCase() === 'key' ? 'key' : name));
 
@@ -65,7 +65,7 @@ function cellValue(where: string, name: string, cell: string): unknown {
   throw usageError(`${where}: ${name} must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}, not "${cell}".`);
 }
 
-/** Returns a value in which objects with numbers as names are lists. */
+/** Converts objects whose field names are numbers to arrays. */
 function withLists(value: unknown): unknown {
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([name, field]) => [name, withLists(field)] as const);

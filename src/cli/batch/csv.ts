@@ -1,25 +1,24 @@
 import { usageError } from '../terminal/exit-codes.ts';
 
-/** A record of a CSV text. */
 interface CsvRecord {
   readonly cells: readonly string[];
-  /** Line on which it begins, from 1. */
+  /** Line on which the record begins. The first line is 1. */
   readonly line: number;
 }
 
-/** Separators besides the comma, as spreadsheets write them in some languages. */
+/** Separators besides the comma, which spreadsheets use in some languages. */
 const SEPARATORS = [';', '\t'];
 
-/** Returns a pattern of one cell, quoted or not, with the separator or the end of line that follows it. */
+/** Returns a pattern that matches a cell, quoted or not, and the separator or line end after it. */
 const cellPattern = (separator: string): RegExp =>
   new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"\\${separator}\\r\\n]*))(\\${separator}|\\r?\\n|\\r|$)`, 'y');
 
 /**
- * Parses CSV as RFC 4180 describes it, or with semicolons or tabs if the header has no comma, or with the separator that
- * a first line `sep=;` names, as Excel reads it; empty lines are left out. Unlike readers that accept almost anything, it
- * refuses quotes in the wrong place: a value that was cut off would become part of an audience.
+ * Parses CSV (RFC 4180). Uses the separator of a first line such as `sep=;`; otherwise, commas or, if the header has
+ * none, semicolons or tabs. Skips empty lines. Rejects misplaced quotes, because a truncated value must not become part
+ * of an audience.
  *
- * @throws {CommandError} naming the line.
+ * @throws {CommandError} with the number of the invalid line.
  */
 export function parseCsv(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];

@@ -27,13 +27,15 @@ interface RunFlags extends ReportFlags {
   readonly dryRun?: boolean;
 }
 
-/** Time for each job without --timeout. */
+/** Default of `--timeout`: the maximum wait for each job. */
 const DEFAULT_TIMEOUT_MS = 4 * 3_600_000;
 
-/** Time to wait for the end of an outage without --outage-wait. */
+/** Default of `--outage-wait`: the maximum wait for the end of an outage. */
 const OUTAGE_WAIT_MS = 20 * 60_000;
 
-/** `run`: builds the audiences of a file, activates them and saves their files, each once, however often it is run. */
+/**
+ * `run`: builds the audiences of a file, activates them and saves the result files. A repeated run does nothing twice.
+ */
 export async function run(context: Context, flags: RunFlags, [file = '-']: readonly string[]): Promise<ExitCode> {
   const { output, signal } = context;
   const isStream = isStdin(file) || file.startsWith('/dev/fd/');
@@ -52,15 +54,15 @@ export async function run(context: Context, flags: RunFlags, [file = '-']: reado
   warnOfUnknown(rows, output);
   const client = await context.connect();
   const { endsWithCommand } = await context.account();
-  // A journal of a sandbox that ends with the command would hide the next sandbox from the next run.
+  // If the sandbox ends with the command, use a temporary journal: the next run uses another sandbox.
   const isTemporary = endsWithCommand && flags.journal === undefined;
   const temporary = isTemporary ? await mkdtemp(join(tmpdir(), 'aud-run-')) : undefined;
   try {
     const path = temporary === undefined ? journalFile : join(temporary, 'journal');
     const entries = await readEntries(path);
     const unsent = rows.filter(({ key, file }) => !entries.get(file === undefined ? key : partsOf(key).cohort)?.sent);
-    // A run that continues refuses single rows instead of the entire file, because the date window of a row may have
-    // passed.
+    // When continuing a run, refuse only invalid rows instead of the entire file, because dates may have left the
+    // 45-day window.
     const isBegun = unsent.length < rows.length;
     const refused = await checkRows(client, isBegun && !flags.dryRun ? [] : unsent, goal.activate, output);
     if (refused.has(ACTIVATE) || (refused.size > 0 && !isBegun)) return EXIT.usage;
@@ -121,8 +123,8 @@ async function runRows(
 }
 
 /**
- * Rejects with exit code 2 if a path of the user cannot be read or written before anything was sent, because a script
- * must not repeat that.
+ * Converts a file system error to a usage error (exit code 2), because nothing was sent and repeating the command does
+ * not help.
  */
 function nothingSent(error: unknown): never {
   const { code } = Object(error);
@@ -131,7 +133,7 @@ function nothingSent(error: unknown): never {
   throw usageError(`${messageOf(error)} To keep the journal in another folder, pass --journal <file>.`);
 }
 
-/** Warns about files that an earlier run saved in another folder, because this run does not save them again. */
+/** Warns about files that an earlier run has saved in another folder. This run does not save them again. */
 function warnOfOthers(keys: readonly string[], journal: Journal, download: string, { output, flags }: Context): void {
   const others = keys.flatMap((key) => {
     const { files, activation } = journal.get(key)?.done ?? {};
@@ -147,7 +149,6 @@ function warnOfOthers(keys: readonly string[], journal: Journal, download: strin
   output.log('warning', `${files}. This run does not save them again. ${advice}`);
 }
 
-/** Returns the options that the flags set. */
 async function goalOf({ activate, download }: RunFlags, context: Context): Promise<RowGoal> {
   if (activate === undefined) return { activate: download === undefined ? undefined : {}, download };
   const fields = await readData(activate, context, '--activate');
@@ -156,10 +157,7 @@ async function goalOf({ activate, download }: RunFlags, context: Context): Promi
   return { activate: fields, download };
 }
 
-/**
- * Checks that files can be saved in a folder, and creates it if necessary, so that no audience is built whose results
- * cannot be saved.
- */
+/** Creates a folder if necessary, and checks that the run can save files in it, before the run builds an audience. */
 async function tryFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await rmdir(await mkdtemp(join(folder, '.aud-')));

@@ -19,7 +19,7 @@ interface CheckFlags {
   readonly all?: boolean;
 }
 
-/** `check`: finds out which assumptions about the service hold, and merges the differences into a file. */
+/** `check`: checks the assumptions about the service, and merges the differences into a contract file. */
 export async function check(context: Context, flags: CheckFlags): Promise<ExitCode> {
   const { output } = context;
   const { out, against } = flags;
@@ -46,7 +46,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (stopped) return stopped.exitCode;
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of unchecked) output.log('warning', `An earlier check confirmed ${id}. This check could not check it.`);
-  // Report a difference unless the file already adapts the client to it. Always report a call that cannot work.
+  // Exit with `differs` unless the file already adapts the client. Always do so if a call cannot work.
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;
   if (unchecked.length > 0) return EXIT.cutShort;
@@ -81,7 +81,7 @@ async function runCheck(
   });
 }
 
-/** Asks before a check that writes. */
+/** Asks for confirmation before a check that writes. */
 async function confirmWrites(context: Context): Promise<void> {
   const effects = 'creates and deletes one project, and reserves an upload that nothing uses';
   if (!context.stdin().isTTY || !context.output.stderr.isTTY) throw usageError(`Pass --yes: the check ${effects}.`);
@@ -89,17 +89,17 @@ async function confirmWrites(context: Context): Promise<void> {
     throw new CommandError('Cancelled: nothing was sent.', { code: 'interrupted' });
 }
 
-/** Returns the content of the file of `--out`. Throws if it could not be written later. */
+/** Returns the content of the `--out` file. Throws if the file is not writable. */
 async function readTarget(path: string): Promise<string> {
   await access(dirname(path), constants.W_OK);
   return (await readIfExists(path)) ?? '';
 }
 
 /**
- * Writes the contract of a report to the file of `--out`, whose settings it contains. Returns the changes to them, and
- * the code that an existing overrides file lacks.
+ * Writes the contract of a report to the `--out` file. Returns the changed settings, and the code that an existing
+ * overrides file lacks.
  *
- * @param text Content of the file before the check.
+ * @param text Content of the `--out` file before the check.
  */
 async function writeSettings(path: string, text: string, { findings, contract, notes }: CheckReport) {
   const indent = /^\{\r?\n([ \t]+)"/.exec(text)?.[1] ?? 2;

@@ -7,20 +7,20 @@ import { placeOf, reasonOf, type Session } from './check-session.ts';
 import { type Reply, rowsIn, valuesIn } from './evidence.ts';
 import { KINDS } from './findings.ts';
 
-/** Parameters that other services have for the same. */
+/** Common names of the query parameter for the number of rows per page. */
 const SIZES: readonly string[] = ['per_page', 'limit', 'page_size', 'perPage', 'pageSize', 'size', 'count'];
 const PAGES: readonly string[] = ['page', 'page_number', 'pageNumber', 'p'];
 const OFFSETS: readonly string[] = ['offset', 'skip', 'start'];
 const CURSORS: readonly string[] = ['cursor', 'page_token', 'after', 'starting_after', 'pageToken', 'next_cursor'];
 
-/** Keys under which an envelope may have the next cursor. */
+/** Keys of an envelope that may contain the next cursor. */
 const CURSOR_KEYS: readonly string[] = [
   ...['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'cursor', 'next', 'next_page_url', 'after'],
 ];
 /** Keys to search for the cursor, including keys of objects that may contain it. */
 const CURSOR_PLACES: readonly string[] = [...CURSOR_KEYS, 'data', 'meta', 'pagination', 'paging', 'links', 'cursors'];
 
-/** Sizes of pages to try, as a service may refuse the documented one. */
+/** Page sizes to try, because a service may refuse the documented maximum. */
 const PAGE_SIZES: readonly number[] = [RESOURCE_PAGE_CAP, 50, 25, 10];
 
 interface Page {
@@ -28,7 +28,7 @@ interface Page {
   readonly rows: readonly JsonObject[];
 }
 
-/** Finds out how lists are paged, and how many rows a page has at most. */
+/** Checks how lists are paged, and the maximum number of rows per page. */
 export async function checkPaging(session: Session): Promise<void> {
   const { findings, paths, probe, expected } = session;
   const kind = KINDS.find((one) => (session.rows.get(one)?.length ?? 0) >= 2);
@@ -44,7 +44,10 @@ export async function checkPaging(session: Session): Promise<void> {
     return { reply, rows: rowsIn(reply.envelope, placeOf(session, `${kind}.list`))?.value ?? [] };
   };
 
-  /** Returns the parameters that lead from a page to another one; with the most rows of a page if no size can be set. */
+  /**
+   * Returns parameters that lead to another page. If no size parameter has an effect, includes the rows per page as
+   * `maxSize`.
+   */
   async function find(): Promise<Paging | undefined> {
     for (const size of new Set([known.size ?? 'per_page', ...SIZES, undefined])) {
       const sized = size === undefined ? {} : { [size]: 1 };
@@ -58,7 +61,7 @@ export async function checkPaging(session: Session): Promise<void> {
         ...OFFSETS.map((param) => ({ style: 'offset', param }) as const),
       ];
       for (const way of ways) {
-        // The first page may have another number.
+        // The number of the first page may not be 1.
         const start = way.style === 'page' ? await readPage({ ...sized, [way.param]: 1 }) : first;
         if (start.rows[0]?.id !== first.rows[0]?.id) continue;
         const { rows } = await readPage({ ...sized, [way.param]: positionAfter(way, first) });
@@ -81,7 +84,7 @@ export async function checkPaging(session: Session): Promise<void> {
   }
   const { maxSize: fixed, size = 'per_page', ...way } = found;
   const { maxSize, ...inEffect } = known;
-  // A contract may leave `size` out, so that the client does not send it.
+  // A contract may omit `size`, so that the client does not send it.
   const paging: Paging = isDeepStrictEqual({ size, ...inEffect }, { size, ...way }) ? inEffect : { ...way, size };
   const evidence = `\`${way.param}\` leads from one row to another one.`;
   findings.prove('paging', paging, [PAGE_NUMBERS, inEffect], evidence, { paging });
@@ -92,10 +95,10 @@ export async function checkPaging(session: Session): Promise<void> {
     const page = await readPage({ [size]: asked });
     const { length } = page.rows;
     if (page.reply.status === 422 || page.reply.status === 400) continue;
-    // The rows that follow are older.
+    // Rows of later pages are older.
     if (length > listed.length) session.rows.set(kind, page.rows);
     if (length >= RESOURCE_PAGE_CAP) return findings.set('page-size', 'confirmed', `A page has ${length} rows.`);
-    // A smaller size of the contract works, too.
+    // The contract may set a smaller size, which works, too.
     const largest = (rows: number): number => Math.min(rows, maxSize ?? rows);
     if (length > 0 && asked < RESOURCE_PAGE_CAP) return noteMax(largest(asked), 'The service refuses a larger page.');
     const { rows } = await readPage({ [size]: asked, [way.param]: positionAfter(way, page) });
@@ -105,15 +108,17 @@ export async function checkPaging(session: Session): Promise<void> {
   }
 }
 
-/** Returns whether some rows have ids that others do not have. */
+/** Returns whether `rows` contain an id that `others` do not contain. */
 const hasOthers = (rows: readonly JsonObject[], others: readonly JsonObject[]): boolean =>
   rows.some(({ id }) => others.every((other) => other.id !== id));
 
-/** Returns the position of the second page, after the first one. */
+/** Returns the parameter value for the page after the first page. */
 const positionAfter = (way: Paging, { rows, reply }: Page): string | number =>
   ({ page: 2, offset: rows.length, cursor: cursorIn(reply, way)?.value ?? '' })[way.style];
 
-/** Returns the cursor of the next page, where it is, and the parameters that may take it; those in effect first. */
+/**
+ * Returns the next cursor, its path, and the query parameters that may take it, starting with the parameter in effect.
+ */
 function cursorIn(
   { body }: Reply,
   known: Paging,

@@ -11,20 +11,20 @@ export interface Session {
   readonly probe: Probe;
   readonly findings: Findings;
   readonly paths: Paths;
-  /** The contract in effect, whose settings are tried first. */
+  /** The contract in effect. The check tries its settings first. */
   readonly expected: ServiceContract;
-  /** Rows of the lists that work. */
+  /** Rows of each list that could be read. */
   readonly rows: Map<Kind, readonly JsonObject[]>;
 }
 
-/** Why an operation is not sent at the path of a contract. */
+/** Evidence for an operation that the check does not send at the path of the contract. */
 export const HELD_BACK = 'The check does not send the request of the contract, because it could change the account.';
 
-/** Returns the place from which the client reads the payload of an operation. */
+/** Returns the envelope path from which the client reads the payload of an operation. */
 export const placeOf = ({ expected }: Session, name: OperationName): string =>
   expected.operations?.[name]?.data ?? 'data';
 
-/** Returns why a response shows nothing about a path. */
+/** Returns why a response is no evidence about a path. */
 export function reasonOf({ status, envelope }: Reply): string {
   if (status === 0) return 'No response.';
   if (status === 401 || status === 403)
@@ -33,7 +33,7 @@ export function reasonOf({ status, envelope }: Reply): string {
   return envelope ? 'The response contains no resource of this kind.' : `The service responds with ${status}.`;
 }
 
-/** Notes where the payload of an operation is. */
+/** Records the envelope path of an operation's payload. */
 export function notePlace(session: Session, name: OperationName, place: string): void {
   const known = ['data', placeOf(session, name)];
   if (known.every((one) => one === place)) return;

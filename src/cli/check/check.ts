@@ -12,27 +12,26 @@ import { type ConfirmDelete, checkWrites } from './writes.ts';
 /** Options of {@link checkService}. */
 export interface CheckOptions extends ProbeOptions {
   readonly level: CheckLevel;
-  /** The contract in effect: its settings are tried first. */
+  /** The contract in effect. The check tries its settings first. */
   readonly expected?: ServiceContract | undefined;
-  /** Decides whether projects of earlier checks are deleted. @default they are kept */
+  /** Decides whether the check deletes projects of earlier checks. @default it keeps them */
   readonly confirmDelete?: ConfirmDelete | undefined;
 }
 
-/** Result of a check. */
 export interface CheckReport {
   readonly level: CheckLevel;
   readonly findings: readonly Finding[];
-  /** The contract in effect with what was found, for client, command, OpenAPI document and sandbox. */
+  /** The contract in effect, with the settings that the check has found. */
   readonly contract: ServiceContract;
-  /** Settings of the contract in effect that the check has replaced, or not checked, as sentences. */
+  /** A sentence for each setting of the contract in effect that the check has replaced or could not check. */
   readonly notes: readonly string[];
   readonly requests: { readonly read: number; readonly write: number };
-  /** Set if the check has ended early. */
+  /** Set if the check ended early. */
   readonly stopped?: { readonly reason: string; readonly exitCode: ExitCode };
 }
 
 /**
- * Finds out which assumptions about a service hold. Reads only, unless the level permits more.
+ * Checks the assumptions about a service. Only reads, unless the level permits writes.
  *
  * @throws the reason of the signal, if it aborts.
  */

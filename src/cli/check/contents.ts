@@ -5,7 +5,7 @@ import { isObject } from '../../util/json.ts';
 import type { Session } from './check-session.ts';
 import type { Findings, Kind } from './findings.ts';
 
-/** Notes whether the client can read a payload. */
+/** Records whether the client can decode a payload. */
 export async function noteShape(
   findings: Findings,
   namespace: Kind | 'webhooks',
@@ -36,7 +36,7 @@ const JOBS: Readonly<Partial<Record<Kind, JobKind>>> = {
 
 const hasStatus = (row: JsonObject): boolean => isObject(row.status) && typeof row.status.id === 'number';
 
-/** Notes whether the rows of a list have the status that a single resource has: waits need it. */
+/** Records whether list rows have the same status as the single resource, which waits need. */
 export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resource: JsonObject): void {
   if (!hasStatus(resource) || !JOBS[kind]) return;
   const text = `Rows of the list of ${kind} have no status, but single resources do.`;
@@ -45,10 +45,10 @@ export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resou
     findings.set('waits.via', 'confirmed', 'Rows have the status of single resources.');
 }
 
-/** Time without a change after which a status is probably final, in any time zone. */
+/** Milliseconds without a change after which a status is probably final, regardless of the time zone. */
 const UNCHANGED_MS = 7 * 86_400_000;
 
-/** Notes the statuses that are probably final, because their resources have not changed for 7 days. */
+/** Records statuses that are probably final, because their resources have not changed for 7 days. */
 export function noteStatuses({ findings, rows, probe, expected }: Session): void {
   const statuses = new Set<string>();
   for (const [kind, list] of rows)
@@ -64,18 +64,18 @@ export function noteStatuses({ findings, rows, probe, expected }: Session): void
   if (statuses.size > 0) findings.set('statuses', 'differs', text);
 }
 
-/** Names of headers with a request id. */
+/** Pattern for the names of headers that may contain a request id. */
 const ID_HEADER =
   /(?:^|-)(?:request|correlation|trace|transaction|req|call)-?(?:id|uuid)$|^traceparent$|^(?:x-)?rid$|^cf-ray$/;
 
-/** The header with the request id: it has another value in each response. */
+/** Records the header with the request id: a header whose value differs in every response. */
 export function noteRequestId({ probe: { successes }, findings, expected }: Session): void {
   const isUnique = (name: string): boolean => {
     const values = new Set(successes.map((headers) => headers.get(name)));
     return successes.length > 1 && values.size === successes.length && !values.has(null);
   };
   const inEffect = expected.requestIdHeader ?? 'x-request-id';
-  // A header of the contract that some responses have stays: the others may come from a cache.
+  // Keep the contract's header if some responses have it: other responses may come from a cache.
   if (!isUnique(inEffect) && expected.requestIdHeader && successes.some((headers) => headers.has(inEffect))) return;
   const likely = [...(successes[0]?.keys() ?? [])].filter((name) => ID_HEADER.test(name));
   const requestIdHeader = [inEffect, 'x-request-id', ...likely].find(isUnique);

@@ -3,25 +3,25 @@ import type { JsonObject } from '../../spec/wire-values.ts';
 import { isObject, valueAt } from '../../util/json.ts';
 import { KINDS, type Kind } from './findings.ts';
 
-/** A response as the check judges it. */
+/** The parts of a response that the check evaluates. */
 export interface Reply {
-  /** HTTP status; 0 if there was none, because of a timeout or a lost connection. */
+  /** HTTP status; 0 after a timeout or a lost connection. */
   readonly status: number;
   readonly headers: Headers;
-  /** The body as JSON; `undefined` for anything else. */
+  /** The parsed body; `undefined` if the body is not JSON. */
   readonly body: unknown;
-  /** The body of a success in the envelope; `undefined` for any other response. */
+  /** The envelope of a successful response; `undefined` for any other response. */
   readonly envelope: JsonObject | undefined;
-  /** What the error of the client says of a create request. */
+  /** `outcome` of the client's error, if a create request failed. */
   readonly outcome?: CreateOutcome | undefined;
-  /** Milliseconds since 1970, by the `Date` of the response or the clock of this machine. */
+  /** Time of the response in milliseconds since 1970, from its `Date` header or this machine's clock. */
   readonly at: number;
 }
 
-/** Returns whether a status says that a path, or the method for it, does not exist. */
+/** Returns whether a status means that the path, or the method at this path, does not exist. */
 export const isMissing = (status: number): boolean => status === 404 || status === 405 || status === 410;
 
-/** Documented fields of several kinds of resources. */
+/** Documented fields that several kinds of resources share. */
 const SHARED = ['name', 'status', 'source_audience', 'created_by', 'project', 'created_at', 'updated_at'];
 
 /** Documented fields of one kind of resource. The fields of projects and schedules are not documented. */
@@ -33,7 +33,7 @@ const OWN: Readonly<Record<Kind, readonly string[]>> = {
   schedules: [],
 };
 
-/** Returns whether a resource has fields of its kind, and does not look like one of another kind. */
+/** Returns whether a resource has fields of its kind, and does not look like a resource of another kind. */
 export function fits(kind: Kind, row: JsonObject): boolean {
   const count = (fields: readonly string[]): number => fields.filter((field) => Object.hasOwn(row, field)).length;
   const foreign = Math.max(...KINDS.filter((other) => other !== kind).map((other) => count(OWN[other])));
@@ -41,20 +41,23 @@ export function fits(kind: Kind, row: JsonObject): boolean {
   return count([...OWN[kind], ...SHARED]) >= 2 && count(OWN[kind]) >= foreign;
 }
 
-/** Keys below which rows and resources are searched. Other keys may be names of the account, and are never shown. */
+/**
+ * Keys below which the check searches for rows and resources. It never prints other keys, which may contain data of the
+ * account.
+ */
 const PLACES: readonly string[] = [
   ...['data', 'items', 'item', 'rows', 'row', 'results', 'result', 'records', 'record', 'list', 'entries', 'entry'],
   ...['content', 'objects', 'object', 'resource', 'resources', 'payload', 'response', 'values', 'report', 'usage'],
   ...[...KINDS.flatMap((kind) => [kind, kind.slice(0, -1)]), 'lookalike', 'upload', 'reservation'],
 ];
 
-/** A value found in an envelope, and its place: `data` or a path such as `data.items`. */
+/** A value found in an envelope, and its path, such as `data.items`. */
 export interface Found<T> {
   readonly place: string;
   readonly value: T;
 }
 
-/** Returns the values below some keys of an envelope, outer ones first, three levels deep. */
+/** Returns the values at some keys of an envelope, up to three levels deep, the outer values first. */
 export function valuesIn(envelope: unknown, keys: readonly string[] = PLACES): readonly Found<unknown>[] {
   const below = ({ place, value }: Found<unknown>): Found<unknown>[] =>
     keys
@@ -65,19 +68,19 @@ export function valuesIn(envelope: unknown, keys: readonly string[] = PLACES): r
   return [...outer, ...inner, ...inner.flatMap(below)];
 }
 
-/** Returns the values of an envelope, the one at a place first. */
+/** Returns the values of an envelope, starting with the value at the path `at`. */
 const foundIn = (envelope: JsonObject | undefined, at: string): readonly Found<unknown>[] => [
   { place: at, value: valueAt(envelope, at.split('.')) },
   ...valuesIn(envelope).filter(({ place }) => place !== at),
 ];
 
-/** Returns whether a value has an id. The client only accepts integers. The check also finds other ids, and reports them. */
+/** Returns whether a value has an id. Also accepts ids that are not integers, so that the check can report them. */
 export const isRow = (value: unknown): value is JsonObject =>
   isObject(value) && (Number.isInteger(value.id) || (typeof value.id === 'string' && value.id !== ''));
 
 /**
- * Returns the rows of a list and their place; of several arrays, the first one with rows. If all are empty, returns
- * `undefined` unless there is only one.
+ * Returns the rows of a list and their path. If there are several arrays, returns the first array with rows, or
+ * `undefined` if all are empty.
  */
 export function rowsIn(envelope: JsonObject | undefined, at = 'data'): Found<readonly JsonObject[]> | undefined {
   const lists = foundIn(envelope, at).filter(
@@ -87,7 +90,7 @@ export function rowsIn(envelope: JsonObject | undefined, at = 'data'): Found<rea
   return list && { place: list.place, value: list.value.map((row) => Object(snakeCased(row))) };
 }
 
-/** Returns the object of an envelope that passes a test, and its place; an array of one counts as its element. */
+/** Returns the object of an envelope that passes a test, and its path. Unwraps one-element arrays. */
 export function objectIn(
   envelope: JsonObject | undefined,
   test: (value: JsonObject) => boolean,
@@ -100,12 +103,13 @@ export function objectIn(
   return undefined;
 }
 
-/** Returns the resource of an envelope with an id, and its place. */
+/** Returns the resource with this id in an envelope, and its path. */
 export const resourceIn = (envelope: JsonObject | undefined, id: string, at?: string): Found<JsonObject> | undefined =>
   objectIn(envelope, (value) => isRow(value) && String(value.id) === id, at);
 
 /**
- * Returns the text of a refusal without paths, numbers and names, so that the refusals of two missing routes are equal.
+ * Returns the text of an error response without paths, numbers and names, so that the responses of two missing paths
+ * are equal.
  */
 export function fingerprint({ status, headers, body }: Reply): string {
   const message = `${(isObject(body) && (body.message ?? body.error ?? body.detail)) || typeof body}`
@@ -115,7 +119,7 @@ export function fingerprint({ status, headers, body }: Reply): string {
   return [status, headers.get('content-type'), message.replace(/\W+/g, '')].join(' ');
 }
 
-/** Returns a value whose fields are named in snake_case, as the package reads them. */
+/** Returns a value with its field names in snake_case, which the package expects. */
 function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (!isObject(value)) return value;

@@ -7,29 +7,29 @@ export type CheckLevel = 'read' | 'write';
 
 /** Result of checking one assumption. */
 export interface Finding {
-  /** Such as `path:audiences.get`. */
+  /** Id of the assumption, such as `path:audiences.get`. */
   readonly id: string;
   readonly state: 'confirmed' | 'differs' | 'likely' | 'not-checked';
   /** The reason, without any data of the account. */
   readonly evidence: string;
   /** The setting of a contract that adapts the package to the service. */
   readonly setting?: ServiceContract;
-  /** True if calls of the client fail because of it, and no setting adapts them. */
+  /** True if the difference makes calls of the client fail, and no setting adapts them. */
   readonly breaks?: true;
-  /** Level that can check it, if this one cannot. */
+  /** Level that this assumption needs, if the current level cannot check it. */
   readonly needs?: 'write';
 }
 
-/** Namespaces with lists, whose rows are the only ids that the check learns. */
+/** Namespaces with lists. The check learns ids only from the rows of these lists. */
 export const KINDS = ['audiences', 'activations', 'cohorts', 'projects', 'schedules'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Why a response was no evidence, or there was none. */
+/** Evidence for assumptions that no response has shown. */
 export const UNSEEN = 'No resource of the account shows it.';
 const NEVER_SENT =
   'The check never sends it. Your first call will show it: the error is a 404 that advises `aud check`, or a 422 that names the fields of the body.';
 
-/** Operations that have a path to check: not the credential exchange and MCP. */
+/** Operations whose path the check examines: all except the credential exchange and MCP. */
 const CHECKED = Object.keys(operations)
   .filter(isOperationName)
   .filter((name) => operations[name].token === 'general');
@@ -38,7 +38,7 @@ const SHAPES = [...KINDS, 'webhooks'].map((namespace) => `shape:${namespace.slic
 const OTHERS = ['paging', 'page-size', 'waits.via', 'statuses', 'usage.yearmonth', 'usage.build_budget'];
 const WRITTEN = ['path:projects.create', 'path:projects.delete', 'path:uploads.reserve', 'idempotency:projects.create'];
 
-/** Collects the findings of a check. At first, nothing is checked. */
+/** Collects the findings of a check. Initially, every assumption is `not-checked`. */
 export class Findings {
   readonly #byId = new Map<string, Finding>();
 
@@ -65,15 +65,15 @@ export class Findings {
   }
 
   /**
-   * Records a value that responses have shown: confirmed if it is both the assumed one and the one in effect. Otherwise
-   * it differs, and the setting belongs in the contract.
+   * Records a value that responses have shown. If it equals all `known` values, the assumption is confirmed; otherwise,
+   * it differs, and `setting` belongs in the contract.
    */
   prove(id: string, value: unknown, known: readonly unknown[], evidence: string, setting: ServiceContract): void {
     if (known.every((one) => isDeepStrictEqual(one, value))) this.set(id, 'confirmed', evidence);
     else this.set(id, 'differs', evidence, { setting });
   }
 
-  /** Notes why an assumption could not be checked, unless more is known. */
+  /** Records why an assumption could not be checked, unless there already is a result. */
   unclear(id: string, evidence: string): void {
     if (this.stateOf(id) === 'not-checked') this.set(id, 'not-checked', evidence);
   }

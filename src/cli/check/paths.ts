@@ -1,7 +1,7 @@
 import type { ServiceContract } from '../../spec/contract.ts';
 import { API, type Method, type OperationName, operations } from '../../spec/operations.ts';
 
-/** Usual ends of the paths of reads. */
+/** Common path endings of read operations. */
 const ENDS = {
   list: ['', '/index', '/list', '/all'],
   get: ['/{id}', '/show/{id}', '/{id}/show', '/get/{id}', '/view/{id}'],
@@ -10,7 +10,9 @@ const ENDS = {
 /** Maximum number of paths that the check tries for an operation. */
 const MAX_TRIES = 12;
 
-/** Words that name a write. The check never sends a GET to such a path, because a service might also act on GET. */
+/**
+ * Words for write operations. The check never sends a GET request to such a path, because a service might act on it.
+ */
 const WRITE_WORD =
   /^(?:create|store|add|new|insert|save|submit|delete|destroy|remove|drop|trash|purge|cancel|stop|abort|revoke|update|edit|replace|activate|deactivate|run|start|claim|reset|logout|login|export|import|send|publish|refresh|sync|clone|copy|duplicate|retry|rebuild|trigger|execute|archive|restore)$/i;
 const REMOVAL = /delete|destroy|remove|drop|trash|purge|cancel|revoke|archive|reset/i;
@@ -18,17 +20,17 @@ const REMOVAL = /delete|destroy|remove|drop|trash|purge|cancel|revoke|archive|re
 const namespaceOf = (name: OperationName): string => name.replace(/\.\w+$/, '');
 const verbOf = (name: OperationName): 'list' | 'get' => (name.endsWith('.list') ? 'list' : 'get');
 
-/** Returns the names of a resource in paths: `audiences`, `audience`, `Audiences`, `Audience`. */
+/** Returns the names of a resource that paths may contain: `audiences`, `audience`, `Audiences`, `Audience`. */
 function nounsOf(plural: string): readonly string[] {
   const capital = plural.charAt(0).toUpperCase() + plural.slice(1);
   return [plural, plural.slice(0, -1), capital, capital.slice(0, -1)];
 }
 
-/** Names of the resource of an operation. Lookalikes are audiences. */
+/** Returns the names of an operation's resource. Lookalikes are audiences. */
 const namesOf = (name: OperationName): readonly string[] =>
   nounsOf(name === 'lookalikes.get' ? 'audiences' : namespaceOf(name));
 
-/** Returns a path with parameters for the names of a resource. */
+/** Returns a path with placeholders for the names of the resource. */
 const templateOf = (path: string, name: OperationName): string =>
   namesOf(name).reduce((text, noun, index) => text.replaceAll(noun, `<${index}>`), path);
 
@@ -38,25 +40,28 @@ const fill = (template: string, name: OperationName): string =>
 /** The paths of operations: the configured paths and, for reads, common alternatives. */
 export class Paths {
   readonly #contract: ServiceContract;
-  /** Templates that have worked for another resource, the last one first. */
+  /** Templates that have worked for other resources, the latest first. */
   readonly #conventions = { list: [] as string[], get: [] as string[] };
   /** Paths of reads that responses have confirmed. */
   readonly working = new Map<string, string>();
-  /** Path to try next after a redirect, which is not followed. */
+  /** Target of a redirect, which the check tries next. */
   redirected: string | undefined;
 
   constructor(contract: ServiceContract) {
     this.#contract = contract;
   }
 
-  /** Returns method and path by the contract, or as assumed. */
+  /** Returns the method and the path from the contract, or the assumed ones. */
   inEffect(name: OperationName): { readonly method: Method; readonly path: string } {
     const assumed = operations[name];
     const { method = assumed.method, path = assumed.path } = this.#contract.operations?.[name] ?? {};
     return { method, path };
   }
 
-  /** Returns whether a check may send an operation at the path in effect. A hostile contract may name the path of another operation. */
+  /**
+   * Returns whether the check may send an operation to the path in effect. A hostile contract may contain the path of
+   * another operation.
+   */
   isCallable(name: OperationName): boolean {
     const { method, path } = this.inEffect(name);
     const assumed = operations[name];
@@ -69,7 +74,7 @@ export class Paths {
     return templateOf(path, name) !== path && !hasLiteralId && !isRemoval;
   }
 
-  /** Keeps a path that works, and its convention for other resources. */
+  /** Records a path that works, and its template for other resources. */
   works(name: OperationName, path: string): void {
     this.working.set(name, path);
     const conventions = this.#conventions[verbOf(name)];
@@ -77,7 +82,7 @@ export class Paths {
     if (convention !== path && !conventions.includes(convention)) conventions.unshift(convention);
   }
 
-  /** Yields the paths of a read, in the order to try them. Tries a path next that was found meanwhile. */
+  /** Yields the paths to try for a read operation. A path found meanwhile comes next. */
   *of(name: OperationName): Generator<string> {
     const tried = new Set<string | undefined>([undefined]);
     const verb = verbOf(name);

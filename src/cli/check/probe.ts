@@ -8,7 +8,6 @@ import { isObject, parseJson } from '../../util/json.ts';
 import { EXIT, type ExitCode } from '../terminal/exit-codes.ts';
 import { fingerprint, type Reply } from './evidence.ts';
 
-/** A request of the check. */
 interface ProbeRequest extends Pick<CreateOptions, 'query' | 'idempotencyKey' | 'onConflict'> {
   readonly method: Method;
   /** Path below the base URL, with `{id}` for {@link ProbeRequest.id}. */
@@ -17,7 +16,7 @@ interface ProbeRequest extends Pick<CreateOptions, 'query' | 'idempotencyKey' | 
   readonly body?: JsonObject;
 }
 
-/** Ends the check; what it has learned so far is reported. */
+/** Ends the check, which then reports its findings so far. */
 export class Stop extends Error {
   readonly exitCode: ExitCode;
   constructor(reason: string, exitCode: ExitCode) {
@@ -29,38 +28,47 @@ export class Stop extends Error {
 /** Options of a {@link Probe}, and of its client. */
 export interface ProbeOptions extends ClientOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Shows a step, or the name of a project that may remain. */
+  /** Shows a step of the check, or the name of a project that the check may not have deleted. */
   onProgress?(kind: 'step' | 'left', text: string): void;
 }
 
 /** Maximum number of requests of a check. */
 const MAX_REQUESTS = { read: 110, write: 20 } as const;
 const MAX_RETRIES = 2;
-/** Interval of the limits, with a margin for requests that arrive closer together than they were sent. */
+/**
+ * Interval of the rate limits in milliseconds, with a margin for requests that arrive closer together than the check
+ * sent them.
+ */
 const INTERVAL_MS = 61_500;
-/** Half of the limits of the service, so that other users of the token keep the rest. */
+/** Half of the service's rate limits. The rest is for other users of the token. */
 const HALF_LIMITS = {
   read: { limit: RATE_LIMITS.read.limit / 2, interval: INTERVAL_MS },
   write: { limit: RATE_LIMITS.write.limit / 2, interval: INTERVAL_MS },
 } as const;
-/** Time to delete what was created after the check was interrupted. */
+/** Milliseconds for deleting the created resources after an interruption. */
 const CLEANUP_MS = 5_000;
-/** Milliseconds by which the clock of a service may run ahead during a check. */
+/** Milliseconds that the clock of the service may gain during a check. */
 const MAX_CLOCK_GAIN_MS = 10_000;
 
 const NO_REPLY: Omit<Reply, 'at'> = { status: 0, headers: new Headers(), body: undefined, envelope: undefined };
 
-/** Sends the requests of a check with the client: at half of the rate limits, and within a hard limit. */
+/** Sends the requests of a check with the client, at half of the rate limits and at most {@link MAX_REQUESTS}. */
 export class Probe {
   readonly #client: AudienceClient;
   readonly #options: ProbeOptions;
   #signal: AbortSignal | undefined;
   /** Response to the current request. */
   #reply = NO_REPLY;
-  /** Milliseconds by which the clock of the service is ahead, by the last response and by the first one. */
+  /**
+   * Milliseconds by which the service's clock is ahead of this machine's clock, from the last response and from the
+   * first response.
+   */
   #ahead = 0;
   #firstAhead: number | undefined;
-  /** True if timestamps do not come from a real clock: a sandbox says so in a header, or the `Date` is too fast. */
+  /**
+   * True if the service's clock is not real: a sandbox reports this in a header, or the `Date` header advances too
+   * fast.
+   */
   isClockForeign = false;
   /** Number of requests so far. */
   readonly sent = { read: 0, write: 0 };
@@ -105,7 +113,7 @@ export class Probe {
     return this.#client.close();
   }
 
-  /** Permits requests for a few seconds after an interruption, to delete what was created. */
+  /** Permits requests for {@link CLEANUP_MS} after an interruption, to delete the created resources. */
   endSoon(): void {
     if (this.#signal?.aborted) this.#signal = AbortSignal.timeout(CLEANUP_MS);
   }
@@ -116,9 +124,9 @@ export class Probe {
   }
 
   /**
-   * Repeats a documented read, before a refusal counts as a difference.
+   * Repeats a documented read before a refusal counts as a difference.
    *
-   * @throws {Stop} if it is refused now.
+   * @throws {Stop} if the service refuses the read.
    */
   async assertResponsive(): Promise<void> {
     const reply = this.trial && (await this.get(this.trial));
@@ -132,7 +140,7 @@ export class Probe {
   }
 
   /**
-   * Sends a request, and repeats it as the client does. A status of 0 means that there was no response.
+   * Sends a request with the client's retries.
    *
    * @throws {Stop} if a limit is reached, or the service asks for a long pause.
    */

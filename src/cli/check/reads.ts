@@ -7,16 +7,17 @@ import { type Found, fits, isMissing, objectIn, type Reply, resourceIn, rowsIn }
 import { KINDS, type Kind, UNSEEN } from './findings.ts';
 import { Stop } from './probe.ts';
 
-/** Returns a name that nothing in the account or in the paths of the service has. */
+/** Returns a random name that neither the account nor the paths of the service contain. */
 const madeUpName = (): string => `check-${crypto.randomUUID().replaceAll('-', '')}`;
 
-/** What a response shows for an operation, and why it confirms the path. */
+/** The payload that a response contains, and why the response confirms the path. */
 type Proof<T> = Found<T> & { readonly why: string };
 
 /**
- * Tries the paths of a read until a response proves one, and records the result.
+ * Tries the paths of a read operation until a response confirms a path. Records the result.
  *
- * @param judge Returns the proof, or what the envelope of a success lacks; `undefined` if the response proves nothing.
+ * @param judge Returns the proof, or a text about what the envelope lacks, or `undefined` if the response proves
+ * nothing.
  */
 async function findPath<T>(
   session: Session,
@@ -49,11 +50,11 @@ async function findPath<T>(
     const isLikeUnknown = probe.isLikeUnknown(reply);
     const isRedirect = status >= 300 && status < 400;
     paths.redirected = isRedirect && !path.endsWith('/') ? `${path}/` : undefined;
-    // The token might lack the permission, or the service blocks the check.
+    // Either the token lacks the permission, or the service blocks the check.
     if ((status === 401 || status === 403) && !isLikeUnknown) await probe.assertResponsive();
     if (path !== inEffect) continue;
     reason = reasonOf(reply);
-    // A 404 for one resource does not show that the path is wrong.
+    // A 404 for one resource is no evidence that the path is wrong.
     const isOfResource = status === 404 && path.includes('{id}') && !isLikeUnknown;
     if (!isOfResource && (isMissing(status) || (status >= 200 && status < 400 && !envelope)))
       difference = `\`GET ${path}\` is refused (${status}). `;
@@ -66,14 +67,14 @@ async function findPath<T>(
   return void findings.set(id, 'differs', `${difference}No other path works.`, { breaks: true });
 }
 
-/** Notes that a path is right, and where its responses have the payload. */
+/** Records that a path is right, and the envelope path of the payload. */
 function notePath(session: Session, name: OperationName, path: string, evidence: string, place: string): void {
   const known = [operations[name].path, session.paths.inEffect(name).path];
   session.findings.prove(`path:${name}`, path, known, evidence, { operations: { [name]: { path } } });
   notePlace(session, name, place);
 }
 
-/** All reads of a check, except the reads of further pages. */
+/** Sends all reads of a check, except those of further pages. */
 export async function checkReads(session: Session): Promise<void> {
   const { rows, findings, probe } = session;
   probe.report('step', 'Documented reads');
@@ -84,7 +85,7 @@ export async function checkReads(session: Session): Promise<void> {
     const lookalikes = all.filter((row) => row.is_lookalike === true);
     const others = all.filter((row) => row.is_lookalike !== true);
     rows.set(kind, all);
-    // The service might not return a lookalike as an audience.
+    // Prefer other audiences: the service might not return a lookalike as an audience.
     const resource = await checkGet(session, `${kind}.get`, kind, others.length > 0 ? others : lookalikes);
     const row = resource && all.find(({ id }) => String(id) === String(resource.id));
     if (row) noteWaits(findings, kind, row, resource);
@@ -92,7 +93,7 @@ export async function checkReads(session: Session): Promise<void> {
   }
 }
 
-/** The two documented reads prove address, token and envelope. Later, one of them shows whether the service still responds. */
+/** Checks the two documented reads, which confirm the address, the token and the envelope. */
 async function checkDocumentedReads(session: Session): Promise<void> {
   const { probe, findings, paths } = session;
   const pathOf = (name: OperationName): string =>
@@ -136,7 +137,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
     findings.set('usage.yearmonth', 'differs', 'The service refuses a past month in the form YYYY-MM.');
 }
 
-/** Checks the list of a kind, whose rows must have the fields of that kind. */
+/** Checks the list of a kind. Its rows must have the fields of this kind. */
 async function checkList(session: Session, kind: Kind): Promise<readonly JsonObject[]> {
   const { findings, probe } = session;
   const name = `${kind}.list` as const;
@@ -160,7 +161,10 @@ async function checkList(session: Session, kind: Kind): Promise<readonly JsonObj
   return rows;
 }
 
-/** A single resource, by the ids of the list: the second one if the first is gone. */
+/**
+ * Checks the read of a single resource with ids from the list: with the second id if the first resource no longer
+ * exists.
+ */
 async function checkGet(
   session: Session,
   name: OperationName,

@@ -10,11 +10,11 @@ const SUBJECTS: Readonly<Record<string, string>> = {
   reserve: 'Reservations',
 };
 
-/** Returns the topic of a finding, as the subject of a sentence. */
+/** Returns the subject of a sentence about a finding. */
 const subjectOf = ({ id }: Finding): string =>
   id.replace(/^path:(\w+)\.(\w+)$/, (_, namespace, verb) => `${SUBJECTS[verb]} of ${namespace}`);
 
-/** Returns one or two sentences that say what a report means for users of the client. */
+/** Returns one or two sentences about the consequences of a report for users of the client. */
 export function verdictOf({ findings, stopped, contract }: CheckReport, file?: string): string {
   if (stopped) return `The check ended early: ${stopped.reason}`;
   const differing = findings.filter(({ state }) => state === 'differs');
@@ -33,7 +33,7 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
   return `${subject} here${means.length > 0 ? ` with ${means.join(' and ')}` : ', with differences'}.${open}`;
 }
 
-/** Returns the report as lines of text: its meaning, the differences, the next steps, and how much was checked. */
+/** Returns the report as lines of text: the consequences, the differences, the next steps, and how much was checked. */
 export function linesOf(report: CheckReport, file?: string, isAll = false): readonly string[] {
   const { findings, stopped, requests } = report;
   const {
@@ -68,7 +68,7 @@ export function linesOf(report: CheckReport, file?: string, isAll = false): read
   ];
 }
 
-/** Returns the path of the file with the code, beside that with the settings: `service.overrides.ts`. */
+/** Returns the path for the overrides code, next to the contract file: `service.overrides.ts` for `service.json`. */
 export const overridesPath = (file = 'service.json'): string => `${file.replace(/\.json$/, '')}.overrides.ts`;
 
 const START = `import type { OperationOverrides } from 'audience-activation';

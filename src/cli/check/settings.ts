@@ -3,26 +3,26 @@ import { operations } from '../../spec/operations.ts';
 import { isObject, valueAt } from '../../util/json.ts';
 import type { CheckLevel, Finding } from './findings.ts';
 
-/** Address of the schema of a contract, for editors: the installed package's, as seen from the folder of a program. */
+/** Path of the installed contract schema, for editors, relative to the folder of a program. */
 const $schema = './node_modules/audience-activation/dist/contract.schema.json';
 
-/** Findings about settings, by the last part of the setting's path. */
+/** Ids of the findings about settings, by the last part of a setting's path. */
 const FINDINGS: Readonly<Record<string, string>> = {
   ...{ method: 'path', path: 'path', data: 'data', retry: 'idempotency', maxSize: 'page-size' },
   ...{ serverTimeZone: 'time-zone', requestIdHeader: 'request-id-header', via: 'waits.via' },
 };
 
-/** Settings that a contract leaves out. */
+/** Default values of settings that a contract omits. */
 const ASSUMED = {
   ...{ operations, paging: { ...PAGE_NUMBERS, maxSize: 'as documented' }, waits: { via: 'list' } },
   ...{ serverTimeZone: 'UTC', requestIdHeader: 'x-request-id' },
 };
 
 /**
- * Writes what a check has found into a contract. All other settings stay as they were: the file is the user's.
+ * Merges the findings of a check into a contract. Does not change the user's other settings.
  *
  * @param day Day of the check, `YYYY-MM-DD`.
- * @returns The contract, and a sentence for each setting that the check has replaced, or has not checked.
+ * @returns The contract, and a sentence for each setting that the check has replaced or could not check.
  */
 export function mergeFindings(
   base: ServiceContract,
@@ -46,7 +46,7 @@ export function mergeFindings(
   const idsOf = (state: 'confirmed' | 'likely'): readonly string[] =>
     [
       ...findings.filter((one) => (one.setting ? 'confirmed' : one.state) === state),
-      // What the earlier check verified and this check could not: the evidence remains.
+      // Keep the earlier results of assumptions that this check could not check.
       ...findings.filter((one) => one.state === 'not-checked' && earlier?.[state].includes(one.id)),
     ].map(({ id }) => id);
   const highest = earlier && earlier.level !== 'read' ? earlier.level : level;
@@ -55,8 +55,8 @@ export function mergeFindings(
 }
 
 /**
- * Compares a check with the contract that an earlier one has written. Returns the differences, and the findings of the
- * earlier check that this one could not check.
+ * Compares a check with the contract that an earlier check has written. Returns the differences, and the earlier
+ * findings that this check could not confirm.
  */
 export function compare(findings: readonly Finding[], contract: ServiceContract, earlier: ServiceContract) {
   const known = findings.filter(({ id }) => earlier.checked?.confirmed.includes(id));
@@ -72,7 +72,7 @@ export function compare(findings: readonly Finding[], contract: ServiceContract,
 
 type Leaf = readonly [path: readonly string[], value: unknown];
 
-/** Returns the settings of a contract, with the path of each. */
+/** Returns the settings of a contract with their paths. */
 const leavesOf = (value: object, path: readonly string[] = []): readonly Leaf[] =>
   Object.entries(value)
     .filter(([key, inner]) => inner !== undefined && key !== '$schema' && key !== 'checked')

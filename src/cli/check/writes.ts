@@ -4,33 +4,38 @@ import { parseTimestamp } from '../../util/timestamps.ts';
 import { HELD_BACK, notePlace, placeOf, reasonOf, type Session } from './check-session.ts';
 import { isMissing, isRow, objectIn, type Reply, resourceIn, rowsIn, valuesIn } from './evidence.ts';
 
-/** Name of a project of a check: when it was created, and random characters that only its own project has. */
+/**
+ * Matches the name of a project that a check has created: the time, and random characters that identify the project.
+ */
 const NAME = /^audience-check (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) [0-9a-f]{32}(?: again)?$/;
-/** Age of a project of another check after which that check has certainly ended. */
+/** Age of another check's project, in milliseconds, after which the other check has certainly ended. */
 const LEFT_AFTER_MS = 3_600_000;
-/** Pauses before reading a resource that was just created, because a replica may lag. Ten seconds in all. */
+/** Milliseconds to wait between reads of a new resource, because a replica may lag. Ten seconds in total. */
 const LAG_PAUSES_MS: readonly number[] = [1_000, 2_000, 3_000, 4_000];
 const QUARTER_MS = 15 * 60_000;
 /** Maximum offset of a time zone from UTC, in quarters of an hour. */
 const MAX_QUARTERS = 56;
 
-/** Decides whether projects of earlier checks are deleted, by their names. */
+/** Decides whether the check deletes projects of earlier checks. Receives their names. */
 export type ConfirmDelete = (names: readonly string[]) => Promise<boolean>;
 
-/** The writes of a check: one upload is reserved, and one project is created and deleted. */
+/** Sends the writes of a check: reserves an upload, and creates and deletes a project. */
 export async function checkWrites(session: Session, confirmDelete: ConfirmDelete): Promise<void> {
   const { findings, paths, rows } = session;
   const names = ['uploads.reserve', 'projects.create', 'projects.delete'] as const;
   const heldBack = names.filter((name) => !paths.isCallable(name));
   for (const name of heldBack) findings.unclear(`path:${name}`, HELD_BACK);
   if (!heldBack.includes('uploads.reserve')) await checkUpload(session);
-  // If projects cannot be listed and read, the check cannot tell its own project from others.
+  // If the check cannot list and read projects, it cannot tell its own project from others.
   const canRead = paths.working.has('projects.get') || !rows.get('projects')?.length;
   if (paths.working.has('projects.list') && canRead && heldBack.every((name) => name === 'uploads.reserve'))
     await new ProjectFlow(session).run(confirmDelete);
 }
 
-/** Notes that a path in effect is refused, or that its response lacks something, so that the client fails. */
+/**
+ * Records that the service refuses an operation, or that its response lacks something, so that calls of the client
+ * fail.
+ */
 async function noteFailure(session: Session, name: OperationName, { status }: Reply, lack = ''): Promise<void> {
   const { method, path } = session.paths.inEffect(name);
   if (isMissing(status)) await session.probe.assertResponsive();
@@ -38,7 +43,7 @@ async function noteFailure(session: Session, name: OperationName, { status }: Re
   session.findings.set(`path:${name}`, 'differs', `\`${method} ${path}\` ${text}.`, { breaks: true });
 }
 
-/** Reserves an upload and does not use it, so that the service deletes it after a day. */
+/** Reserves an upload without using it. The service deletes it after a day. */
 async function checkUpload(session: Session): Promise<void> {
   const { probe, findings, paths } = session;
   const name = 'uploads.reserve';
@@ -64,7 +69,7 @@ class ProjectFlow {
   readonly #mark = crypto.randomUUID().replaceAll('-', '');
   readonly #name: string;
   #before: ReadonlySet<string> = new Set();
-  /** Ids of projects that this check has certainly created. */
+  /** Ids of the projects that this check has certainly created. */
   readonly #own = new Set<string>();
   #mayBeLeft = false;
 
@@ -126,7 +131,10 @@ class ProjectFlow {
     await this.#checkKey(project);
   }
 
-  /** The same key with the same body returns the same project, with another body a 409 that the client understands. */
+  /**
+   * Checks that the same key returns the same project for the same body, and a 409 that the client understands for
+   * another body.
+   */
   async #checkKey({ id }: JsonObject): Promise<void> {
     const { findings } = this.#session;
     const finding = 'idempotency:projects.create';
@@ -147,7 +155,7 @@ class ProjectFlow {
   }
 
   /**
-   * Finds the time zone: the `created_at` of a new resource minus the time of the response, rounded to a quarter of an
+   * Records the time zone: `created_at` of a new resource minus the time of the response, rounded to a quarter of an
    * hour.
    */
   #noteZone({ created_at }: JsonObject, { at }: Reply): void {
@@ -167,14 +175,17 @@ class ProjectFlow {
     }
   }
 
-  /** Returns the project that this check has certainly created: one of those in a response, or else one in the list. */
+  /**
+   * Returns the project that this check has certainly created, from a response or, if the response lacks it, from the
+   * list.
+   */
   async #adopt(reply?: Reply): Promise<JsonObject | undefined> {
     if (reply?.status === 409) return undefined;
     const shown = valuesIn(reply?.envelope).flatMap(({ value }) => [value].flat().filter(isRow));
     return (await this.#firstOwn(shown)) ?? this.#firstOwn(await this.#listOwn());
   }
 
-  /** Returns the first project that is new and whose name has the random characters, and keeps its id. */
+  /** Returns the first new project whose name contains the random characters, and records its id. */
   async #firstOwn(rows: readonly JsonObject[]): Promise<JsonObject | undefined> {
     for (const id of rows.map((row) => String(row.id)).filter((id) => !this.#before.has(id))) {
       const project = await this.#readUntil(id, (row) => (this.#isOwn(row) ? row : undefined));
@@ -185,7 +196,7 @@ class ProjectFlow {
     return undefined;
   }
 
-  /** Reads a project until a test passes, for ten seconds at most, and returns the last result of the test. */
+  /** Reads a project until a test passes, for at most ten seconds. Returns the last result of the test. */
   async #readUntil<T>(id: string, test: (project: JsonObject | undefined, reply: Reply) => T): Promise<T> {
     const { probe, paths } = this.#session;
     const path = paths.working.get('projects.get') ?? paths.inEffect('projects.get').path;
@@ -199,7 +210,7 @@ class ProjectFlow {
     }
   }
 
-  /** Returns whether a response shows that a project is gone. A failed read shows nothing. */
+  /** Returns whether a response shows that a project no longer exists. Ignores failed reads. */
   #isGone(id: string): Promise<boolean> {
     return this.#readUntil(
       id,
@@ -226,7 +237,7 @@ class ProjectFlow {
     const { findings } = this.#session;
     const name = 'projects.delete';
     if (this.#mayBeLeft && this.#own.size === 0) await this.#adopt();
-    // A repeat of the client, or a request without a response, may have created another one.
+    // A retry, or a request without a response, may have created another project.
     if (this.#own.size > 0) for (const { id } of await this.#listOwn()) this.#own.add(String(id));
     for (const id of this.#own) {
       const reply = await this.#send(name, { id });
@@ -241,7 +252,7 @@ class ProjectFlow {
   }
 }
 
-/** Returns the name of a time zone with a fixed offset. `Etc` has the signs of POSIX: west of Greenwich is positive. */
+/** Returns the name of a time zone with a fixed offset. In `Etc` names, offsets west of Greenwich are positive. */
 function zoneName(minutes: number): string {
   const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
   if (minutes === 0) return 'UTC';

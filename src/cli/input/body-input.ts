@@ -19,7 +19,7 @@ export async function readStdinBytes({ stdin: open, signal }: Input): Promise<Bu
 /**
  * Returns standard input as a string, empty for a terminal.
  *
- * @throws {CommandError} if it is not UTF-8.
+ * @throws {CommandError} if standard input is not UTF-8.
  */
 export const readStdin = async (input: Input): Promise<string> =>
   decodeText(await readStdinBytes(input), 'Standard input');
@@ -50,7 +50,7 @@ export const readJsonFile = async (path: string, input: Input): Promise<unknown>
 /**
  * Returns the text of a file.
  *
- * @throws {CommandError} if it cannot be read, or is not UTF-8.
+ * @throws {CommandError} if the file cannot be read, or is not UTF-8.
  */
 export async function readText(path: string, input: Input): Promise<string> {
   try {
@@ -103,7 +103,7 @@ function parseValue({ type, flag }: BodyFlag, value: unknown): unknown {
   return parseJsonText(String(value), String(flag.split(' ')[0]));
 }
 
-/** Parses `WebDomain:2026-10-20:2026-11-20`. */
+/** Parses a dataset such as `WebDomain:2026-10-20:2026-11-20`. */
 function parseDataset(text: string): Body {
   const [, analysis_type, start_date, end_date] = /^([^:]+):(\d{4}-\d\d-\d\d):(\d{4}-\d\d-\d\d)$/.exec(text) ?? [];
   if (analysis_type === undefined)

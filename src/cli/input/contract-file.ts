@@ -6,9 +6,9 @@ import { usageError } from '../terminal/exit-codes.ts';
 import { readJsonFile } from './body-input.ts';
 
 /**
- * Returns the contract of `--contract` or, unless a profile is chosen by flag, of AUDIENCE_CONTRACT.
+ * Returns the contract of `--contract` or, unless `--profile` is set, of AUDIENCE_CONTRACT.
  *
- * @throws {CommandError} if the file cannot be read, or is not valid: the message names the place.
+ * @throws {CommandError} if the file cannot be read or is not a valid contract.
  */
 export async function readContract(
   context: Pick<Context, 'flags' | 'env' | 'stdin' | 'signal'>,
@@ -18,7 +18,7 @@ export async function readContract(
   if (!path) return undefined;
   const value = await readJsonFile(path, context);
   try {
-    // The client checks it.
+    // The client checks the contract.
     const read = value as ServiceContract;
     await new AudienceClient({ baseUrl: EXAMPLE_ADDRESS, token: HIDDEN, contract: read }).close();
     return read;

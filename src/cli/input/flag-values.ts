@@ -1,29 +1,27 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../util/duration.ts';
 
-/** Parsers of flag values. Each function throws an error that names the flag and the value. */
-
-/** Parses a duration to milliseconds. */
+/** Parses a duration, such as `90s`, to milliseconds. */
 export function duration(text: string): number {
   const ms = parseDuration(text);
   if (ms !== undefined) return ms;
   throw new InvalidArgumentError('It must be a duration such as 90s, 10m or 1h30m.');
 }
 
-/** The longest duration of a timer, in days, rounded down. */
+/** Maximum duration of a timer in days, rounded down. */
 const MAX_DAYS = 24;
 
-/** Parses the duration of a timer to milliseconds. */
+/** Parses a duration that a timer supports to milliseconds. */
 export function timeLimit(text: string): number {
   const ms = duration(text);
   if (ms > 0 && ms <= MAX_DAYS * 86_400_000) return ms;
   throw new InvalidArgumentError(`It must be longer than 0, and at most ${MAX_DAYS} days.`);
 }
 
-/** The longest time without a response or another byte that Node's own `fetch` allows, in minutes. */
+/** Maximum time without data that Node's own `fetch` allows, in minutes. */
 const MAX_REQUEST_MINUTES = 5;
 
-/** Parses the duration of an attempt to milliseconds. */
+/** Parses the timeout of an attempt to milliseconds. */
 export function requestTimeLimit(text: string): number {
   const ms = timeLimit(text);
   if (ms <= MAX_REQUEST_MINUTES * 60_000) return ms;
@@ -61,11 +59,10 @@ export function commaSeparated(text: string): readonly string[] {
   throw new InvalidArgumentError('It must be a list such as id,name,status.name.');
 }
 
-/** Parses paths of fields; `datastreams[0].name` is `datastreams.0.name`. */
+/** Parses paths of fields. Converts `datastreams[0].name` to `datastreams.0.name`. */
 export const fieldPaths = (text: string): readonly string[] =>
   commaSeparated(text).map((path) => path.replace(/\[(\d+)\]/g, '.$1'));
 
-/** Collects the values of a repeatable flag. */
 export const collect = (text: string, previous: readonly string[] = []): readonly string[] => [...previous, text];
 
 /** Query parameters of a repeatable flag. */

@@ -2,7 +2,7 @@ import type { WaitTarget } from '../../index.ts';
 import { usageError } from '../terminal/exit-codes.ts';
 import { JOB_KINDS } from './resource-table.ts';
 
-/** Parses the id of a resource: `12`, or with its kind, `audience:12`. */
+/** Parses the id of a resource, such as `12` or `audience:12`. */
 export function parseId(text: string, kind?: string): number {
   const id = kind === undefined ? text : text.replace(new RegExp(`^${kind}:`), '');
   if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) return Number(id);
@@ -10,9 +10,9 @@ export function parseId(text: string, kind?: string): number {
 }
 
 /**
- * Parses a job such as `audience:12`. `12` alone gets the kind `fallback`.
+ * Parses a job such as `audience:12`. Without a kind, uses the kind `fallback`.
  *
- * @throws {CommandError} for anything else.
+ * @throws {CommandError} for another format.
  */
 export function parseTarget(text: string, fallback: string): WaitTarget {
   const [, named = fallback, id = ''] = /^(?:([a-z]+):)?(.*)$/.exec(text) ?? [];
@@ -22,5 +22,5 @@ export function parseTarget(text: string, fallback: string): WaitTarget {
   throw usageError(`A job must be an id, or a kind and an id such as audience:12, not "${text}". Kinds: ${kinds}.`);
 }
 
-/** Text of a job in messages and arguments: `audience:12`. */
+/** Returns a job as text for messages and arguments: `audience:12`. */
 export const labelOf = ({ kind, id }: WaitTarget): string => `${kind}:${id}`;

@@ -10,15 +10,15 @@ const FORMATS: readonly (readonly [bytes: readonly number[], advice: string])[] 
   [[0xfe, 0xff], 'is UTF-16, not UTF-8.'],
 ];
 
-/** Returns the format of bytes, and what to do, if people often mistake the format for text. */
+/** Returns the format of bytes and advice, if people often mistake the format for text. */
 export const formatAdvice = (bytes: Uint8Array): string | undefined =>
   FORMATS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1];
 
 /**
- * Decodes input as UTF-8, without its byte order mark.
+ * Decodes input as UTF-8. Removes the byte order mark.
  *
  * @param source Name of the input in a message.
- * @throws {CommandError} naming the line, for bytes that are not UTF-8: replacing them would send another text.
+ * @throws {CommandError} with the line number, for bytes that are not UTF-8.
  */
 export function decodeText(bytes: Buffer, source: string): string {
   const advice = formatAdvice(bytes);
@@ -34,7 +34,7 @@ export function decodeText(bytes: Buffer, source: string): string {
 }
 
 /**
- * Parses JSON that the command will send, so that every number and field arrives at the service unchanged.
+ * Parses JSON to send. Refuses JSON whose numbers or fields would change.
  *
  * @param source Name of the text in a message.
  * @throws {CommandError} for text that is not JSON, a number that JavaScript would round, a field twice in one object,
@@ -59,7 +59,7 @@ export function parseJsonText(text: string, source: string): unknown {
   }
 }
 
-/** Matches strings of JSON, with the colon after the name of a field, and the brackets of objects and arrays. */
+/** Matches a string of JSON, with the colon after a field name, or a bracket of an object or array. */
 const JSON_TOKENS = /("(?:[^"\\]|\\.)*")\s*(:)?|[[\]{}]/g;
 
 /** Returns the first field that occurs twice in an object of a JSON text. */

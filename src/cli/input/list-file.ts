@@ -5,8 +5,8 @@ import { formatAdvice } from './input-text.ts';
 const HEAD_SIZE = 65_536;
 
 /**
- * Warns of a file that the service would probably import as a cohort without devices. Only a warning: the specification
- * does not say which formats the service imports.
+ * Warns about a file that the service would probably import as a cohort without devices. The specification does not say
+ * which formats the service accepts.
  *
  * @param label Name of the file in the warning.
  */

@@ -2,10 +2,10 @@ import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 
-/** Returns the content of a regular file; `undefined` if the file does not exist. */
+/** Returns the content of a regular file, or `undefined` if the file does not exist. */
 export async function readIfExists(path: string): Promise<string | undefined> {
   try {
-    // Do not wait for the writer of a pipe.
+    // Check the type first: opening a pipe would wait for its writer.
     if (!(await stat(path)).isFile()) throw new Error('it is not a regular file');
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -15,9 +15,9 @@ export async function readIfExists(path: string): Promise<string | undefined> {
 }
 
 /**
- * Reads or writes a path that the user has named for output.
+ * Reads or writes a path that the user has set for output.
  *
- * @throws {CommandError} if it cannot be written.
+ * @throws {CommandError} if the path cannot be read or written.
  */
 export async function writable<T>(path: string, access: () => Promise<T>): Promise<T> {
   try {
@@ -28,8 +28,8 @@ export async function writable<T>(path: string, access: () => Promise<T>): Promi
 }
 
 /**
- * Writes a file that, by default, only its owner can read. If the process is killed, the file contains either the old
- * or the new content.
+ * Replaces the content of a file atomically: if the process is killed, the file contains the old or the new content. By
+ * default, only the owner can read the file.
  */
 export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {
   const part = `${path}.part`;
@@ -37,7 +37,7 @@ export async function replaceFile(path: string, content: string, mode = 0o600): 
     const file = await open(part, 'w', mode);
     try {
       await file.writeFile(content);
-      // Without `sync`, the new name may reach the disk before the content.
+      // Without `sync`, a crash could leave the new name without the content.
       await file.sync();
     } finally {
       await file.close();

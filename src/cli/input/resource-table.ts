@@ -1,15 +1,15 @@
 import type { JobKind, ReferenceDataset } from '../../index.ts';
 import { isOperationName, type NamespaceWith, operations } from '../../spec/operations.ts';
 
-/** Names of the resources, which are also the names of the client's namespaces. */
+/** Names of the resources, equal to the names of the client's namespaces. */
 export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
 
-/** Names of the resources that can be listed and deleted. */
+/** Names of the resources with `list` and `delete`. */
 export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
 /** A flag of `create` that sets a field of the body. */
 export interface BodyFlag {
-  /** Name and value, as in the help: `--target-size <n>`. */
+  /** Flag and value in the form of the help: `--target-size <n>`. */
   readonly flag: string;
   /** Path of the field in the body. */
   readonly field: string;
@@ -20,9 +20,9 @@ export interface BodyFlag {
 /** A resource of the service, with its commands and columns. */
 interface ResourceRow {
   readonly singular: string;
-  /** Kind of its jobs, if a create request starts one. */
+  /** Kind of the jobs, if a create request starts a job. */
   readonly kind?: JobKind;
-  /** Fields that `list` prints. */
+  /** Fields that `list` prints by default. */
   readonly columns: readonly string[];
   /** Flags of `create`. */
   readonly body: readonly BodyFlag[];
@@ -51,7 +51,7 @@ const filters: BodyFlag = { flag: '--filters <json>', field: 'filters', descript
 
 const DEFAULTS = { columns: ['id', 'name'], body: [name] };
 
-/** Rows of resources that differ from `DEFAULTS`. */
+/** Values of resources that differ from `DEFAULTS`. */
 const ROWS: Readonly<Partial<Record<ResourceName, Partial<ResourceRow>>>> = {
   audiences: {
     kind: 'audience',
@@ -129,11 +129,11 @@ export const RESOURCE_NAMES: readonly ResourceName[] = [
   ...new Set(Object.keys(operations).map((operation) => operation.split('.')[0] ?? '')),
 ].filter(isResource);
 
-/** Returns the subcommands of a resource that are operations of the same name. */
+/** Returns the subcommands of a resource that have the name of an operation. */
 export const verbsOf = (resource: ResourceName): readonly string[] =>
   ['create', 'get', 'list', 'delete', 'cancel'].filter((verb) => isOperationName(`${resource}.${verb}`));
 
-/** Returns whether resources are listed and deleted. */
+/** Returns whether a resource has `list` and `delete`. */
 export const isListed = (resource: ResourceName): resource is ListedName =>
   isOperationName(`${resource}.list`) && isOperationName(`${resource}.delete`);
 
@@ -144,7 +144,7 @@ export const rowOf = (resource: ResourceName): ResourceRow => ({
   ...ROWS[resource],
 });
 
-/** Kinds of job that `wait` takes. */
+/** Kinds of job that `wait` accepts. */
 export const JOB_KINDS = [
   'audience',
   'lookalike',
@@ -153,5 +153,4 @@ export const JOB_KINDS = [
   'cohort',
 ] as const satisfies readonly JobKind[];
 
-/** Groups of reference tables. */
 export const DATASETS = ['common', 'web', 'ctv', 'apps'] as const satisfies readonly ReferenceDataset[];

@@ -7,11 +7,9 @@ export type Action = <Flags extends OptionValues>(
   load: () => Promise<Handler<Flags>>,
 ) => (this: Command) => Promise<void>;
 
-/** Adds the flag of commands that write. */
 export const addDryRun = (command: Command): Command =>
   command.option('--dry-run', 'print the request instead of sending it');
 
-/** Adds the flags of commands that print lists. */
 export const addListFlags = (command: Command): Command =>
   command
     .option('-n, --limit <n>', 'number of rows', integerFrom(1), 100)

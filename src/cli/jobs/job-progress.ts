@@ -5,28 +5,27 @@ import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { errorRecord } from '../terminal/report-error.ts';
 import { isLive, printable, type Style } from '../terminal/terminal.ts';
 
-/** State of a wait: the state of its job, or the reason why the wait has ended. */
+/** State of a wait: the state of its job, or the reason why the wait ended. */
 type JobPhase = JobState | 'pending' | 'timed-out' | 'error';
 
-/** The last known state of a job with a wait. */
+/** A wait, with the last known state of its job. */
 export interface JobView {
   readonly target: WaitTarget;
   phase: JobPhase;
   resource?: JobResource;
-  /** Error with which the wait has ended, if the job has not completed. */
+  /** Error with which the wait ended, if the job has not completed. */
   error?: unknown;
 }
 
-/** Shows the progress of jobs. */
 export interface JobProgress {
-  /** The status of a job has changed, or its wait has ended. */
+  /** Called when the status of a job has changed, or its wait has ended. */
   changed(view: JobView): void;
   close(): void;
 }
 
 /**
- * Creates the progress display of an output. A terminal shows lines that are redrawn, other outputs a line for each
- * change. With `--json`, changes are data, which are printed only if `printsChanges` is true.
+ * Creates the progress display of an output. In a terminal, redraws a line for each job. Elsewhere, prints a line for
+ * each change. With `--json`, prints changes as data, but only if `printsChanges` is true.
  */
 export async function createJobProgress(
   views: readonly JobView[],
@@ -53,7 +52,6 @@ export function recordOf({ target, phase, resource, error }: JobView, output: Ou
   };
 }
 
-/** Returns the state of a job as text. */
 function stateOf({ phase, resource, error }: JobView): string {
   if (phase === 'error') return String(errorRecord(error).code);
   const status = resource ? printable(`${resource.status.id} ${resource.status.name}`.trim()) : 'waiting';
@@ -74,7 +72,7 @@ const STYLES: Readonly<Record<JobPhase, Style>> = {
   error: 'red',
 };
 
-/** One redrawn line per job. If the terminal has too few lines, unfinished jobs come first. */
+/** Redraws one line per job. If the terminal has too few lines, shows unfinished jobs first. */
 async function redrawnLines(views: readonly JobView[], output: Output): Promise<JobProgress> {
   const { stderr } = output;
   const width = Math.max(...views.map(({ target }) => labelOf(target).length));

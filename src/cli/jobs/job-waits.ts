@@ -23,7 +23,7 @@ const DEFAULT_TIMEOUT_MS = 3_600_000;
 
 /** Options of {@link waitForJobs}. */
 export interface JobWaitOptions {
-  /** Milliseconds for each job; 0 reads each job once. @default an hour */
+  /** Maximum wait for each job in milliseconds. 0 reads each job once. @default an hour */
   readonly timeout?: number | undefined;
   /** When to stop: when all jobs have ended, when the first job fails, or when the first job completes. */
   readonly until: 'all' | 'first-failure' | 'first-success';
@@ -32,8 +32,8 @@ export interface JobWaitOptions {
 }
 
 /**
- * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait has ended. The
- * phase of jobs that still run is `pending` or `running`.
+ * Waits for jobs, and shows their progress. Never rejects because of a job: each view says how its wait ended. If a job
+ * is still running, the phase is `pending` or `running`.
  */
 export async function waitForJobs(
   client: AudienceClient,
@@ -45,7 +45,7 @@ export async function waitForJobs(
   const progress = await createJobProgress(views, output, printsChanges);
   const stop = new AbortController();
   const stopped = AbortSignal.any([signal, stop.signal]);
-  /** An error that concerns all jobs. Only one view contains the error, so that it is reported once. */
+  /** An error that concerns all jobs. Only one view contains it, so that the command reports it once. */
   let failure: unknown;
   const failAll = (error: unknown): void => {
     failure ??= error;
@@ -91,7 +91,7 @@ export async function waitForJobs(
   return views;
 }
 
-/** Returns a function that passes on the error of a poll after `maxRetries` earlier errors. */
+/** Returns a function that passes on a poll's error after `maxRetries` earlier errors. */
 function afterRetries(
   maxRetries: number = DEFAULTS.maxRetries,
   fail: (error: unknown) => void,
@@ -102,16 +102,16 @@ function afterRetries(
   };
 }
 
-/** Time to read each job once, in milliseconds: the timeout of a response, and one second for each job. */
+/** Milliseconds for reading each job once: the timeout of an attempt, and one second per job. */
 const READ_TIMEOUT_MS = { all: DEFAULTS.timeout, each: 1_000 } as const;
 
-/** Returns the error of a job that has been read once, and has not ended. */
+/** Returns the error of a job that is still running after its only read. */
 const stillRunning = ({ kind, id }: WaitTarget, resource: JobResource): WaitTimeoutError =>
   new WaitTimeoutError(`The job of ${kind} ${id} has not ended.`, { kind, id, resource });
 
 /**
- * Announces after a while which jobs have not been read, and until when the command waits for them. Returns a function
- * that stops the announcement.
+ * After a few seconds, announces which jobs have not been read, and until when the command waits. Returns a function
+ * that prevents the announcement.
  */
 function announceUnread(views: readonly JobView[], output: Output, timeout = DEFAULT_TIMEOUT_MS): () => void {
   const until = Date.now() + timeout;
@@ -137,7 +137,7 @@ function endWith(view: JobView, error: unknown, client: AudienceClient): void {
 /**
  * Reports the jobs that have not completed, with the command that waits for the running jobs. Returns the exit code.
  *
- * @throws {CommandError} if the wait was interrupted, or the deadline of the command has passed.
+ * @throws {CommandError} if Ctrl-C or the deadline interrupted the wait.
  */
 export async function concludeWaits(
   views: readonly JobView[],
@@ -152,7 +152,7 @@ export async function concludeWaits(
     'wait',
     ...unfinished.map(({ target }) => labelOf(target)),
     ...(until === 'first-success' ? ['--any'] : until === 'first-failure' ? ['--fail-fast'] : []),
-    // Omit `--timeout` after a timeout, because it would be too short again.
+    // After a timeout, omit `--timeout`, because it would be too short again.
     ...(timeout === undefined || !signal.aborted ? [] : ['--timeout', `${timeout / 1_000}s`]),
   ]);
   const resume = endsWithCommand ? undefined : command;
@@ -161,7 +161,7 @@ export async function concludeWaits(
   // With --any, one completed job is enough.
   const timeouts = isDone ? [] : endsWithCommand ? temporaryErrors(views) : timeoutErrors(views, output.isJson);
   for (const [index, error] of timeouts.entries()) {
-    // The command names every job, so it is printed once.
+    // The command names every job, so print it only once.
     const isLast = index === timeouts.length - 1 && !signal.aborted && !isContinued;
     reportError(isLast && resume ? withResume(error, resume) : error, output);
   }
@@ -183,8 +183,8 @@ function temporaryErrors(views: readonly JobView[]): readonly unknown[] {
 }
 
 /**
- * Returns the errors of the jobs that timed out. Without `--json`, returns one error about all, because the progress
- * shows each job.
+ * Returns the errors of the jobs that timed out. Without `--json`, returns a single error, because the progress shows
+ * each job.
  */
 function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unknown[] {
   const timedOut = views.filter(({ phase }) => phase === 'timed-out');

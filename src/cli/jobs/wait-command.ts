@@ -16,10 +16,10 @@ interface WaitFlags {
 /** Fields of a job in a table. */
 const COLUMNS: readonly string[] = ['kind', 'id', 'phase', 'status.id', 'status.name', 'name'];
 
-/** The fields of a job. Nested fields depend on the job. */
+/** Fields of a job. Nested fields depend on the job. */
 const FIELDS = { kind: '', id: 0, phase: '', status: null, name: null, resource: null, error: null };
 
-/** `wait`: waits for any number of jobs, and prints how each has ended. */
+/** `wait`: waits for any number of jobs, and prints how each job ended. */
 export async function wait(context: Context, flags: WaitFlags, args: readonly string[]): Promise<ExitCode> {
   const { output } = context;
   if (flags.any && flags.failFast) throw usageError('Pass either --any or --fail-fast.');
@@ -42,7 +42,10 @@ export async function wait(context: Context, flags: WaitFlags, args: readonly st
   return concludeWaits(views, context, options);
 }
 
-/** Returns the jobs of the arguments, each once. Without arguments, or for `-`, reads them from standard input. */
+/**
+ * Returns the jobs of the arguments without duplicates. Without arguments, or for `-`, reads the jobs from standard
+ * input.
+ */
 async function readTargets(args: readonly string[], kind: string, context: Context): Promise<WaitTarget[]> {
   const isPiped = args.length === 0 || args.includes('-');
   const piped = isPiped ? (await readStdin(context)).split(/[\s,]+/).filter((text) => text !== '') : [];

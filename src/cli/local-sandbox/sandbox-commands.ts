@@ -22,20 +22,20 @@ interface ServerFlags {
   readonly port?: number;
   readonly storagePort?: number;
   readonly consolePort?: number;
-  /** `false` without a console. */
+  /** `false` if the command must not serve the console. */
   readonly console: boolean;
   readonly host?: string;
   readonly name?: string;
   readonly speed?: number;
   readonly seed?: number;
-  /** Milliseconds. */
+  /** Duration of jobs in milliseconds. */
   readonly duration?: number;
   readonly outcome?: number;
   readonly buildsPerHour?: number;
   readonly webhook?: string;
   readonly email: string;
   readonly password: string;
-  /** File of the saved state. */
+  /** Path of the state file. */
   readonly state?: string;
 }
 
@@ -61,7 +61,7 @@ export async function runSandbox(
     webhook === undefined || webhook === saved?.webhook?.url
       ? saved?.webhook
       : { url: webhook, ...checked(() => sandbox.webhooks.create({ account, name: 'Command line', url: webhook })) };
-  // Load the state before opening the console, because its recording starts from the current state.
+  // Load the state before opening the console, because the console records from the current state.
   const token = checked(() => tokenOf(account, saved?.token));
   const server = sandbox.listen({ port, storagePort, host, name, console, consolePort });
   const { url, storageUrl, consoleUrl } = await server.catch(refuse);
@@ -73,7 +73,7 @@ export async function runSandbox(
     warn(`Other commands cannot find this sandbox: ${messageOf(error)}`);
     return undefined;
   };
-  // Report an unwritable file before changing the sandbox.
+  // Report an unwritable file now, before anything changes the sandbox.
   if (flags.state !== undefined)
     await writeStateFile(flags.state, save()).catch((error) => refuseState(error, sandbox));
   onChange = () => writer?.changed();
@@ -137,13 +137,13 @@ function checked<T>(create: () => T): T {
 /** Flags whose names differ from the options of the sandbox. */
 const FLAG_OF_OPTION: Readonly<Record<string, string>> = { 'clock.speed': 'speed', url: 'webhook' };
 
-/** Throws the error of a flag, or of a port that the sandbox cannot listen on. */
+/** Converts an error of the sandbox to the error of a flag or of a port, and throws it. */
 function refuse(cause: unknown): never {
   const { code }: { readonly code?: unknown } = Object(cause);
   const advice = code === 'EADDRINUSE' ? '. Choose another --port, --storage-port or --console-port.' : '';
   if (code !== undefined)
     throw new CommandError(`${messageOf(cause)}${advice}`, { code: 'sandbox-not-started', cause });
-  // An error of the sandbox begins with its option.
+  // The message begins with the option of the sandbox.
   throw usageError(messageOf(cause).replace(/^`([\w.]+)`/, (_, option) => `--${FLAG_OF_OPTION[option] ?? option}`));
 }
 

@@ -4,7 +4,6 @@ import type { Action } from '../input/shared-flags.ts';
 
 const PORT = integerFrom(0, 65_535);
 
-/** Adds `sandbox`, and the commands that operate a running sandbox. */
 export function addSandboxCommands(program: Command, action: Action): void {
   const load = () => import('./sandbox-commands.ts');
   const sandbox = program

@@ -3,7 +3,10 @@ import { readIfExists, replaceFile } from '../input/local-file.ts';
 import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError } from '../terminal/exit-codes.ts';
 
-/** The state of a sandbox in a file, with the token and the endpoint that the command has printed. */
+/**
+ * The content of a state file: the state of a sandbox, and the token and the webhook endpoint that the command has
+ * printed.
+ */
 export interface StateFile extends SandboxState {
   /** API token that the command has printed. */
   readonly token?: string;
@@ -28,14 +31,14 @@ export async function readStateFile(path: string): Promise<StateFile | undefined
   }
 }
 
-/** Writes a state file. If the process is killed, the file contains either the old or the new state. */
+/** Replaces a state file atomically. */
 export const writeStateFile = (path: string, state: StateFile): Promise<void> =>
   replaceFile(path, JSON.stringify(state));
 
-/** Milliseconds from a change to the write, which also contains further changes in this time. */
+/** Milliseconds from a change to the write. The write includes further changes during this time. */
 const WRITE_DELAY_MS = 200;
 
-/** Writes the state of a running sandbox to a file, some time after each change and at the end. */
+/** Writes the state of a running sandbox to a file, shortly after each change and at the end. */
 export class StateWriter {
   readonly #path: string;
   readonly #save: () => StateFile;
@@ -43,7 +46,7 @@ export class StateWriter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param onError Called if a write has failed. The file still contains the previous state. */
+  /** @param onError Called if a write fails. The file then still contains the previous state. */
   constructor(path: string, save: () => StateFile, onError: (message: string) => void) {
     this.#path = path;
     this.#save = save;

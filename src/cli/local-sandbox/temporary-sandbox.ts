@@ -3,10 +3,10 @@ import { readContract } from '../input/contract-file.ts';
 import { NAME } from '../terminal/command-name.ts';
 import type { Account, Context } from '../terminal/context.ts';
 
-/** Duration of a job. */
+/** Duration of a job in milliseconds. */
 const JOB_MS = 3_000;
 
-/** Starts a sandbox that ends with the command, in the same process; returns its account. */
+/** Starts a sandbox in this process. The sandbox ends with the command. Returns the account of the sandbox. */
 export async function startTemporarySandbox(context: Context): Promise<Account> {
   const { output } = context;
   const contract = await readContract(context);

@@ -58,12 +58,12 @@ async function createFrom(
       throw error;
     });
   const fields = { name, ...(projectId !== undefined && { project_id: projectId }) };
-  // The service never replays the response of an earlier import: each upload has another reference.
+  // The service never replays the response of an earlier import, because each upload has a different reference.
   const options = { signal, ...(idempotencyKey !== undefined && { idempotencyKey, onConflict: 'throw' as const }) };
   const creating = client.cohorts.create({ ...fields, upload_reference: reference }, options);
   return creating.catch((error: unknown) => {
     if (idempotencyKey !== undefined && ConflictError.isInstance(error)) throw importedBefore(error, idempotencyKey);
-    // The file is at the service for 15 minutes: a create request can claim it without another upload.
+    // For 15 minutes, a create request can claim the file without another upload.
     const key = creating.idempotencyKey ?? '';
     const project = projectId === undefined ? [] : ['--project-id', String(projectId)];
     const claim = ['--name', name, ...project, '--upload-reference', reference, '--idempotency-key', key];
@@ -71,7 +71,7 @@ async function createFrom(
   });
 }
 
-/** Returns the error of an import whose key an earlier import has used. */
+/** Returns the error of an import whose key an earlier import used. */
 function importedBefore(cause: ConflictError, idempotencyKey: string): CommandError {
   const message = `An earlier import with the key "${idempotencyKey}" has probably created the cohort: look for it with \`${NAME} cohorts list\` before you use another key.`;
   const isUnknown = cause.outcome === 'unknown';

@@ -12,20 +12,19 @@ import { messageOf } from '../terminal/error-texts.ts';
 import { CommandError, usageError } from '../terminal/exit-codes.ts';
 import { formatBytes } from '../terminal/terminal.ts';
 
-/** A file to import. */
 export interface ImportFile {
   readonly data: Blob;
-  /** Name of the file, and of its cohort unless a flag names it. */
+  /** Name of the file, and default name of its cohort. */
   readonly name: string;
 }
 
 /**
- * Opens a file, warns if it is probably not a list, and passes it to `use`. Copies standard input and other files
- * without a size to a temporary file first, because an upload begins with its size, and a retry sends the bytes again.
+ * Opens a file, warns if it is probably not a list, and passes it to `use`. First copies input without a known size,
+ * such as standard input, to a temporary file: an upload needs the size, and a retry sends the bytes again.
  *
  * @param path Path of the file, or `-` for standard input.
  * @throws {CommandError} for an empty file, or if copying fails.
- * @throws {FileError} `file-unreadable` for a path that cannot be read.
+ * @throws {FileError} `file-unreadable` if the path cannot be read.
  */
 export async function withImportFile<T>(
   path: string,
@@ -53,15 +52,15 @@ export async function withImportFile<T>(
   }
 }
 
-/** Returns whether a path has a known size: pipes, devices and the files of `/proc` have none. */
+/** Returns whether the size of a path is known. Pipes, devices and files of `/proc` have no size. */
 async function hasSize(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return !found || found.isDirectory() || (found.isFile() && found.size > 0);
 }
 
 /**
- * Copies a stream to a file that only its owner can read. Refuses more bytes than an upload may have, because a device
- * may have no end.
+ * Copies a stream to a file that only its owner can read. Refuses more bytes than the maximum upload size, because a
+ * device may be endless.
  */
 async function copyTo(path: string, from: Stdin, label: string, { output, signal }: Context): Promise<void> {
   let size = 0;

@@ -18,7 +18,7 @@ interface ListLabel {
   readonly operation?: OperationName;
 }
 
-/** Prints rows up to a limit, and says whether there are more. Reads only the pages that it needs. */
+/** Prints rows up to a limit, and reports if there are more. Reads only the necessary pages. */
 export async function printList(
   output: Output,
   rows: AsyncIterable<object>,
@@ -38,6 +38,6 @@ export async function printList(
   }
   const count = await output.list(limited(), columns, source);
   if (count === 0) output.note(`No ${noun}.`);
-  // Also print this notice with `--json`, because a program must know that rows are missing.
+  // Also print this with `--json`, because a program must know that rows are missing.
   if (hasMore) output.log('info', `These are the first ${count}. For all of them: --all`);
 }

@@ -15,7 +15,7 @@ interface CreateFlags extends Readonly<Record<string, unknown>> {
   readonly timeout?: number;
 }
 
-/** `<resource> create`: creates a resource, and prints it. With `--wait`, prints it when its job has ended. */
+/** `<resource> create`: creates a resource, and prints it. With `--wait`, prints it after its job has ended. */
 export const create =
   (name: ResourceName): Handler<CreateFlags> =>
   async (context, flags) => {
@@ -25,7 +25,7 @@ export const create =
     const body = await readBody(row.body, flags, context);
     await output.checkFields(undefined, { operation: `${name}.create` });
     const client = await context.connect();
-    // The types do not apply to a body from the user: the service checks it.
+    // The service checks the body, whose type is unknown here.
     const creating: ApiPromise<{ readonly id: number }> = client[name].create(body as never, {
       idempotencyKey: flags.idempotencyKey,
       signal,
@@ -40,8 +40,8 @@ export const create =
   };
 
 /**
- * Returns the error of a failed create request. If the request was interrupted before its response, it may have taken
- * effect.
+ * Returns the error of a failed create request. If the request was interrupted before its response arrived, adds that
+ * it may have taken effect.
  */
 export function afterCreate(
   error: unknown,
@@ -68,7 +68,6 @@ export async function waitForCreated(
   return concludeWaits(views, context, options);
 }
 
-/** `<resource> get`: prints a resource. */
 export const get =
   (name: ResourceName): Handler =>
   async (context, _, [id = '']) => {
@@ -88,7 +87,6 @@ export const list =
     return EXIT.done;
   };
 
-/** `<resource> delete`: deletes resources. */
 export const remove =
   (name: ListedName): Handler =>
   async (context, _, args) =>
@@ -99,7 +97,6 @@ export const remove =
       (client, id) => client[name].delete(id, { signal: context.signal }),
     );
 
-/** `lookalikes cancel`: cancels running lookalikes. */
 export const cancel: Handler = async (context, _, args) =>
   forEachId(
     context,
@@ -127,7 +124,7 @@ async function forEachId(
       if (output.isJson) await output.json({ id, done });
       else output.note(`${id}: ${done}.`);
     } catch (error) {
-      // The remaining requests would fail in the same way.
+      // The remaining requests would also fail.
       if (signal.aborted || AuthenticationError.isInstance(error)) throw error;
       if (output.isJson && !isDryRun(error)) await output.json({ id, error: errorRecord(error, output) });
       codes.push(reportError(error, output, String(id)));

@@ -6,7 +6,6 @@ import { RUN_TOPICS, textOfTopic } from '../terminal/help-topics.ts';
 
 const ID = new Argument('<id>', 'id');
 
-/** Adds the commands about jobs of any kind. */
 export function addJobCommands(program: Command, action: Action): void {
   program
     .command('wait')
@@ -66,7 +65,6 @@ export function addJobCommands(program: Command, action: Action): void {
     .action(action(async () => (await import('./service-commands.ts')).explain));
 }
 
-/** Adds the commands of a resource. */
 export function addResource(program: Command, action: Action, name: ResourceName): void {
   const row = rowOf(name);
   const group = program.command(name).description(`${verbsOf(name).join(', ')} ${name}`);

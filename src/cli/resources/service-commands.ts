@@ -10,8 +10,8 @@ import { type ListFlags, printList } from './listing.ts';
 import { afterCreate } from './resource-commands.ts';
 
 /**
- * `explain`: prints whether an audience can be activated, and what blocks or limits the activation. A blocked
- * activation fails with a refusal, so that `explain 5 && activations create …` delivers no blocked audience.
+ * `explain`: prints whether an audience can be activated, and what blocks or limits the activation. For a blocked
+ * activation, returns an error exit code, so that `explain 5 && activations create …` does not activate it.
  */
 export async function explain(
   { output, flags, signal, connect }: Context,
@@ -39,8 +39,8 @@ interface RequestFlags {
 }
 
 /**
- * `request`: calls any path of the service, and prints the payload as JSON. With `--json`, prints a list with one row
- * per line.
+ * `request`: calls any path of the service, and prints the payload as JSON. With `--json`, prints each row of a list on
+ * one line.
  */
 export async function request(
   context: Context,
@@ -82,7 +82,6 @@ function queryOf(search: string | undefined): Record<string, string | string[]> 
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** `reference`: prints a reference table. */
 export async function reference(
   { output, signal, connect }: Context,
   flags: ListFlags,
@@ -117,7 +116,7 @@ export async function budget({ output, signal, connect }: Context): Promise<Exit
 
 const WEBHOOK_COLUMNS: readonly string[] = ['id', 'name', 'url', 'is_active', 'events'];
 
-/** `webhooks list`: prints the webhook endpoints of the company. */
+/** `webhooks list`: prints the webhook endpoints of the organization. */
 export async function listWebhooks({ output, signal, connect }: Context): Promise<ExitCode> {
   const client = await connect();
   const count = await output.list(await client.webhooks.list({ signal }), WEBHOOK_COLUMNS, {

@@ -3,7 +3,6 @@ import { idempotencyKey, keyValue } from '../input/flag-values.ts';
 import { DATASETS } from '../input/resource-table.ts';
 import { type Action, addDryRun, addListFlags } from '../input/shared-flags.ts';
 
-/** Adds the commands about the service, and `request`. */
 export function addServiceCommands(program: Command, action: Action): void {
   const load = () => import('./service-commands.ts');
   program

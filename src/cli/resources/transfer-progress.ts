@@ -2,7 +2,6 @@ import type { Output } from '../terminal/output.ts';
 import { createRedrawnBlock } from '../terminal/redrawn-block.ts';
 import { formatBytes, isLive, printable } from '../terminal/terminal.ts';
 
-/** Shows the progress of a transfer. */
 export interface TransferProgress {
   update(name: string, loaded: number, total: number | undefined): void;
   close(): void;
@@ -10,16 +9,18 @@ export interface TransferProgress {
 
 const BAR_WIDTH = 24;
 
-/** Share of a transfer between two lines, where no terminal shows a bar. */
+/** Share of a transfer between two progress lines, if there is no terminal for a bar. */
 const LINE_SHARE = 0.1;
 
 /** Bytes between two progress lines of a transfer whose size is unknown. */
 const LINE_BYTES = 64 * 2 ** 20;
 
-/** Interval between two drawings of the bar. */
+/** Milliseconds between two drawings of the bar. */
 const REDRAW_MS = 100;
 
-/** Creates the progress of transfers: a bar in a terminal, a line for each tenth elsewhere, nothing with `--json`. */
+/**
+ * Creates the progress display of transfers: a bar in a terminal, a line per tenth elsewhere, nothing with `--json`.
+ */
 export async function createTransferProgress(output: Output): Promise<TransferProgress> {
   if (output.isJson || output.isQuiet) return { update() {}, close() {} };
   if (!isLive(output.stderr)) return plainLines(output);

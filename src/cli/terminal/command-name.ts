@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 
-/** Name of the program. */
 export const PROGRAM = basename(process.argv[1] ?? '') === 'aud' ? 'aud' : 'audience-activation';
 
-/** Words to type for the command. npm and npx, which may quote it, find the program that the shell does not find. */
+/** How the user calls the command: with `npx` if npm or npx started it, because the shell may not find the program. */
 export const NAME = /^["']?aud/.test(process.env.npm_lifecycle_script ?? '') ? `npx ${PROGRAM}` : PROGRAM;

@@ -12,18 +12,18 @@ export interface GlobalFlags {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly tokenCommand?: string;
-  /** File of the contract. */
+  /** Path of the contract file. */
   readonly contract?: string;
   readonly maxRetries?: number;
-  /** Milliseconds of one attempt. */
+  /** Timeout of one attempt in milliseconds. */
   readonly requestTimeout?: number;
-  /** Milliseconds of the entire command. */
+  /** Deadline of the entire command in milliseconds. */
   readonly deadline?: number;
   readonly allowInsecure?: boolean;
   readonly sandbox?: boolean;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
-  /** Prints requests instead of sending them; a flag of the commands that write. */
+  /** Prints requests instead of sending them. Only commands that write have this flag. */
   readonly dryRun?: boolean;
 }
 
@@ -43,7 +43,7 @@ export type Stdin = Readable & { readonly isTTY?: boolean };
 
 /** The parts of the process that a command uses. */
 export interface CommandProcess extends OutputProcess {
-  /** Aborted by the first Ctrl-C; the reason is a {@link CommandError}. */
+  /** Aborted by the first Ctrl-C. The reason is a {@link CommandError}. */
   readonly signal: AbortSignal;
   /** Opens and returns standard input. */
   stdin(): Stdin;
@@ -55,17 +55,17 @@ export interface CommandProcess extends OutputProcess {
 export interface Context extends Pick<CommandProcess, 'env' | 'stdin'> {
   readonly output: Output;
   readonly flags: GlobalFlags;
-  /** Aborted by the first Ctrl-C, and at the deadline; the reason is a {@link CommandError}. */
+  /** Aborted by the first Ctrl-C and at the deadline. The reason is a {@link CommandError}. */
   readonly signal: AbortSignal;
   /** Returns the account that flags, environment and profile select. */
   account(): Promise<Account>;
-  /** Returns the client of that account. It is closed after the command. */
+  /** Returns the client for this account. The program closes it after the command. */
   connect(): Promise<AudienceClient>;
-  /** Returns a client for the service's MCP endpoint. It is closed after the command. */
+  /** Returns a client for the service's MCP endpoint. The program closes it after the command. */
   connectMcp(): Promise<AudienceClient>;
 }
 
-/** Does the work of a command, and returns its exit code. */
+/** Executes a command, and returns its exit code. */
 export type Handler<Flags = object> = (context: Context, flags: Flags, args: readonly string[]) => Promise<ExitCode>;
 
 /** Returns a command line to show to the user, with the flags that select the current account. */

@@ -9,7 +9,6 @@ export const HIDDEN = '***';
 /** Example address to print if no address is set. */
 export const EXAMPLE_ADDRESS = 'https://api.example.com';
 
-/** Headers with a secret. */
 const SECRET_HEADERS: readonly string[] = ['authorization', 'service-signature'];
 
 type Fetch = Exclude<ClientOptions['fetch'], undefined>;

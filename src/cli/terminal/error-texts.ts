@@ -4,10 +4,10 @@ import { NAME } from './command-name.ts';
 import { CommandError } from './exit-codes.ts';
 import { shellWord } from './terminal.ts';
 
-/** Error of the client with a code. */
+/** Error class of the client for an error code. */
 type ErrorOf<Code extends ErrorCode> = Extract<AnyAudienceError, { readonly code: Code }>;
 
-/** Texts by code. */
+/** Functions that return a text about an error, by error code. */
 type Texts = { readonly [Code in ErrorCode]?: (error: ErrorOf<Code>, isRow: boolean) => string | undefined };
 
 /** Advice for a request to the MCP endpoint without a valid token. */
@@ -71,12 +71,15 @@ const OAUTH_TEXTS: Readonly<Partial<Record<string, string>>> = {
 };
 
 const NO_SCOPE = 'The token is not permitted to do this. Use a token of the right kind and scope.';
-/** Advice if storage has refused a presigned link, which needs no token. */
+/** Advice if storage refuses a presigned link. */
 const LINK_REFUSED =
   'Storage refused the link, so the token is not the cause. Run the command again to get a new link.';
 const NOT_FOUND = 'Check the id and the account; if every call of this operation fails like this, run `aud check`.';
 
-/** Advice that replaces the client's advice. For other codes, the command prints the client's advice, except for create requests. */
+/**
+ * Advice that replaces the client's advice. For other codes, the command prints the client's advice, unless the error
+ * is about a create request.
+ */
 const ADVICE: Texts = {
   'response-too-large': () => 'Request less, for example with --query per_page=10.',
   'redirect-refused': (error) =>
@@ -139,14 +142,14 @@ function outcomeText({ code, outcome, idempotencyKey }: Fields, isRow: boolean):
   }
 }
 
-/** Fields of an error. Its code determines their types. */
+/** Fields of an error. The error code determines their types. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns a text about an error from a table; `undefined` if the table has none for its code. */
+/** Returns the text about an error from a table, or `undefined` if the table has no text for its code. */
 function textIn(texts: Texts, error: Error, isRow = false): string | undefined {
   const { code }: Fields = Object(error);
   const [, textOf] = Object.entries(texts).find(([name]) => name === code) ?? [];
-  // The code determines the fields of an error of the client.
+  // The error code determines the fields that the function reads.
   return textOf && (textOf as (error: Error, isRow: boolean) => string | undefined)(error, isRow);
 }
 
@@ -157,7 +160,7 @@ export const problemOf = (error: unknown): string =>
 /**
  * Returns the command's message and advice for an error.
  *
- * @param isRow True if the error is about a row of `run`, which the next run repeats.
+ * @param isRow True if the error is about a row of `run`, which the user repeats with the next run.
  */
 export function messageOf(error: unknown, isRow = false): string {
   const problem = problemOf(error);
@@ -171,7 +174,7 @@ export function messageOf(error: unknown, isRow = false): string {
   );
 }
 
-/** Returns whether the operation of an error is an upload or a download, to which storage responds. */
+/** Returns whether an error is about an upload or a download, to which storage responds. */
 const isTransfer = ({ operation }: { readonly operation: string }): boolean =>
   operation === 'uploads.upload' || operation === 'activations.download';
 

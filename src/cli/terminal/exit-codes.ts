@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../index.ts';
 
-/** Exit codes of the command. */
 export const EXIT = {
   done: 0,
   unexpected: 1,
@@ -23,7 +22,7 @@ export const EXIT = {
 /** One of the codes of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Exit code of each error code of the client, except for unexpected errors. */
+/** Exit codes by error code of the client. Codes that are not listed are unexpected errors. */
 const BY_ERROR: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   'configuration-invalid': EXIT.usage,
   'token-unavailable': EXIT.authentication,
@@ -52,7 +51,7 @@ const BY_ERROR: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   'reauthorization-required': EXIT.authentication,
 };
 
-/** Codes of the errors of the command itself, with the exit code of each. */
+/** Exit codes of the command's own errors, by error code. */
 export const COMMAND_ERRORS = {
   usage: EXIT.usage,
   'not-logged-in': EXIT.authentication,
@@ -77,7 +76,6 @@ export const COMMAND_ERRORS = {
   interrupted: EXIT.interrupted,
 } as const satisfies Readonly<Record<string, ExitCode>>;
 
-/** Code of an error of the command itself. */
 export type CommandErrorCode = keyof typeof COMMAND_ERRORS;
 
 /** Fields of a {@link CommandError}. */
@@ -85,7 +83,6 @@ interface CommandErrorDetails {
   readonly code: CommandErrorCode;
   /** @default the exit code of `code` in {@link COMMAND_ERRORS} */
   readonly exitCode?: ExitCode;
-  /** Outcome of a create request, with the key for repeating it. */
   readonly outcome?: 'unknown';
   readonly idempotencyKey?: string | undefined;
   /** Command that continues the interrupted work. */
@@ -123,7 +120,7 @@ export const withResume = (error: unknown, resume: string): unknown =>
  */
 export function interruption(
   { reason }: Pick<AbortSignal, 'reason'>,
-  /** Exit codes after the deadline and after the output was closed, and what the interruption means. */
+  /** Exit codes after the deadline (`late`) and after the output was closed (`closed`). */
   {
     late,
     closed,
@@ -147,21 +144,21 @@ export const withHelp = (error: unknown, help: string): unknown =>
 /** Returns the error of a flag or an argument. */
 export const usageError = (message: string): CommandError => new CommandError(message, { code: 'usage' });
 
-/** Name of the error that ends a call whose request was printed. The client keeps it in the cause of its error. */
+/** Name of the error that ends a call after a dry run printed its request. The client's error has it as its cause. */
 export const DRY_RUN = 'DryRun';
 
-/** Returns whether a call has ended because its request was printed. */
+/** Returns whether a call ended because a dry run printed its request. */
 export const isDryRun = (error: unknown): boolean =>
   error instanceof Error && (error.name === DRY_RUN || isDryRun(error.cause));
 
-/** Returns whether to print nothing, after a dry run, or if the reader of a list is gone. */
+/** Returns whether to print no error: after a dry run, or if the reader has closed the output. */
 export const isQuietEnd = (error: unknown): boolean =>
   isDryRun(error) || (error instanceof CommandError && error.code === 'output-closed' && error.exitCode === EXIT.done);
 
 /** Exit codes of commands with several jobs or resources, the most important first. */
 const PRECEDENCE: readonly ExitCode[] = [
-  // A lost journal comes before an unknown outcome, after which a script would repeat the command: without the journal,
-  // this would create everything again.
+  // A lost journal precedes an unknown outcome: a script that repeats the command without the journal would create
+  // everything again.
   EXIT.journalTaken,
   EXIT.outcomeUnknown,
   EXIT.authentication,
@@ -184,10 +181,10 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (isDryRun(error)) return EXIT.done;
   const { code, outcome, local }: Readonly<Record<string, unknown>> = Object(error);
-  // With these errors, the journal sends nothing, however often the command runs.
+  // After these errors, repeating the command does not help: the journal refuses to send the request.
   const needsPerson = code === 'outcome-expired' || code === 'body-changed' || code === 'account-changed';
   if (outcome === 'unknown' && !needsPerson) return EXIT.outcomeUnknown;
-  // A body or a parameter that the client has refused: nothing was sent.
+  // The client refused a body or a parameter, and sent nothing.
   if (local === true) return EXIT.usage;
   const entry = Object.entries(BY_ERROR).find(([name]) => name === code);
   return entry ? entry[1] : EXIT.unexpected;

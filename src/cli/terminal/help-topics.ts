@@ -1,6 +1,6 @@
 import { EXIT } from './exit-codes.ts';
 
-/** A section of the help. Each row has a name and its meaning. */
+/** A section of the help. Each row contains a name and its meaning. */
 export interface HelpTopic {
   readonly title: string;
   readonly rows: readonly (readonly [name: string, meaning: string])[];
@@ -187,7 +187,6 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
   },
 ];
 
-/** Returns a section of the help as text. */
 export function textOfTopic({ title, rows }: HelpTopic): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   return [`${title}:`, ...rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`)].join('\n');

@@ -13,7 +13,8 @@ const isPart = (value: unknown): value is Part => typeof value === 'object' && v
  *
  * @param value Object to print, if there is one. Its properties are fields.
  * @param operation Operation whose response the contract describes.
- * @throws {CommandError} if neither has the field. The error suggests a similar field, or names all fields.
+ * @throws {CommandError} if neither the object nor the response has the field. The error suggests a similar field, or
+ * lists all fields.
  */
 export function checkField(path: string, value: unknown, operation: OperationName | undefined): void {
   const keys = path.split('.');
@@ -48,12 +49,12 @@ function unknownField(path: string, parent: string, key: string, names: readonly
   return usageError(`--fields: there is no field ${path}. ${advice}`);
 }
 
-/** Fields of resources without further specified fields, such as projects, which may have any other field. */
+/** Fields of resources without specified fields, such as projects. These resources may have any other field. */
 const ASSUMED_FIELDS: readonly string[] = ['id', 'status'];
 
 const TYPES_WITH_FIELDS: readonly unknown[] = ['object', 'array'];
 
-/** Returns whether values of a schema have no fields. */
+/** Returns whether the values of a schema have no fields. */
 function hasScalarType(schema: Part | undefined): boolean {
   if (Array.isArray(schema?.anyOf)) return schema.anyOf.every((part) => hasScalarType(resolved(part)));
   return schema?.type !== undefined && ![schema.type].flat().some((type) => TYPES_WITH_FIELDS.includes(type));

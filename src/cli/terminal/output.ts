@@ -4,9 +4,12 @@ import { hasColors, jsonText, printable, type Style, type TextStream, truncated,
 
 /** Format of the results of a command. */
 export interface OutputFormat {
-  /** JSON: one object, or a line for each row or change. */
+  /** Prints JSON: an object, or a line for each row or change. */
   readonly json: boolean;
-  /** Paths of the fields to print, such as `status.name`. @default all fields of an object, the main ones of a list */
+  /**
+   * Paths of the fields to print, such as `status.name`.
+   * @default all fields of an object, the main fields of a list
+   */
   readonly fields?: readonly string[] | undefined;
   /** Prints data and errors only. */
   readonly quiet?: boolean | undefined;
@@ -14,9 +17,9 @@ export interface OutputFormat {
 
 /** Origin of the printed objects, which decides whether `--fields` may name an unknown field. */
 export interface FieldSource {
-  /** Operation whose response the contract describes. @default the fields of the object are all */
+  /** Operation whose response the contract describes. Without it, only the fields of the printed object are known. */
   readonly operation?: OperationName;
-  /** True if the command has done its work: then unknown fields are a warning. */
+  /** True if the command has done its work. Then unknown fields cause only a warning. */
   readonly isDone?: boolean;
   /** True if rows are sentences, which a narrow terminal wraps instead of truncating. */
   readonly isWrapped?: boolean;
@@ -24,7 +27,7 @@ export interface FieldSource {
 
 /** Source of the current token, for errors. */
 export interface TokenOrigin {
-  /** Variable, file or command: `AUDIENCE_TOKEN`. */
+  /** Variable, file or command, such as `AUDIENCE_TOKEN`. */
   readonly source: string;
   /** Advice if the service refuses the token. */
   readonly advice: string;
@@ -37,7 +40,10 @@ export interface OutputProcess {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Error codes of a write after the reader has closed the output: of the first write and of later writes. */
+/**
+ * Error codes of writes after the reader has closed the output: the first write fails with `EPIPE`, later writes with
+ * `ERR_STREAM_DESTROYED`.
+ */
 const GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 /**
@@ -49,9 +55,9 @@ export class Output {
   readonly stderr: TextStream;
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** Set once a client is created. */
+  /** Set after the client was created. */
   token: TokenOrigin | undefined;
-  /** Called for each poll of a wait that has failed; set by a command that does not wait for the next one. */
+  /** Called for each failed poll of a wait. Set by a command that ends at the first failed poll. */
   onPollFailed: ((error: unknown) => void) | undefined;
   readonly #fields: readonly string[] | undefined;
   readonly #env: NodeJS.ProcessEnv;
@@ -105,9 +111,9 @@ export class Output {
   }
 
   /**
-   * Checks that each field of `--fields` is one of an object or of the contract.
+   * Checks that the object or the response in the contract has each field of `--fields`.
    *
-   * @throws {CommandError} if one is not, unless the command has done its work.
+   * @throws {CommandError} for an unknown field. If the command has done its work, logs a warning instead.
    */
   async checkFields(value: object | undefined, { operation, isDone }: FieldSource): Promise<void> {
     const missing = (this.#fields ?? []).filter((path) => !hasPath(value, path));
@@ -127,9 +133,9 @@ export class Output {
   }
 
   /**
-   * Prints a line of data. Resolves when the stream has accepted it, so that a slow reader slows the command. If the
-   * stream cannot be written, such as on a full disk, the line is printed on standard error, so that no id of a create
-   * request is lost.
+   * Prints a line of data. Resolves when the stream has accepted the line, so that a slow reader slows the command. If
+   * writing fails, for example because the disk is full, prints the line on standard error, so that no id of a created
+   * resource is lost.
    */
   line(text: string): Promise<void> {
     return new Promise((resolve) => {
@@ -168,7 +174,7 @@ export class Output {
       for (const row of rows) await this.line(row.join('\t'));
       return;
     }
-    // Import it only here: loading its tables of wide characters takes longer than a short command.
+    // Import `string-width` only here: loading its tables takes longer than a short command.
     const { default: stringWidth } = await import('string-width');
     const all = header ? [header, ...rows] : rows;
     const natural = (all[0] ?? []).map((_, column) => Math.max(...all.map((row) => stringWidth(row[column] ?? ''))));
@@ -187,10 +193,9 @@ export class Output {
   }
 }
 
-/** Space between two columns. */
 const GAP = '  ';
 
-/** Returns the widths of columns in a table of a width: the widest columns become narrower. */
+/** Returns column widths for a table of a given width: narrows the widest columns. */
 function fitted(widths: readonly number[], total: number): readonly number[] {
   const sumOf = (max: number): number => widths.reduce((sum, width) => sum + Math.min(width, max), 0);
   let max = Math.max(0, ...widths);
@@ -207,7 +212,7 @@ function fieldOf(value: unknown, key: string): unknown {
 /** Returns the value at a path such as `status.name` or `datastreams.0.name`. */
 const valueAt = (value: unknown, path: string): unknown => path.split('.').reduce(fieldOf, value);
 
-/** Returns whether an object has a path. */
+/** Returns whether an object has a value at a path. */
 function hasPath(value: unknown, path: string): boolean {
   const [key = '', ...rest] = path.split('.');
   if (!isRecord(value) || !Object.hasOwn(value, key) || (Array.isArray(value) && !/^\d+$/.test(key))) return false;
@@ -217,7 +222,7 @@ function hasPath(value: unknown, path: string): boolean {
 /** An object without a prototype, so that every name is a field. */
 const emptyObject = (): Record<string, unknown> => Object.create(null);
 
-/** Returns an object with some fields of an object, with the same nesting. */
+/** Returns a copy of an object with only the fields at the given paths. */
 function project(value: object, paths: readonly string[]): object {
   const result = emptyObject();
   for (const path of paths) {
@@ -239,7 +244,7 @@ function project(value: object, paths: readonly string[]): object {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** Returns the paths and values of an object's fields; arrays and empty objects count as values. */
+/** Returns the paths and values of an object's fields. Arrays and empty objects count as values. */
 function leavesOf(value: object, prefix = ''): (readonly [string, unknown])[] {
   return Object.entries(value).flatMap(([key, field]) => {
     const isGroup =
@@ -248,7 +253,7 @@ function leavesOf(value: object, prefix = ''): (readonly [string, unknown])[] {
   });
 }
 
-/** Returns the text of a value in a cell. */
+/** Returns a value as the text of a table cell. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
   return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));

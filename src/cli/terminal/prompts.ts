@@ -2,10 +2,9 @@ import type { Key } from 'node:readline';
 import type { Context, Stdin } from './context.ts';
 import { CommandError, usageError } from './exit-codes.ts';
 
-/** Streams and signal of a command that asks. */
+/** Streams and signal of a command that prompts. */
 type Asking = Pick<Context, 'output' | 'signal' | 'stdin'>;
 
-/** Options of every prompt. */
 interface PromptOptions {
   readonly input: Stdin;
   readonly output: NodeJS.WriteStream;
@@ -18,7 +17,7 @@ export async function askText(asking: Asking, message: string): Promise<string> 
   return nonEmpty(await answerOf(asking, (options) => text({ message, ...options })));
 }
 
-/** Asks for a password in the terminal, which does not show it. */
+/** Asks for a password in the terminal, without showing it. */
 export async function askPassword(asking: Asking, message: string): Promise<string> {
   const { password } = await import('@clack/prompts');
   return nonEmpty(await answerOf(asking, (options) => password({ message, ...options })));
@@ -38,20 +37,20 @@ function nonEmpty(answer: string | undefined): string {
 /**
  * Returns the response to a prompt.
  *
- * @throws {CommandError} `interrupted` after Ctrl-C or Ctrl-D; the reason of the signal if it aborts.
+ * @throws {CommandError} `interrupted` after Ctrl-C or Ctrl-D, or the reason of the signal.
  */
 async function answerOf<Answer>(
   { output, signal, stdin }: Asking,
   prompt: (options: PromptOptions) => Promise<Answer>,
 ): Promise<Exclude<Answer, symbol>> {
-  // Handle the end of the input: Ctrl-D closes the prompt, whose promise would otherwise never settle.
+  // Handle Ctrl-D, after which the promise of the prompt would never settle.
   const closed = new AbortController();
   const onKey = (_: unknown, { ctrl, name }: Key): void => {
     if (ctrl && name === 'd') closed.abort();
   };
   const input = stdin();
   input.on('keypress', onKey);
-  // Prompts are for people: standard output is for data.
+  // Prompt on standard error, because standard output is for data.
   const stderr = output.stderr as NodeJS.WriteStream;
   try {
     const answer = await prompt({ input, output: stderr, signal: AbortSignal.any([signal, closed.signal]) });

@@ -1,23 +1,23 @@
 import type { Output } from './output.ts';
 import { formatElapsed, truncated, widthOf } from './terminal.ts';
 
-/** Lines of a terminal that are drawn again when something changes, and each second. */
+/** Lines of a terminal that are redrawn after each change and every second. */
 export interface RedrawnBlock {
   redraw(): void;
   close(): void;
 }
 
-/** Functions and facts for drawing a block. */
+/** What a function needs to draw the lines of a block. */
 export interface Drawing {
-  /** Cuts a text to the width of the terminal. */
+  /** Truncates a text to the width of the terminal. */
   readonly cut: (text: string) => string;
-  /** Lines that the terminal has room for. */
+  /** Maximum number of lines that fit in the terminal. */
   readonly maximum: number;
-  /** Time since the block was created. */
+  /** Formatted time since the block was created. */
   readonly elapsed: string;
 }
 
-/** Interval at which the elapsed time is redrawn. */
+/** Milliseconds between redraws of the elapsed time. */
 const REDRAW_MS = 1_000;
 
 /** Draws a block on standard error, which must be a terminal. */
@@ -43,7 +43,7 @@ export async function createRedrawnBlock(
     close() {
       clearInterval(timer);
       redraw();
-      // In a terminal, the results that follow say the same.
+      // If standard output is a terminal, it shows the results, which replace the block.
       if (stdout.isTTY) draw.clear();
       else draw.done();
     },

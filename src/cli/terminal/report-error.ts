@@ -23,7 +23,7 @@ const FIELDS: readonly string[] = [
 ];
 
 /**
- * Returns an error as `--json` prints it.
+ * Returns an error in the form that `--json` prints.
  *
  * @param isRow True if the error is about a row of `run`.
  */
@@ -45,10 +45,10 @@ export function errorRecord(thrown: unknown, output?: Output, isRow = false): Re
 }
 
 /**
- * Prints an error to standard error, and returns its exit code. Prints nothing at the end of a dry run, or of a
- * list whose reader is gone.
+ * Prints an error to standard error, and returns its exit code. Prints nothing after a dry run, or if the reader has
+ * closed the output.
  *
- * @param subject Subject of the error. If set, the error is printed in one line.
+ * @param subject Subject of the error. If set, the error takes one line.
  * @param isRow True if the error is about a row of `run`.
  */
 export function reportError(error: unknown, output: Output, subject?: string, isRow = false): ExitCode {
@@ -67,8 +67,8 @@ export function reportError(error: unknown, output: Output, subject?: string, is
 }
 
 /**
- * Returns the command's own error that the client has wrapped, such as the error of a token command; otherwise the
- * error itself.
+ * Returns the command's own error if the client has wrapped it, such as the error of a token command. Otherwise returns
+ * the error itself.
  */
 function ownError(error: unknown): unknown {
   const { code, cause }: { readonly code?: unknown; readonly cause?: unknown } = Object(error);
@@ -78,7 +78,7 @@ function ownError(error: unknown): unknown {
 const isTokenRefused = (error: unknown): boolean =>
   Object(error).code === 'authentication-failed' && Object(error).reason === 'token';
 
-/** Returns the texts that people read: what happened, each invalid field, and how to continue. */
+/** Returns the lines of an error: what happened, each invalid field, and how to continue. */
 export function errorTexts(thrown: unknown, { token }: Output, isRow = false): string[] {
   const error = ownError(thrown);
   const { errors, outcome, idempotencyKey, resume, retryAt, requestId, help }: Readonly<Record<string, unknown>> =

@@ -3,7 +3,7 @@ import { type ClientOptions, type RequestEvent, TimeoutError } from '../../index
 import type { GlobalFlags } from './context.ts';
 import type { Output } from './output.ts';
 
-/** Milliseconds without a response until the notice. */
+/** Milliseconds without a response before the notice. */
 const SILENCE_MS = 5_000;
 
 /** Returns hooks that report once that the service does not respond. */
@@ -24,13 +24,14 @@ export function silenceNotices({ requestTimeout = DEFAULTS.timeout, deadline }: 
   };
   return {
     onRequest({ callId, baseUrl, bucket }) {
-      // Transfers have no bucket, and show their progress.
+      // Transfers, which have no bucket, already show their progress.
       if (bucket === undefined || timers.has(callId)) return;
       timers.set(callId, setTimeout(() => report(baseUrl), SILENCE_MS).unref());
     },
     onResponse: stop,
     onRetry(event) {
-      // After a refusal, the client waits on purpose. After a silent attempt, the service may be silent again.
+      // Only a timeout continues the silence. After any other error, the service has responded or the connection
+      // failed.
       if (!TimeoutError.isInstance(event.error)) stop(event);
     },
     onEnd: stop,

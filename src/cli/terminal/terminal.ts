@@ -1,7 +1,6 @@
 /** A stream of the command: standard output or standard error. */
 export type TextStream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
 
-/** Colours and styles of texts. */
 export type Style = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
 
 /** Width of a terminal that does not report its width. */
@@ -15,8 +14,8 @@ export function hasColors(stream: Pick<TextStream, 'isTTY'>, env: NodeJS.Process
 }
 
 /**
- * Replaces the characters of a string that a terminal would interpret, or that would break a line. Keeps the characters
- * that join emoji and letters (U+200C, U+200D), and the tags of regional flags (after U+1F3F4).
+ * Replaces control characters and other characters that a terminal would interpret. Keeps the joiners of emoji and
+ * letters (U+200C, U+200D), and the tags of regional flags (after U+1F3F4).
  */
 export const printable = (text: string): string =>
   text.replace(
@@ -24,7 +23,7 @@ export const printable = (text: string): string =>
     '?',
   );
 
-/** Truncates a string to a width, between two visible characters, with an ellipsis at the end. */
+/** Truncates a string to a width, and ends it with an ellipsis. Never splits a visible character. */
 export function truncated(text: string, width: number, widthOfText: (text: string) => number): string {
   if (widthOfText(text) <= width) return text;
   let result = '';
@@ -35,7 +34,7 @@ export function truncated(text: string, width: number, widthOfText: (text: strin
   return `${result}…`;
 }
 
-/** Returns a value as JSON. Also escapes control characters that JSON permits but terminals interpret. */
+/** Returns a value as JSON. Also escapes control characters that JSON permits and terminals interpret. */
 export function jsonText(value: unknown, indent = 0): string {
   const escapeControl = (char: string): string => `\\u00${char.charCodeAt(0).toString(16)}`;
   return (JSON.stringify(value, null, indent) ?? 'null').replace(/[\u007f-\u009f]/g, escapeControl);
@@ -48,7 +47,6 @@ export const shellWord = (text: string): string =>
 /** Returns whether lines of a stream can be redrawn: the stream is a terminal with a known size. */
 export const isLive = ({ isTTY, columns, rows }: TextStream): boolean => isTTY === true && columns > 0 && rows > 0;
 
-/** Returns the width of a terminal in columns. */
 export const widthOf = ({ columns }: TextStream): number => columns || DEFAULT_WIDTH;
 
 /** Formats a duration, such as `1:02:03` or `4:05`. */
@@ -59,7 +57,7 @@ export function formatElapsed(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Formats a number of bytes: `12.5 MiB`. */
+/** Formats a number of bytes, such as `12.5 MiB`. */
 export function formatBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));

@@ -2,18 +2,18 @@ import type { ClientOptions } from '../../index.ts';
 import { problemOf } from './error-texts.ts';
 import type { Output } from './output.ts';
 
-/** Minimum length of a wait that the command announces, in milliseconds. */
+/** Minimum duration of a wait that the command announces, in milliseconds. */
 export const ANNOUNCED_WAIT_MS = 5_000;
 
 /** Returns a time as text, rounded up to a second. */
 export const timeText = (ms: number): string =>
   `${new Date(Math.ceil(ms / 1_000) * 1_000).toISOString().slice(0, 19)}Z`;
 
-/** Returns hooks of a client that announce long waits of its requests, with the reason and the end. */
+/** Returns client hooks that announce long waits of requests, with the reason and the expected end. */
 export function waitNotices(output: Output) {
   let announced = '';
   const announce = (message: string): void => {
-    // Several requests may wait for the same pause.
+    // Several requests may wait for the end of the same pause.
     if (message !== announced) output.log('info', message);
     announced = message;
   };

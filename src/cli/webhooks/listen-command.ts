@@ -22,18 +22,21 @@ interface ListenFlags {
 /** Namespaces whose jobs have webhook events (specification, "Events"). */
 const NAMESPACES = { audience: 'audiences', activation: 'activations', cohort: 'cohorts' } as const;
 
-/** Namespace that reads a single resource, for each kind with events. */
+/** Namespaces with which to read a resource, for each kind of job with events. */
 const SOURCES = { ...NAMESPACES, lookalike: 'lookalikes' } as const;
 
 type EventKind = keyof typeof SOURCES;
 
-/** Interval at which `--all` reads the lists for new jobs: three reads of 120 a minute. */
+/**
+ * Milliseconds between two searches of `--all` for new jobs. Each search sends three requests: 18 of the 120 read
+ * requests per minute.
+ */
 const DISCOVERY_MS = 10_000;
 
-/** Rows of a list that `--all` reads, more than the jobs that can end between two reads. */
+/** Number of list rows that `--all` reads, more than the number of jobs that can end between two searches. */
 const DISCOVERED_ROWS = 100;
 
-/** `listen`: watches jobs, and sends an event to a local receiver when a job ends, as the service would. */
+/** `listen`: watches jobs, and sends an event to a local receiver when a job ends, like the service. */
 export async function listen(context: Context, flags: ListenFlags): Promise<ExitCode> {
   const { output, signal } = context;
   const { forwardTo, jobs = [], all } = flags;
@@ -49,7 +52,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   const onAttempt = (attempt: DeliveryAttempt): void => void output.list([rowOf(attempt)], COLUMNS, { isDone: true });
   const { retrySpeed: speed, rate } = flags;
   const deliver = createSender({ url, secret, speed, rate, signal, onAttempt });
-  /** Forwards the end of a job. Returns the exit code. An error concerns only this job. */
+  /** Waits for a job and sends the event of its end. Returns the exit code of this job. */
   const forward = async (target: EventTarget): Promise<ExitCode> => {
     try {
       const type = typeOf(target.kind, await hasCompleted(client, target, signal));
@@ -70,7 +73,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   }
   const ready = (): void => output.note(`Ready: watching all jobs; events go to ${url}. Press Ctrl-C to stop.`);
   const report = (error: unknown): void => output.log('warning', messageOf(error));
-  // Ctrl-C ends the waits, which is not an error to report.
+  // After Ctrl-C, the waits reject. Do not report this.
   const start = (target: EventTarget): void => void forward(target).catch(() => {});
   await discover(client, { signal, ready, start, report }).catch((error) => {
     if (!signal.aborted) throw error;
@@ -78,7 +81,7 @@ export async function listen(context: Context, flags: ListenFlags): Promise<Exit
   return EXIT.done;
 }
 
-/** A job whose end is an event. */
+/** A job whose end causes a webhook event. */
 type EventTarget = WaitTarget<EventKind>;
 
 function withEvents({ kind, id }: WaitTarget): EventTarget {
@@ -88,14 +91,14 @@ function withEvents({ kind, id }: WaitTarget): EventTarget {
 
 interface Discovery {
   readonly signal: AbortSignal;
-  /** Called once the lists have been read. */
+  /** Called after the first search. */
   ready(): void;
-  /** Called for each running job, and for each job that was created after the first read. */
+  /** Called for each running job, and for each job created after the first search. */
   start(target: EventTarget): void;
   report(error: unknown): void;
 }
 
-/** Finds the running jobs and the jobs created from now on, until the signal aborts. */
+/** Searches for running and new jobs until the signal aborts. */
 async function discover(client: AudienceClient, { signal, ready, start, report }: Discovery): Promise<never> {
   const seen = new Set<string>();
   const scan = async (kind: keyof typeof NAMESPACES, isFirst: boolean): Promise<void> => {
@@ -121,7 +124,7 @@ async function discover(client: AudienceClient, { signal, ready, start, report }
   }
 }
 
-/** Waits until a job completes or fails; returns whether it has completed. */
+/** Waits until a job completes or fails. Returns whether the job has completed. */
 async function hasCompleted(client: AudienceClient, target: EventTarget, signal: AbortSignal): Promise<boolean> {
   try {
     await client.waits.wait(target, { signal, timeout: Number.POSITIVE_INFINITY });
@@ -132,7 +135,7 @@ async function hasCompleted(client: AudienceClient, target: EventTarget, signal:
   }
 }
 
-/** Reads a resource as the service sends it, because events contain it unchanged. */
+/** Reads a resource without converting it, because events contain the resource as the service sends it. */
 async function readRaw(
   { account, signal }: Context,
   client: AudienceClient,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { configFolder } from '../account/profiles.ts';
 
 /**
- * Returns the secret with which `listen` and `trigger` sign, from the flag or AUDIENCE_WEBHOOK_SECRET; without these, a
- * secret that the command creates once and stores for this user.
+ * Returns the signing secret of `listen` and `trigger`, from the flag or AUDIENCE_WEBHOOK_SECRET. Without these,
+ * returns a secret that the command creates once and stores for this user.
  *
  * @throws {FileError} if the secret cannot be stored.
  */

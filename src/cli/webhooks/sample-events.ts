@@ -11,7 +11,7 @@ export const EVENT_TYPES = [
   'webhook.test',
 ] as const satisfies readonly KnownEventType[];
 
-/** Returns a date as `Y-m-d H:i:s`, as resources show it. */
+/** Returns a past time in the format of resources, `Y-m-d H:i:s`. */
 const timestamp = (minutesAgo: number): string =>
   new Date(Date.now() - minutesAgo * 60_000).toISOString().slice(0, 19).replace('T', ' ');
 
@@ -77,7 +77,7 @@ const cohort = (hasCompleted: boolean): object => ({
   ...times(),
 });
 
-/** Returns the resource that an event of a type shows: an example of every field in the specification. */
+/** Returns an example of the resource in an event of a type, with every field of the specification. */
 export function sampleData(type: KnownEventType): object {
   const hasCompleted = type.endsWith('.completed');
   if (type.startsWith('audience.')) return audience(hasCompleted);

@@ -14,7 +14,7 @@ interface TriggerFlags {
   readonly companyId: number;
 }
 
-/** `trigger`: sends one signed event with example data, in which `--data` replaces fields. */
+/** `trigger`: sends one signed event with example data. `--data` replaces fields of the data. */
 export async function trigger(
   context: Context,
   flags: TriggerFlags,
@@ -55,7 +55,7 @@ interface VerifyFlags {
   readonly tolerance?: number;
 }
 
-/** `webhooks verify`: checks the signature of a delivery on standard input, and says why it fails. */
+/** `webhooks verify`: checks the signature of a delivery on standard input, and prints why the check fails. */
 export async function verify(context: Context, flags: VerifyFlags): Promise<ExitCode> {
   const { AUDIENCE_WEBHOOK_SECRET } = context.env;
   const secrets = flags.secret ?? (AUDIENCE_WEBHOOK_SECRET ? [AUDIENCE_WEBHOOK_SECRET] : []);
@@ -77,7 +77,7 @@ export async function verify(context: Context, flags: VerifyFlags): Promise<Exit
   }
 }
 
-/** Functions that undo common changes of a body or a secret, which break the signature. */
+/** Functions that undo common changes to a body or a secret. Such a change breaks the signature. */
 const CHANGES: readonly {
   readonly cause: string;
   readonly undo: (body: string, secrets: readonly string[]) => readonly [string, readonly string[]];

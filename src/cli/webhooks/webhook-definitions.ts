@@ -3,7 +3,6 @@ import { collect, commaSeparated, duration, integerFrom, nonNegative } from '../
 import { type Action, addDryRun } from '../input/shared-flags.ts';
 import { EVENT_TYPES } from './sample-events.ts';
 
-/** Adds the commands that send and verify webhook events. */
 export function addWebhookCommands(program: Command, action: Action): void {
   const companyId = new Option('--company-id <n>', '`company_id` of the events').argParser(integerFrom(0)).default(1);
   const secret = new Option(

@@ -4,11 +4,10 @@ import { sleep } from '../../util/abort.ts';
 import { SIGNATURE_HEADER, signWebhook } from '../../webhooks/index.ts';
 import { isDryRun, usageError } from '../terminal/exit-codes.ts';
 
-/** Address and signature of the deliveries that the command sends. */
 export interface SenderOptions {
   readonly url: string;
   readonly secret: string;
-  /** Factor that shortens the service's waits between attempts; 0 for a single attempt. */
+  /** Divisor of the service's waits between attempts. 0 means a single attempt. */
   readonly speed: number;
   /** Maximum number of requests per second, evenly spaced. */
   readonly rate: number;
@@ -19,12 +18,12 @@ export interface SenderOptions {
   onAttempt(attempt: DeliveryAttempt): void;
 }
 
-/** One attempt to deliver an event. */
+/** An attempt to deliver an event. */
 export interface DeliveryAttempt {
   readonly event: WebhookEnvelope;
   /** Number of the attempt, from 1 to 6. */
   readonly attempt: number;
-  /** HTTP status of the receiver, or why it has not responded. */
+  /** HTTP status of the receiver, or why it did not respond. */
   readonly result: number | string;
   readonly delivered: boolean;
   /** Milliseconds until the next attempt. Missing after the last attempt. */
@@ -44,7 +43,7 @@ export interface WebhookEnvelope {
 /** Waits between the attempts to deliver an event, in milliseconds (specification, "Delivery"). */
 const RETRY_WAITS_MS: readonly number[] = [60_000, 300_000, 1_500_000, 7_200_000, 21_600_000];
 
-/** Time for a receiver to respond, in milliseconds (specification, "Delivery"). */
+/** Milliseconds within which a receiver must respond (specification, "Delivery"). */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
 /**
@@ -61,7 +60,7 @@ export function receiverUrl(text = ''): string {
   return text;
 }
 
-/** Creates the envelope of a new event. The user chooses the id of the company, which the API does not return. */
+/** Creates the envelope of a new event. The user sets the company id, because the API does not return it. */
 export const createEvent = (type: string, data: unknown, companyId: number): WebhookEnvelope => ({
   schema_version: 1,
   id: `evt_${randomUUID().replaceAll('-', '')}`,
@@ -72,9 +71,9 @@ export const createEvent = (type: string, data: unknown, companyId: number): Web
 });
 
 /**
- * Returns a function that delivers an event as the service does: signed for each attempt, six attempts in all. It
- * resolves with whether the receiver accepted the event. Spaces the requests evenly, so that a development server does
- * not receive all events of a thousand jobs at the same moment.
+ * Returns a function that delivers an event like the service: up to six attempts, each with a new signature. The
+ * function resolves with whether the receiver accepted the event. Spaces the requests evenly, so that a development
+ * server does not receive all events of a thousand jobs at the same time.
  */
 export function createSender(options: SenderOptions): (event: WebhookEnvelope) => Promise<boolean> {
   const { speed, rate, signal, onAttempt } = options;
@@ -95,7 +94,7 @@ export function createSender(options: SenderOptions): (event: WebhookEnvelope) =
   };
 }
 
-/** Returns the status of the receiver, or why it has not responded. */
+/** Returns the status of the receiver, or why it did not respond. */
 async function post(
   body: string,
   { url, secret, signal, fetch = globalThis.fetch }: SenderOptions,

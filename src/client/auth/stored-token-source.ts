@@ -13,15 +13,15 @@ import {
   type TokenStore,
 } from './token-source.ts';
 
-/** How long before its expiry the client renews a stored token, in milliseconds. */
+/** Milliseconds before the expiry of a stored token at which the client renews it. */
 const RENEW_BEFORE_EXPIRY_MS = 7 * 24 * 3_600_000;
 
-/** Wait after a failed early renewal, in milliseconds. */
+/** Milliseconds to wait after a failed early renewal. */
 const RENEWAL_RETRY_MS = 3_600_000;
 
 /**
- * Minimum age of a replacement token before the client replaces it too, in milliseconds. If the service refuses a token
- * sooner, another new token would not help, and an account can have only ten tokens.
+ * Minimum age, in milliseconds, at which the client replaces a replacement token. If the service refuses a token
+ * sooner, a new token would not help, and an account can have only ten tokens.
  */
 const MIN_REPLACEMENT_AGE_MS = 60_000;
 
@@ -30,9 +30,9 @@ const UNWRITABLE =
   'The token store cannot be written, so the token is in memory only. An account can have ten tokens, and each start of the program issues another token';
 
 /**
- * Creates a token source with a store. The source issues a token if the store is empty, and renews the token before it
- * expires and after a 401. `contextFor` returns the context that issues tokens, based on the context of the calling
- * client if there is one.
+ * Creates a token source with a store. The source issues a token if the store is empty, and renews the token before its
+ * expiry and after a 401. `contextFor` receives the context of the calling client, if any, and returns the context that
+ * issues tokens.
  */
 export function storedTokenSource(
   operation: TokenOperation,
@@ -87,7 +87,7 @@ export function storedTokenSource(
       const issued = await context.issueToken(operation, credentials);
       const token = { ...issued, ...owner, mintedAt: now, ...(wasRefused && { replacedAt: now }) };
       if (operation === 'auth.login') warnOfOtherLogin(owner, rejected, issued.token, context);
-      // Do not overwrite a store that cannot be read: its token may belong to another account.
+      // Do not overwrite an unreadable store: its token may belong to another account.
       if (isReadable) await saveToken(store, token, context);
       return token;
     } catch (error) {
@@ -115,13 +115,15 @@ export function storedTokenSource(
   };
 }
 
-/** Latest login token of this process, by service and account. An empty string after the warning for the account. */
+/** Latest login token of this process, by service and account. After the warning for an account, an empty string. */
 const logins = new Map<string, string>();
 
 const SHARED_ACCOUNT =
   'Clients of this process log in to the same account, and each login ends the token of the others: use `apiToken`, or share one token source.';
 
-/** Logs, once per account, that the login of another token source in this process revoked the rejected token. */
+/**
+ * Logs, once per account, that another token source in this process has logged in and so revoked the rejected token.
+ */
 function warnOfOtherLogin(
   { service, account }: TokenOwner,
   rejected: string | undefined,
@@ -144,7 +146,6 @@ const KINDS: Readonly<Record<TokenOperation, string>> = {
   'auth.createMcpToken': 'mcp',
 };
 
-/** Owner of a token, stored with the token. */
 interface TokenOwner {
   readonly kind: string;
   readonly service: string;
@@ -159,8 +160,8 @@ const ownerOf = (operation: TokenOperation, { email }: Credentials, { baseUrl }:
 });
 
 /**
- * Throws if a stored token belongs to another kind, service or account. Ignores missing properties, because a store
- * filled by hand may not have them.
+ * Throws if a stored token has another kind or belongs to another service or account. Ignores missing properties,
+ * because the user may have written the token to the store.
  */
 function checkOwner(stored: StoredToken | undefined, { kind, service, account }: TokenOwner): void {
   if (!stored) return;
@@ -177,7 +178,7 @@ function checkOwner(stored: StoredToken | undefined, { kind, service, account }:
   }
 }
 
-/** Saves a token. If that fails, logs a warning, because the token works until the process ends. */
+/** Saves a token. Only logs a failure, because the process can use the token until it ends. */
 async function saveToken(store: TokenStore, token: StoredToken, { logger }: TokenContext): Promise<void> {
   try {
     await store.save(token);
@@ -189,15 +190,15 @@ async function saveToken(store: TokenStore, token: StoredToken, { logger }: Toke
 /** Returns the milliseconds until a token expires; `Infinity` if its expiry is unknown. */
 function timeLeft(token: StoredToken): number {
   const at = Date.parse(token.expiresAt ?? '');
-  // If the token had expired before it was issued, the clock of this machine is wrong: use the token until the service
-  // refuses it.
+  // If the token seems to have expired before it was issued, this machine's clock is wrong. Use the token until the
+  // service refuses it.
   const isClockAhead = typeof token.mintedAt === 'string' && at <= Date.parse(token.mintedAt);
   return Number.isNaN(at) || isClockAhead ? Number.POSITIVE_INFINITY : at - Date.now();
 }
 
 /**
- * Returns the milliseconds since an ISO time. `NaN`, for which every comparison is false, if the time is missing or in
- * the future.
+ * Returns the milliseconds since an ISO time. Returns `NaN`, for which every comparison is false, if the time is
+ * missing or in the future.
  */
 function ageOf(time: unknown): number {
   const age = typeof time === 'string' ? Date.now() - Date.parse(time) : Number.NaN;
@@ -205,8 +206,8 @@ function ageOf(time: unknown): number {
 }
 
 /**
- * Returns whether a token expires within a week and is in the last quarter of its lifetime. Ignores an unknown
- * lifetime.
+ * Returns whether a token expires within a week and is in the last quarter of its lifetime. If the lifetime is unknown,
+ * only the week counts.
  */
 function expiresSoon(token: StoredToken): boolean {
   const left = timeLeft(token);
@@ -215,8 +216,8 @@ function expiresSoon(token: StoredToken): boolean {
 }
 
 /**
- * Adds advice on how to revoke tokens to a 422, which may mean that the account has ten valid tokens. Login tokens have
- * no such limit.
+ * Adds advice about revoking tokens to a 422 error, which may mean that the account has ten valid tokens. Login tokens
+ * have no such limit.
  */
 function withCapAdvice(error: unknown, operation: TokenOperation): unknown {
   if (operation === 'auth.login' || !ValidationError.isInstance(error) || error.local) return error;

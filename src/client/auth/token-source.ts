@@ -7,13 +7,13 @@ import type { Redactor } from '../../util/redact.ts';
 /** A source of bearer tokens. */
 export interface TokenSource {
   /**
-   * Returns the token to send. `rejected` is a token that the service has just refused with `401`: a source that has
-   * another token returns the other token, any other source renews the token.
+   * Returns the token to send. If the service has just refused the token `rejected` with 401, the source returns
+   * another token, and renews the token if necessary.
    */
   get(options: {
     /** Token that the service has just refused. Not set for the first request. */
     readonly rejected?: string | undefined;
-    /** Aborts when the call is aborted: the source must stop waiting for the token. */
+    /** Aborts when the call is aborted. Then the source must stop waiting for the token. */
     readonly signal?: AbortSignal | undefined;
     /** @internal Context of the calling client, which the sources of this package use to issue tokens. */
     readonly context?: TokenContext | undefined;
@@ -26,18 +26,18 @@ export interface TokenSource {
 export interface StoredToken {
   /** The bearer token, which is a secret. */
   readonly token: string;
-  /** Expiry, in ISO 8601 with offset as the service writes it. */
+  /** Expiry in ISO 8601 with offset. */
   readonly expiresAt?: string | undefined;
   readonly [extra: string]: unknown;
 }
 
-/** Stores a token across process starts, or for several processes. */
+/** Stores a token for the next start of a process, or for several processes. */
 export interface TokenStore {
-  /** Resolves with the stored token, or with `undefined` if none is stored. */
+  /** Resolves with the stored token, or with `undefined` if the store is empty. */
   load(): Promise<StoredToken | undefined>;
   /** Replaces the stored token; `undefined` deletes it. */
   save(token: StoredToken | undefined): Promise<void>;
-  /** Runs `work` under a lock, so that no other user of the same store runs work at the same time. */
+  /** Runs `work` while holding a lock of the store, so that other processes cannot run their work at the same time. */
   withLock<R>(work: () => Promise<R>): Promise<R>;
 }
 
@@ -65,7 +65,7 @@ export interface TokenContext {
 export interface ClientTokens extends TokenSource {
   /** True if a call may retry a 401 with another token. A static token cannot be renewed. */
   readonly canRenew: boolean;
-  /** A static token, which a call can use without awaiting `get`. */
+  /** Static token, if there is one. A call can use it without awaiting `get`. */
   readonly value?: string;
 }
 
@@ -85,8 +85,8 @@ export function clientTokens(input: TokenInput): ClientTokens {
 const OFFSET_BASES = [0x811c9dc5, 0x01234567];
 
 /**
- * Returns a fingerprint of a token or an email address, which is the same in all processes. The fingerprint of a token
- * is the scope of its rate buckets.
+ * Returns a fingerprint of a token or an email address. All processes compute the same fingerprint. The fingerprint of
+ * a token is the scope of its rate buckets.
  */
 export function fingerprint(token: string): string {
   let name = '';

@@ -122,7 +122,6 @@ export async function acquirePermit(call: CallRecord, signal: AbortSignal): Prom
   return { scope, build };
 }
 
-/** A request for a permit. */
 interface PermitRequest extends AcquireOptions {
   readonly signal: AbortSignal;
   readonly maxWait: number;
@@ -195,8 +194,8 @@ async function waitForBudget(call: CallRecord, { scope, signal, maxWait }: Permi
 type LimitError = typeof RateLimitError | typeof BuildBudgetError;
 
 /**
- * If a limiter has rejected a call with a `retryAt`, returns the error of a call that was not sent. Returns any other
- * error unchanged.
+ * Converts a limiter's error with a `retryAt` to the error of a call that was not sent. Returns any other error
+ * unchanged.
  */
 function heldBackError(error: unknown, ErrorClass: LimitError, call: CallRecord, signal: AbortSignal): unknown {
   const retryAt = signal.aborted ? undefined : retryAtOf(error);
@@ -239,15 +238,13 @@ function notSentError(
   });
 }
 
-/** Returns the end of a limiter's pause from its error. Custom limiters may reject with `retryAt`, too. */
+/** Returns the end of the pause from a limiter's error. Errors of custom limiters may also have a `retryAt`. */
 function retryAtOf(error: unknown): Date | undefined {
   if (!(error instanceof Error && 'retryAt' in error && error.retryAt instanceof Date)) return undefined;
   return Number.isNaN(error.retryAt.getTime()) ? undefined : error.retryAt;
 }
 
-/**
- * Sends the request with `deliver`, which resolves with the response or rejects after `timeout`, and calls the hooks.
- */
+/** Calls the hooks and `deliver`, which sends the request and rejects after `timeout` milliseconds. */
 export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'headers'>>(
   call: CallRecord,
   signal: AbortSignal,
@@ -272,8 +269,8 @@ export async function sendAttempt<R extends Pick<ReceivedResponse, 'status' | 'h
 }
 
 /**
- * Handles a 429, if the failure is one: pauses the rate bucket or, if the build budget is used up, holds create
- * requests back and returns the failure with a `BuildBudgetError`.
+ * Pauses the rate bucket after a 429. If the build budget caused the 429, holds create requests back instead, and
+ * returns a failure with a `BuildBudgetError`.
  */
 export async function handleRateLimit(
   failed: AttemptFailure,

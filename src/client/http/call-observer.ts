@@ -39,7 +39,7 @@ export class CallObserver {
         let wrapped: unknown;
         runHook(this.#settings, 'wrapFetch', () => {
           wrapped = wrapFetch(inner);
-          return wrapped; // A hook that is `async` by mistake returns a promise, whose rejection is logged.
+          return wrapped; // If the hook is `async` by mistake, the rejection of its promise is logged.
         });
         return typeof wrapped === 'function' ? (wrapped as Fetch) : inner;
       }, unwrapped),
@@ -51,7 +51,7 @@ export class CallObserver {
     return Object.assign({}, ...this.#additions.map(({ headers }) => headers));
   }
 
-  /** Runs work within `around`, unless the signal aborts before it begins. */
+  /** Runs `work` within the `around` hooks, unless the signal aborts before `work` begins. */
   around<R>(signal: AbortSignal, work: () => Promise<R>, ended?: Promise<unknown>): Promise<R> {
     return runAround(this.#settings, 'around', {
       work,
@@ -81,14 +81,13 @@ export class CallObserver {
     emit(this.#settings, 'onRequest', () => this.event);
   }
 
-  /** Reports the response of the request. */
   response(response: Pick<ResponseEvent, 'status' | 'requestId'>): void {
     this.#response = response;
     const duration = performance.now() - this.#since;
     emit(this.#settings, 'onResponse', () => ({ ...this.event, ...response, duration }));
   }
 
-  /** Returns whether no hook refuses a retry. Rejects with the signal's reason if the signal aborts first. */
+  /** Resolves with `false` if a hook refuses the retry. Rejects with the signal's reason if the signal aborts first. */
   async allowsRetry(retry: Pick<RetryEvent, 'reason' | 'error' | 'wait'>, signal: AbortSignal): Promise<boolean> {
     for (const { shouldRetry } of this.#settings.hooks) {
       let answer: unknown;
@@ -118,7 +117,6 @@ export class CallObserver {
   }
 }
 
-/** Hooks that write the debug log. */
 export function debugLog(logger: Logger): CallHooks {
   return {
     onResponse: ({ rateLimit, ...fields }) =>

@@ -11,18 +11,18 @@ import type { AttemptFailure } from './response-errors.ts';
 import { RetryHistory } from './retry-policy.ts';
 import type { Waiting } from './waiting.ts';
 
-/** The input of a call, from the method of a namespace. */
+/** The input of a call, which a method of a namespace creates. */
 export interface CallInput extends RequestInput {
   readonly options?: CallOptions | undefined;
-  /** The built request, if the caller has built it. */
+  /** The request, if the caller has already built it. */
   readonly request?: PreparedRequest;
-  /** Returns the errors of the input by field. If there are errors, the client sends nothing. */
+  /** Returns the errors of the input, by field. If there is an error, the client sends nothing. */
   readonly validate?: () => FieldErrors;
   /** Secrets in the request besides its token and headers, to remove from error texts. */
   readonly secrets?: readonly unknown[];
 }
 
-/** The parts of a call that are known when it starts. */
+/** The parts of a call that are known at its start. */
 export interface CallParts {
   readonly state: ClientState;
   readonly settings: Settings;
@@ -58,7 +58,6 @@ export class CallRecord {
   readonly deadlineAt: number;
   /** Failed attempts. Created with the first failure. */
   history: RetryHistory | undefined;
-  /** Number of requests sent. */
   attempts = 0;
   /** True while the outcome of a sent request is unknown. */
   isInFlight = false;
@@ -66,7 +65,6 @@ export class CallRecord {
   isDone = false;
   /** Path of the request. Contains `{id}` until the request is built. */
   path: string;
-  /** The token of the last attempt. */
   token: string | undefined;
   /** The error of the last failed attempt. */
   lastError: Error | undefined;
@@ -94,7 +92,7 @@ export class CallRecord {
     this.deadlineAt = performance.now() + (this.options.deadline ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Unique in the process. */
+  /** Id of the call, unique in the process. */
   get id(): string {
     this.#id ??= nextCallId();
     return this.#id;
@@ -129,7 +127,6 @@ export class CallRecord {
     return this.isInFlight ? 'unknown' : (this.history?.outcome ?? 'not-sent');
   }
 
-  /** Records a failed attempt; returns the failure. */
   fail(failed: AttemptFailure): AttemptFailure {
     this.isInFlight = false;
     this.history ??= new RetryHistory(this.options.idempotencyKey !== undefined);

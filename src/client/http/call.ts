@@ -32,21 +32,21 @@ import { type CallRetryLimits, type Failure, nextRetry, type Retry } from './ret
 import { OWN_FETCH_OPTIONS } from './send.ts';
 import { Waiting, waitToRetry, whyWaiting } from './waiting.ts';
 
-/** Options that must be numbers. With `NaN`, for example, the client would retry a call indefinitely. */
+/** Options that must be numbers. If they were `NaN`, for example, the client would retry a call indefinitely. */
 const NUMBER_OPTIONS = ['timeout', 'maxRetries', 'maxRetryWait', 'deadline'] as const;
 
-/** Abort reason at the deadline. It is an `Error`, because a `fetch` or its instrumentation may expect an `Error`. */
+/** Abort reason at the deadline: an `Error`, because `fetch` or its instrumentation may expect an `Error`. */
 const DEADLINE = Object.assign(new Error('The deadline of the call has passed.'), { name: 'TimeoutError' });
 
 /**
- * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide; otherwise the error that ends
- * the call.
+ * Makes one attempt. Throws an {@link AttemptFailure} if the retry policy must decide; otherwise throws the error that
+ * ends the call.
  */
 export type Attempt<R> = (call: CallRecord, request: PreparedRequest, signal: AbortSignal) => Promise<R>;
 
 /** Makes a call and runs the user's hooks, if there are any. */
 export function execute(call: CallRecord): Promise<SuccessResponse>;
-/** Makes a call with another kind of attempt. */
+/** Makes a call whose attempts `makeAttempt` sends. */
 export function execute<R>(call: CallRecord, makeAttempt: Attempt<R>): Promise<R>;
 export async function execute(call: CallRecord, makeAttempt: Attempt<unknown> = attempt): Promise<unknown> {
   const { options, observer, state } = call;
@@ -80,7 +80,7 @@ async function observed<R>(
   }
 }
 
-/** Builds the request once and retries attempts as far as the operation allows. */
+/** Builds the request once, and makes attempts until one succeeds or the retry policy gives up. */
 async function withAttempts<R>(call: CallRecord, makeAttempt: Attempt<R>, signal: AbortSignal): Promise<R> {
   const { options, input } = call;
   if (input.options && !options[BACKGROUND]) checkOptions(call);
@@ -178,7 +178,7 @@ async function delayAfter(
   return delay;
 }
 
-/** Begins the wait before a retry. A wait for a create request in flight continues. */
+/** Begins the wait before a retry. Continues an existing wait for a create request in flight. */
 function waitFor({ reason, delay }: Retry, failure: Failure, call: CallRecord): Waiting {
   const { retryWait, history } = call;
   if (reason === 'conflict') {

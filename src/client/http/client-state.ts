@@ -5,11 +5,13 @@ import type { ClientTokens, TokenContext } from '../auth/token-source.ts';
 import type { BuildBudgetGate } from '../rate-limit/build-budget.ts';
 import type { ClientLimiter } from '../rate-limit/permits.ts';
 
-/** Delete requests of one operation: they move the rows of lists that are being read. */
+/**
+ * Counts the delete requests of an operation. A delete request moves the rows of a list that the client may be reading.
+ */
 export interface DeleteCount {
   /** Number of requests sent. */
   sent: number;
-  /** Number of them that have ended. */
+  /** Number of requests that have ended. */
   ended: number;
 }
 
@@ -45,7 +47,7 @@ export class ClientState implements ScopeOwner {
     this.tokenContext = parts.tokenContext;
   }
 
-  /** Returns the count of an operation; it changes with each request. */
+  /** Returns the current count of an operation. Each delete request updates the returned object. */
   deletesOf(operation: string): DeleteCount {
     const count = this.#deletes.get(operation) ?? { sent: 0, ended: 0 };
     this.#deletes.set(operation, count);
@@ -53,7 +55,7 @@ export class ClientState implements ScopeOwner {
   }
 
   /**
-   * Ends every call and wait in progress, and lets later calls fail immediately. Resolves when the calls have ended.
+   * Ends every call and wait in progress, and makes later calls fail immediately. Resolves when the calls have ended.
    */
   close(): Promise<void> {
     const advice = 'Create a new one, or close it later.';
@@ -70,7 +72,7 @@ export class ClientState implements ScopeOwner {
     try {
       scope.abort(this.ended);
     } catch {
-      // In a Worker, one request must not abort the work of another request. The other request ends its work itself.
+      // A Worker request must not abort the calls of another Worker request, which ends its calls itself.
       this.open.delete(scope);
     }
   }

@@ -7,10 +7,10 @@ export interface CallAdditions {
   /** Headers, such as `traceparent`. Uploads and downloads ignore them, because storage signs its headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Wraps `fetch`: receives the function that would send the request, and returns the function to call instead. Called
-   * synchronously for each request, beginning with the innermost `around`. If the returned function rejects, the client
-   * regards the request as not sent only if the received function could not connect. Uploads in browsers ignore
-   * `wrapFetch`, because they use `XMLHttpRequest`.
+   * Wraps `fetch`: receives a `fetch` function, and returns the function to call instead. Called synchronously for each
+   * request, starting with the innermost `around`. If the returned function rejects, the request counts as not sent
+   * only if the received function could not connect. Uploads in browsers ignore `wrapFetch`, because they use
+   * `XMLHttpRequest`.
    */
   readonly wrapFetch?: ((fetch: Fetch) => Fetch) | undefined;
 }
@@ -19,7 +19,7 @@ export interface CallAdditions {
 export interface RequestEvent {
   /** Id of the call, the same in all events of the call and unique in the process. */
   readonly callId: string;
-  /** Operation name, or method and path of a free request. */
+  /** Operation name, or method and path of a `client.request` call. */
   readonly operation: string;
   /** HTTP method. */
   readonly method: string;
@@ -27,7 +27,7 @@ export interface RequestEvent {
   readonly baseUrl: string;
   /** Path below the base URL, without query. */
   readonly path: string;
-  /** Path with names of parameters, such as `/api/v2/audiences/{id}`. Not set for a transfer. */
+  /** Path with the names of its parameters, such as `/api/v2/audiences/{id}`. Not set for a transfer. */
   readonly pathTemplate?: string;
   /** Rate bucket that counts the request. Not set for a transfer. */
   readonly bucket?: Bucket;
@@ -53,18 +53,18 @@ export interface ResponseEvent extends RequestEvent {
   readonly requestId?: string;
 }
 
-/** A retry, as hooks see it beforehand. */
+/** A retry that the client is about to make, as hooks see it. */
 export interface RetryEvent extends RequestEvent {
   /**
-   * A transient failure, an identical create request in progress (409), a rejected token (401), or a used-up build
-   * budget (429).
+   * Why the client retries: a transient failure, an identical create request in progress (409), a rejected token (401),
+   * or a used-up build budget (429).
    */
   readonly reason: 'transient' | 'conflict' | 'token' | 'budget';
   /** Error of the last attempt. */
   readonly error: Error;
   /**
-   * Milliseconds until the next attempt. After these, the attempt also waits for a permit of its rate bucket and, if
-   * `reason` is `budget`, for other create requests.
+   * Milliseconds of backoff. After the backoff, the attempt also waits for a permit of its rate bucket and, if `reason`
+   * is `budget`, for other create requests.
    */
   readonly wait: number;
 }
@@ -80,22 +80,22 @@ export interface WaitingEvent extends RequestEvent {
    * - `conflict`: a create request with the same idempotency key may still be in flight (409).
    */
   readonly reason: 'token' | 'rate-limit' | 'build-budget' | 'backoff' | 'retry-after' | 'conflict';
-  /** Expected end of the wait, if known. For a `conflict`, the latest end. */
+  /** Expected end of the wait, if known. For `conflict`, the latest possible end. */
   readonly until?: Date;
   /** The log line: what the call waits for, and until when. */
   readonly message: string;
 }
 
 /**
- * The end of a call, as hooks see it. Each call has exactly one. `attempt` is the number of requests sent. A download
- * ends when its stream is read to the end or cancelled.
+ * The end of a call, as hooks see it. Each call ends exactly once. `attempt` is the number of requests sent. A download
+ * ends when its stream has been read to the end or cancelled.
  */
 export interface EndEvent extends RequestEvent {
   /** `aborted`: the caller's signal aborted the call, or the stream of a download was cancelled. */
   readonly outcome: 'success' | 'failure' | 'aborted';
   /** HTTP status of the response to the last request, if there was one. */
   readonly status?: number;
-  /** Request id of the response to the last request, if it had one. */
+  /** Request id of the response to the last request, if the response had a request id. */
   readonly requestId?: string;
   /** The error with which the call rejects. */
   readonly error?: unknown;
@@ -119,9 +119,9 @@ export interface CallHooks {
   /** Called before the wait that precedes a retry. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /**
-   * Called once for each wait that has lasted for five seconds: for a token, a permit, the build budget, the next
-   * attempt, or the response to a create request in flight. The message is also logged at level `info`; for calls that
-   * wait together, once.
+   * Called once when a call has waited for five seconds: for a token, a permit, the build budget, the next attempt, or
+   * the response to a create request in flight. The client also logs the message at level `info`, once for calls that
+   * wait together.
    *
    * @example
    * // "audiences.create is waiting: the `write` limit, 30 per minute, …"
@@ -138,18 +138,19 @@ export interface CallHooks {
    */
   readonly shouldRetry?: ((event: RetryEvent) => boolean | Promise<boolean>) | undefined;
   /**
-   * Called once at the end of each call: a call succeeds when its response is read, even if the data are not as
-   * documented.
+   * Called once at the end of each call. A call succeeds when its response has been read, even if the data differ from
+   * the documented fields.
    */
   readonly onEnd?: ((event: EndEvent) => void) | undefined;
-  /** Called with the build budget whenever a usage report shows it. */
+  /** Called with the build budget of each usage report that the client reads. */
   readonly onBuildBudget?: ((budget: BuildBudget) => void) | undefined;
   /**
-   * Runs each call, upload and download: `next` starts the call, resolves when the call ends, and rejects with its
+   * Runs each call, upload and download. `next` starts the call, resolves when the call succeeds, and rejects with its
    * error. The call runs in the async context of `next` (`AsyncLocalStorage`). Requests that resume a download run in
    * the context of its reader. If `around` does not call `next`, the call starts after `around` has ended.
    *
-   * @example around: (call, next) => storage.run({ callId: call.callId }, next)
+   * @example
+   * around: (call, next) => storage.run({ callId: call.callId }, next)
    */
   readonly around?: ((call: RequestEvent, next: (additions?: CallAdditions) => Promise<void>) => unknown) | undefined;
 }

@@ -15,7 +15,10 @@ export function isJsonRpcResponse(value: unknown): value is JsonRpcResponse {
 
 const isMessage = (value: unknown): value is JsonObject => isObject(value) && value.jsonrpc === '2.0';
 
-/** Reads the 2xx body of an MCP response: JSON-RPC or, with a `data` override, an envelope that contains JSON-RPC. */
+/**
+ * Reads the 2xx body of an MCP response: JSON-RPC or, if there is a `data` override, an envelope that contains
+ * JSON-RPC.
+ */
 export function readRpcResponse(
   response: ReceivedResponse,
   { override }: ResolvedOperation,
@@ -26,8 +29,8 @@ export function readRpcResponse(
 }
 
 /**
- * Reads a 2xx body as JSON-RPC. Returns an envelope made of the HTTP status and the response with the id of the
- * request. For a message that expects no response, the envelope has no `data`.
+ * Reads a 2xx body as JSON-RPC. Returns an envelope with the HTTP status and, as `data`, the response with the id of
+ * the request. For a message that expects no response, the envelope has no `data`.
  */
 export function readJsonRpc(
   response: Pick<ReceivedResponse, 'status' | 'headers' | 'text'>,
@@ -73,10 +76,7 @@ function messagesOf({ headers, text }: Pick<ReceivedResponse, 'headers' | 'text'
   return { problem: notJson(text, value) ?? 'the body is not a JSON-RPC 2.0 message' };
 }
 
-/**
- * Maximum number of events in an event stream that are not JSON. More would take long, because each failed parse is
- * slow.
- */
+/** Maximum number of events that are not JSON in an event stream. Each failed parse is slow. */
 const MAX_BROKEN_EVENTS = 100;
 
 /** Yields the messages of an event stream. */

@@ -9,7 +9,7 @@ import { statusFailure } from './response-errors.ts';
 import { AttemptTimeout, type ReceivedResponse, readResponse } from './send.ts';
 import type { Transport } from './transport.ts';
 
-/** The request, and the responses that the caller handles itself. */
+/** The request, and the error statuses that the caller handles itself. */
 export interface PassedCallInput {
   readonly operation: ResolvedOperation;
   readonly request: PreparedRequest;
@@ -32,7 +32,7 @@ export class PassedCall {
   constructor({ state, settings }: Transport, input: PassedCallInput) {
     const { operation, request, signal } = input;
     this.#input = input;
-    // Not only this scope: the caller's signal must also abort reading the body, after this scope has been disposed.
+    // `#open` also needs the caller's own signal: it must abort reading the body after this scope has been disposed.
     this.#scope = new AbortScope({ parents: [signal] });
     const options = { signal: this.#scope.signal };
     this.#call = new CallRecord({ state, settings, operation, input: { request, options }, key: undefined });
@@ -48,8 +48,8 @@ export class PassedCall {
   }
 
   /**
-   * Aborts the call unless its request is in flight, and prevents retries. Returns true if the request was never sent,
-   * so that the service needs no cancellation.
+   * Prevents retries, and aborts the call unless its request is in flight. Returns true if the request was never sent,
+   * so that the service has nothing to cancel.
    */
   cancel(reason: Error): boolean {
     this.#cancelReason = reason;
@@ -83,7 +83,7 @@ export class PassedCall {
     const fetch = observer?.fetch ?? settings.fetch;
     const scope = new AbortScope({ parents: [signal], ms: timeout, reason: () => new AttemptTimeout() });
     const callerSignal = this.#input.signal;
-    // Lasts longer than `scope`, because the caller's abort must also abort the stream of the response.
+    // Outlasts `scope`, because the caller's signal must also abort reading the body.
     const lasting = callerSignal ? AbortSignal.any([callerSignal, scope.signal]) : scope.signal;
     const init = {
       ...settings.fetchOptions,

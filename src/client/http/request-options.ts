@@ -28,7 +28,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Bearer token of this call instead of the client's token, for example the token of another account. The client does
-   * not renew this token after a 401. The service counts requests with this token in other rate buckets.
+   * not renew this token after a 401. The service counts the requests of each token separately.
    */
   readonly token?: string | undefined;
   /** Additional query parameters. The parameters that the method sets take precedence. */
@@ -45,17 +45,14 @@ export interface CreateOptions extends RequestOptions {
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * How to handle a 409: `wait` up to a minute for the response of the create request in flight with the same key, or
-   * `throw` a `ConflictError`. If an earlier attempt of this call may have reached the service, the call always waits.
+   * How to handle a 409: `throw` a `ConflictError`, or `wait` up to a minute for the response of the create request in
+   * flight with the same key. If an earlier attempt of this call may have reached the service, the call always waits.
    * If a 409 says that your own `idempotencyKey` belongs to another body, the call throws a `ConflictError`.
    *
    * @default 'wait', unless `maxRetries` is 0
    */
   readonly onConflict?: 'throw' | 'wait' | undefined;
-  /**
-   * Additional fields of the body that the specification does not show. The client does not check them. They must not
-   * repeat a field of the body.
-   */
+  /** Additional body fields, which the client does not check. They must not repeat a field of the body. */
   readonly extraBody?: JsonObject | undefined;
 }
 
@@ -67,13 +64,12 @@ export const REQUEST_OPTIONS: readonly string[] = [
 /** Names of the options that only a call with an idempotency key takes. */
 export const KEY_OPTIONS: readonly string[] = ['idempotencyKey', 'onConflict'];
 
-/** Names of the options that only a call with the fields of a new resource takes. */
+/** Names of the options that only a call with fields for a new resource takes. */
 export const FIELD_OPTIONS: readonly string[] = ['extraBody'];
 
-/** Names of all options of a create request. */
 export const CREATE_OPTIONS: readonly string[] = [...REQUEST_OPTIONS, ...KEY_OPTIONS, ...FIELD_OPTIONS];
 
-/** Names of the options that only a free request takes. */
+/** Names of the options that only `client.request` takes. */
 export const FREE_OPTIONS: readonly string[] = ['params', 'body', 'schema', 'bucket'];
 
 /** Key of internal options. It is a symbol, so that callers cannot set these options. */
@@ -83,8 +79,8 @@ export const BACKGROUND: unique symbol = Symbol('background');
 export const CONFLICT_ADVICE: unique symbol = Symbol('conflict advice');
 
 /**
- * A call that the package makes itself, with a lower priority than the caller's calls. The client does not check its
- * options.
+ * A call that the package makes itself. It has a lower priority than the caller's calls, and the client does not check
+ * its options.
  */
 interface BackgroundCall {
   /** True for polls of waits. */
@@ -99,7 +95,7 @@ export interface CallOptions extends CreateOptions {
   readonly [CONFLICT_ADVICE]?: string;
 }
 
-/** Defaults of the options that concern requests. Durations are milliseconds. */
+/** Defaults of the options that concern requests. Durations are in milliseconds. */
 export const DEFAULTS = {
   timeout: 30_000,
   maxRetries: 4,
@@ -108,7 +104,7 @@ export const DEFAULTS = {
   maxResponseBytes: 16 * 2 ** 20,
 } as const;
 
-/** Options of a client for its calls, with defaults filled in. */
+/** The client's options for its calls, with defaults filled in. */
 export interface Settings {
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
@@ -130,7 +126,7 @@ export interface Settings {
   readonly requestIdHeader: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: Logger;
-  /** Removes the secrets of the client and of its headers from texts. */
+  /** Removes the secrets of the client, including those in its headers, from texts. */
   readonly redactor: Redactor;
   /** Objects with at least one hook. The objects of the `telemetry` option come first. */
   readonly hooks: readonly CallHooks[];

@@ -4,7 +4,6 @@ import { isUsableToken } from '../../util/input-checks.ts';
 import type { Redactor } from '../../util/redact.ts';
 import type { ClientState } from './client-state.ts';
 
-/** A request for a token. */
 export interface TokenRequest {
   readonly kind: 'general' | 'mcp';
   readonly signal: AbortSignal;

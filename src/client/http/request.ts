@@ -43,7 +43,7 @@ export interface PreparedRequest {
 function fillPath(template: string, params: PathParams): string {
   let path = template;
   for (const [name, value] of Object.entries<unknown>(params)) {
-    // URL parsers drop `.` and `../..` and would address another resource.
+    // URL parsers resolve `.` and `..`, so the request would address another resource.
     const isUsable =
       typeof value === 'number' ? Number.isFinite(value) : typeof value === 'string' && !/^\.{0,2}$/.test(value);
     if (!isUsable) throw paramError(name, value);
@@ -59,7 +59,7 @@ const paramError = (name: string, value: unknown): InvalidInputError =>
     [name]: [promiseProblem(value) ?? `${formatValue(value)} cannot be part of a path; pass an id.`],
   });
 
-/** Refuses an id that no resource can have. Does not check the parameters of a free request. */
+/** Refuses an id that no resource can have. Does not check the parameters of `client.request`. */
 function checkId({ name }: ResolvedOperation, { id }: PathParams): void {
   if ((Number.isSafeInteger(id) && Number(id) > 0) || !isOperationName(name)) return;
   const problem = idProblem(id);
@@ -150,7 +150,7 @@ const ACCEPT: Readonly<Record<Reads, string>> = {
 };
 
 /**
- * Builds URL, headers and body bytes of a call.
+ * Builds the URL, the headers and the body bytes of a call.
  *
  * @throws {InvalidInputError} for a path parameter, a header or a body that the client cannot send.
  */
@@ -177,7 +177,7 @@ export async function prepareRequest({
   }
   if (body !== undefined && method === 'GET') throw new InvalidInputError({ body: ['cannot be sent with a GET.'] });
   const encoded = body === undefined ? undefined : await encodeBody(body);
-  // `{}` and `[]` have two bytes.
+  // `{}` and `[]` are two bytes long.
   const isEmpty = body === undefined || body === null || encoded?.bytes.length === 2;
   if (operation.startsJob && !override && isEmpty) {
     throw new InvalidInputError({ body: ['is empty: it must say what to create.'] });

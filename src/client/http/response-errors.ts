@@ -47,7 +47,7 @@ export interface CallInfo {
 
 /** Maximum length of the service's own message in an error, in UTF-16 units. */
 const MESSAGE_LIMIT = 300;
-/** Maximum length of a message about a field, and of all such messages in the text of an error, in UTF-16 units. */
+/** Maximum length of a field's message in an error, and of all fields' messages together, in UTF-16 units. */
 const FIELD_MESSAGE_LIMIT = 1_000;
 
 /** Maximum length of a request id in an error, in UTF-16 units. */
@@ -82,7 +82,6 @@ export function statusFailure(response: ReceivedResponse, call: CallInfo): Attem
   return response.status >= 400 ? refusalFailure(response, call, bodyOf(response)) : redirectFailure(response, call);
 }
 
-/** Creates a `ResponseError` about a response. */
 export function responseError(
   message: string,
   response: ReceivedResponse,
@@ -157,7 +156,7 @@ export function refusalFailure(response: ReceivedResponse, call: CallInfo, body:
   return new AttemptFailure(isConflict ? { ...failure, conflict: readConflict(messageIn(body)) } : failure, error);
 }
 
-/** Statuses whose error class decides about retries or limits, even if a proxy responded. */
+/** Statuses that keep their own error class even if a proxy responded, because retries and limits depend on it. */
 const STATUSES_OF_ANYBODY: ReadonlySet<number> = new Set([408, 409, 429]);
 
 /** Returns whether a proxy has refused a call. The service never responds with HTML or XML. */

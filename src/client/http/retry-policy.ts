@@ -14,8 +14,8 @@ export type Failure =
   /** A successful response that is not an envelope: a proxy responded, or the response is truncated. */
   | { readonly kind: 'no-envelope' }
   /**
-   * A response with an error status. `retryAfter`: milliseconds. `final`: the service asks the client not to retry.
-   * `conflict`: the meaning of the message of a 409.
+   * A response with an error status. `retryAfter` is in milliseconds. If `final` is true, the service asks the client
+   * not to retry. `conflict` is the meaning of a 409's message.
    */
   | {
       readonly kind: 'status';
@@ -33,7 +33,8 @@ export type Failure =
   | { readonly kind: 'final'; readonly outcome: CreateOutcome };
 
 /**
- * Header whose value `false` asks the client not to retry. OpenAI and Anthropic send it, this service may (assumed).
+ * Header whose value `false` asks the client not to retry. OpenAI and Anthropic send it. This service may send it, too
+ * (assumed).
  */
 const SHOULD_RETRY_HEADER = 'x-should-retry';
 
@@ -44,7 +45,7 @@ export function statusFailureOf(status: number, headers: Headers): Extract<Failu
   return { kind: 'status', status, ...(retryAfter !== undefined && { retryAfter }), ...(final && { final }) };
 }
 
-/** Limits of the retries of a request. Durations are milliseconds. */
+/** Limits of the retries of a request. Durations are in milliseconds. */
 export interface RetryLimits {
   readonly retry: RetryPolicy;
   readonly maxRetries: number;
@@ -54,7 +55,6 @@ export interface RetryLimits {
   readonly timeLeft?: number;
 }
 
-/** Limits of the retries of a call. */
 export interface CallRetryLimits extends RetryLimits {
   /** True if the token source can return another token after a 401. */
   readonly canRenewToken: boolean;
@@ -82,8 +82,8 @@ export class RetryHistory {
   readonly #isCallersKey: boolean;
   #firstConflictAt = 0;
   /**
-   * Earliest time at which the create request may have taken effect, on the monotonic clock, which stops while the
-   * machine sleeps, and on the system clock.
+   * Earliest time at which the create request may have taken effect, on the monotonic and the system clock. The
+   * monotonic clock stops while the machine sleeps; the system clock may be changed.
    */
   #unknownSince: { readonly monotonic: number; readonly wall: number } | undefined;
 
@@ -94,7 +94,7 @@ export class RetryHistory {
     this.#isCallersKey = isCallersKey;
   }
 
-  /** Milliseconds since the first 409; 0 without one. */
+  /** Milliseconds since the first 409; 0 without a 409. */
   get conflictAge(): number {
     return this.conflicts > 0 ? performance.now() - this.#firstConflictAt : 0;
   }
@@ -126,8 +126,7 @@ export class RetryHistory {
 
   #onConflict(conflict: ConflictReading): void {
     if (this.conflicts++ === 0) this.#firstConflictAt = performance.now();
-    // A key that is generated, or that an attempt of this call may have used, belongs to the body of this call,
-    // whatever the message says.
+    // Ignore the message if the key is generated or an attempt of this call may have used it: it belongs to this body.
     this.conflict = this.#isCallersKey && !this.mayBeOwn ? conflict : 'in-doubt';
     if (this.conflict === 'other-body') this.outcome = 'refused';
     else this.#raise('unknown');
@@ -232,7 +231,7 @@ function conflictDelay(
   return retryAfter === undefined ? left : undefined;
 }
 
-/** Returns the nth wait, or `undefined` if it exceeds the limits. */
+/** Returns the wait before the nth retry, or `undefined` if the wait exceeds the limits. */
 function delayWithin(
   { maxRetryWait, backoff, timeLeft = Number.POSITIVE_INFINITY }: RetryLimits,
   retryAfter: number | undefined,
@@ -244,7 +243,7 @@ function delayWithin(
   return delay < timeLeft ? delay : undefined;
 }
 
-/** Returns the outcome of a create request from one failed attempt alone. */
+/** Returns the outcome of a create request after this failed attempt, regardless of earlier attempts. */
 function attemptOutcome(failure: Failure): CreateOutcome {
   switch (failure.kind) {
     case 'not-sent':

@@ -3,10 +3,10 @@ import { isNode } from '../../util/runtime.ts';
 import type { Settings } from './request-options.ts';
 import { type FetchOptions, platformFetch } from './send.ts';
 
-/** Default of both timeouts of Node's own `fetch` (headers and body), in milliseconds. */
+/** Default of the headers timeout and of the body timeout of Node's own `fetch`, in milliseconds. */
 export const NODE_LIMIT_MS = 300_000;
 
-/** Options of undici that limit the time of a request, by the code of the error. */
+/** Options of undici that limit the duration of a request, by error code. */
 const RUNTIME_LIMITS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'headersTimeout',
   UND_ERR_BODY_TIMEOUT: 'bodyTimeout',

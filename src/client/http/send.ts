@@ -26,7 +26,7 @@ export type FetchOptions = Omit<RequestInit, 'body' | 'headers' | 'method' | 're
 /** Options of `fetch` that {@link FetchOptions} must not contain. */
 export const OWN_FETCH_OPTIONS: readonly string[] = ['body', 'headers', 'method', 'redirect', 'signal', 'window'];
 
-/** How requests are sent. */
+/** How the client sends requests. */
 export interface SendOptions {
   readonly fetch: Fetch;
   readonly fetchOptions: FetchOptions;
@@ -128,8 +128,8 @@ export async function readResponse(response: Response, maxBytes: number): Promis
 }
 
 /**
- * Returns the user's `fetch`, or the global `fetch`. After a failure of the user's `fetch`, the request counts as not
- * sent only if the error names the address of the request: the function may use other connections.
+ * Returns the user's `fetch`, or the global `fetch`. The user's `fetch` may open connections to other addresses. So
+ * after its failure, the request counts as not sent only if the error names the address of the request.
  */
 export function fetchOf(fetch?: Fetch): Fetch {
   if (!fetch) return platformFetch;
@@ -144,8 +144,8 @@ export function fetchOf(fetch?: Fetch): Fetch {
 }
 
 /**
- * Returns `wrap(fetch)`. If the returned function fails, the request counts as not sent only if the function has called
- * `fetch`, and each of these calls failed before sending.
+ * Returns `wrap(fetch)`. If the returned function fails, the request counts as not sent only if the function called
+ * `fetch` and each of its calls failed before sending.
  */
 export function wrappedFetch(fetch: Fetch, wrap: (fetch: Fetch) => Fetch): Fetch {
   let calls = 0;

@@ -14,7 +14,7 @@ import type { ClientState } from './client-state.ts';
 import type { Settings } from './request-options.ts';
 import { responseError } from './response-errors.ts';
 
-/** The input of a namespace's method: what to send, and how to decode `data`. */
+/** The input of a call: what to send, and how to decode `data`. */
 export interface TransportInput<T> extends CallInput {
   readonly decode: Decode<T>;
 }
@@ -57,7 +57,10 @@ export interface WithResponse<T> {
   readonly data: T;
   /** Status, headers and the unread body. */
   readonly response: Response;
-  /** For `mcp.send`, whose responses have no envelope, an envelope made of the HTTP status and the response. */
+  /**
+   * The envelope. For `mcp.send`, whose responses have no envelope, the client creates one from the HTTP status and the
+   * response.
+   */
   readonly envelope: Envelope;
   /** Value of the request id header, if the response has this header. */
   readonly requestId: string | undefined;
@@ -66,8 +69,8 @@ export interface WithResponse<T> {
 }
 
 /**
- * The promise of a call. Awaiting it decodes the payload; `withResponse` returns the response as well, and `asResponse`
- * the response without decoding the payload.
+ * The promise of a call. It resolves with the decoded payload. `withResponse` also returns the response; `asResponse`
+ * returns only the response, without decoding the payload.
  *
  * @example
  * const { data, requestId } = await client.audiences.get(42).withResponse();
@@ -127,7 +130,6 @@ export class ApiPromise<T> extends Promise<T> {
 /** Statuses for which the `Response` constructor refuses a body. */
 const BODYLESS_STATUSES: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
-/** Returns a response with its body unread. */
 function unreadResponse({ status, headers, text, response }: SuccessResponse): Response {
   const body = BODYLESS_STATUSES.has(status) ? null : text;
   const unread = new Response(body, { status, statusText: response.statusText, headers });
@@ -166,10 +168,7 @@ async function adaptData(
   }
 }
 
-/**
- * Maximum number of unexpected fields that a client logs, so that a service with many differences does not fill the
- * log.
- */
+/** Maximum number of unexpected fields that a client logs. A service with many differences would fill the log. */
 const MAX_LOGGED_FIELDS = 10;
 
 /** Creates the errors and log lines about the payload of a response. */
@@ -186,7 +185,7 @@ class ResponseContext implements DecodeContext {
     this.#response = response;
   }
 
-  /** Returns the error for a payload that is not as documented and cannot be used. */
+  /** Returns the error for a payload that the client cannot decode. */
   fail(problem: string): ResponseError {
     const message = `${this.#call.operation.name} succeeded, but ${problem}.`;
     return this.#withOutcome(responseError(message, this.#response, this.#call));

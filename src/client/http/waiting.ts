@@ -19,10 +19,10 @@ export interface WaitingCall {
 /** Time after which a call reports what it waits for, in milliseconds. */
 const REPORT_AFTER_MS = 5_000;
 
-/** A wait of a call before its next request. Reports itself once, after five seconds. */
+/** A wait of a call before its next request. After five seconds, it is reported once. */
 export class Waiting {
   readonly reason: WaitingReason;
-  /** Returns the expected milliseconds until the call continues. Not set if unknown. */
+  /** Returns the expected number of milliseconds until the call continues. Not set if this number is unknown. */
   timeLeft: (() => number) | undefined;
   readonly #stopTimer: () => void;
 

@@ -2,12 +2,15 @@ import type { JobResource } from '../../spec/job-status.ts';
 import { type Job, PollTarget } from './job.ts';
 import type { SharedPolls } from './shared-polls.ts';
 
-/** Maximum pages with too few awaited jobs that a search reads: one page per job to find, within these limits. */
+/**
+ * Maximum number of pages with too few awaited jobs that a search reads: the number of jobs to find, within these
+ * bounds.
+ */
 const MAX_PAGES_WITHOUT_MATCH = { min: 2, max: 25 } as const;
 /** Minimum time between the starts of two searches, in milliseconds. */
 const MIN_SEARCH_GAP_MS = 1_000;
 /**
- * Milliseconds until the next search for a job that a search has not found. Until then, the waits poll the job
+ * Milliseconds until the next search for a job that a search has not found. Meanwhile, the waits poll the job
  * separately.
  */
 const SEARCH_AGAIN_MS = 300_000;
@@ -16,7 +19,7 @@ const SEARCH_AGAIN_AFTER_FAILURE_MS = 30_000;
 /** Milliseconds during which the waits do not read an unusable list. */
 const DISABLED_MS = 600_000;
 
-/** A search for jobs whose pages are unknown, beginning at the first page of the list. */
+/** A search for jobs whose pages are unknown, starting at the first page of the list. */
 interface Search {
   readonly startedAt: number;
   /** The next page to read. */
@@ -34,7 +37,7 @@ interface JobPagesOptions<T extends JobResource> {
   read(page: number, target: PollTarget<Job<T>>, signal: AbortSignal, onPermit: () => void): Promise<boolean>;
 }
 
-/** The pages of a list on which awaited jobs are, and the search for jobs whose pages are unknown. */
+/** The pages of a list that contain awaited jobs, and the search for jobs whose pages are unknown. */
 export class JobPages<T extends JobResource> {
   readonly #options: JobPagesOptions<T>;
   readonly #pages = new Map<number, PollTarget<Job<T>>>();
@@ -66,7 +69,7 @@ export class JobPages<T extends JobResource> {
   seek(job: Job<T>): void {
     if (this.#sought.has(job)) return;
     this.#sought.add(job);
-    // Wake the jobs that were too few for a search: they sleep until their separate polls.
+    // Wake the waits of jobs that were too few for a search: they sleep until their separate polls.
     if (this.#sought.size === this.#options.minJobs) this.#searchTarget.wake();
   }
 
@@ -101,7 +104,7 @@ export class JobPages<T extends JobResource> {
     if (this.#sought.size === 0) this.#stopSearch();
   }
 
-  /** Stops reading an unusable list for ten minutes. Returns whether this is the first time. */
+  /** Stops reading an unusable list for ten minutes. Returns true at the first call. */
   disable(): boolean {
     const isFirst = this.#disabledUntil === Number.NEGATIVE_INFINITY;
     this.#disabledUntil = performance.now() + DISABLED_MS;

@@ -17,12 +17,14 @@ import { WebhookHealth } from './webhook-health.ts';
 
 /** Milliseconds between polls while webhooks are healthy. These polls find job ends that no webhook reported. */
 const FALLBACK_PERIOD_MS = 60_000;
-/** If a job's last poll is older than this, a new wait for the job requests a poll. Milliseconds. */
+/** Age of a job's last poll, in milliseconds, after which a new wait for the job requests a poll. */
 const STALE_AFTER_MS = 15_000;
-/** Maximum age of a job's state while pages fail, in milliseconds. Then the waits poll the job separately. */
+/**
+ * Maximum age of a job's state while polls of its page fail, in milliseconds. After that, the waits poll the job
+ * separately.
+ */
 const MAX_DELAY_MS = 30_000;
 
-/** Options of a {@link JobTable}. */
 export interface JobTableOptions<T> {
   readonly polls: SharedPolls;
   readonly name: string;
@@ -31,13 +33,12 @@ export interface JobTableOptions<T> {
    * separately.
    */
   readonly readPage?: (page: number, options: CallOptions) => PromiseLike<readonly JobRow<T>[]>;
-  /** Request options of the polls. */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
-  /** Logs that the list cannot be used. */
+  /** Logs that the client cannot use the list. */
   readonly warn?: (message: string) => void;
 }
 
-/** The awaited jobs of one list: the next poll of each job, and the results of the polls. */
+/** The awaited jobs of one list. Plans their polls, and passes on the results. */
 export class JobTable<T extends JobResource> {
   readonly #options: JobTableOptions<T>;
   readonly #jobs = new Map<number, Job<T>>();
@@ -54,16 +55,13 @@ export class JobTable<T extends JobResource> {
     this.#pages = new JobPages({ polls, minJobs, read: (...poll) => this.#pollPage(...poll) });
   }
 
-  /**
-   * Returns a new table for a wait with request options. This table does not use the list, whose requests do not have
-   * these options.
-   */
+  /** Returns a new table for a wait with request options. The new table polls each job separately. */
   withRequest(request: Omit<RequestOptions, 'signal'>): JobTable<T> {
     const { polls, name } = this.#options;
     return new JobTable({ polls, name, request });
   }
 
-  /** Adds a wait for a job, or a watch. */
+  /** Adds a wait for a job, or a watch of a job. */
   join(source: JobSource<T>, id: number): Job<T> {
     const { polls } = this.#options;
     const job = this.#jobs.get(id) ?? this.#add(id, source);
@@ -74,7 +72,7 @@ export class JobTable<T extends JobResource> {
     return job;
   }
 
-  /** Removes a wait or watch, and removes the job after its last one. */
+  /** Removes a wait or a watch. Removes the job when it has neither. */
   leave(job: Job<T>): void {
     const { polls } = this.#options;
     polls.size--;
@@ -99,7 +97,7 @@ export class JobTable<T extends JobResource> {
     return sleep;
   }
 
-  /** Passes the data of an event to the waits for its job. Returns whether the data contained the resource. */
+  /** Passes the data of a webhook event to the waits for its job. Returns whether the data contained the resource. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
     const job = this.#jobs.get(id);
     if (!job || !kinds.includes(job.source.kind)) return false;
@@ -113,7 +111,10 @@ export class JobTable<T extends JobResource> {
     return resource !== undefined;
   }
 
-  /** Returns the polls for a job: of its page or a search of the list and, if these do not suffice, of its resource. */
+  /**
+   * Returns the targets to poll for a job: its page or the search of the list and, if these do not suffice, its
+   * resource.
+   */
   #targetsOf(job: Job<T>): PollTarget[] {
     const { polls } = this.#options;
     const period = this.#webhooks?.healthy ? Math.max(FALLBACK_PERIOD_MS, polls.period) : polls.period;
@@ -164,7 +165,7 @@ export class JobTable<T extends JobResource> {
     return false;
   }
 
-  /** Requests separate polls of jobs whose state is too old because polls of their page fail. */
+  /** Requests separate polls of jobs whose state is too old because the polls of their page fail. */
   #requestDelayed(jobs: Iterable<Job<T>>, error: unknown): void {
     const oldest = performance.now() - MAX_DELAY_MS;
     for (const { last, own, page } of jobs) {
@@ -236,21 +237,21 @@ export class JobTable<T extends JobResource> {
     this.#outage = undefined;
   }
 
-  /** Records a state. If a poll shows the end of a running job, no webhook has reported the end. */
+  /** Records a state. A poll that shows the end of a running job counts as a missed webhook. */
   #update(job: Job<T>, resource: T, origin: UpdateOrigin): void {
     const wasKnown = job.last !== undefined;
     if (job.update(resource, origin) && wasKnown) this.#webhooks?.missedCompletion();
   }
 
   /**
-   * Handles a failed poll of `jobs`. The waits continue after a transient error, and while a resource that this client
-   * has just created is not found. If the job's state is known, they also continue after a failure of the token source
-   * (up to ten minutes), the limiter or an override. Other errors end the waits.
+   * Handles a failed poll of `jobs`. The waits continue after a transient error, and after a 404 for a resource that
+   * this client has just created. If the state of the job is known, they also continue after a failure of the limiter,
+   * of an override or, for up to ten minutes, of the token source. Other errors end the waits.
    */
   #onError(error: unknown, startedAt: number, jobs: Iterable<Job<T>>): void {
     const { rate } = this.#options.polls;
     if (RateLimitError.isInstance(error)) rate.onThrottled(startedAt);
-    // The error of a sent request shows that the token source works.
+    // If the request was sent, the token source works.
     if (!isUnsendable(error)) this.#outage = undefined;
     this.#outage ??= new TokenOutage();
     const isUnsent = isUnsendable(error) && !this.#outage.record(error);
@@ -267,7 +268,7 @@ export class JobTable<T extends JobResource> {
 }
 
 interface PollOrigin extends UpdateOrigin {
-  /** Time at which the request got its permit. */
+  /** Time at which the request received its permit. */
   startedAt: number;
   callId: string | undefined;
 }

@@ -3,18 +3,18 @@ import { abortable, startTimer } from '../../util/abort.ts';
 import type { CallOptions } from '../http/request-options.ts';
 import type { WaitSettings } from './wait-events.ts';
 
-/** Minimum time between the starts of a target's last poll and of a requested poll, in milliseconds. */
+/** Minimum time from the start of a target's last poll to the start of a requested poll, in milliseconds. */
 const MIN_GAP_MS = 2_000;
 
 /** Where a state came from: a request for the resource, a page of a list, or a webhook event. */
 export type UpdateSource = 'poll' | 'list' | 'webhook';
 
-/** Source of a state, and its time. */
+/** Source and time of a state. */
 export interface UpdateOrigin {
   readonly source: UpdateSource;
-  /** Time at which the poll began or the event arrived. */
+  /** Time at which the poll began or the webhook event arrived. */
   readonly startedAt: number;
-  /** Id of the call; not set for an event. */
+  /** Id of the call. Not set for a webhook event. */
   readonly callId?: string | undefined;
 }
 
@@ -24,10 +24,10 @@ export interface JobUpdate<T> extends UpdateOrigin {
   readonly state: JobState;
 }
 
-/** The parts of a resource that a list row or an event contains. */
+/** The parts of a resource that a list row or a webhook event contains. */
 export interface JobRow<T> {
   readonly id: number;
-  /** Id of the status, if the row or event contains one. */
+  /** Id of the status, if the row or event contains a status. */
   readonly status?: number | undefined;
   /** The resource, if the row or event contains all documented fields. */
   readonly resource?: T | undefined;
@@ -37,7 +37,7 @@ export interface JobRow<T> {
 export interface JobSource<T extends JobResource> {
   readonly kind: JobKind;
   read(id: number, options: CallOptions): PromiseLike<T>;
-  /** Decodes the data of an event; returns `undefined` if the data contains no resource. */
+  /** Decodes the data of a webhook event. Returns `undefined` if the data do not contain the resource. */
   decode(data: unknown): JobRow<T> | undefined;
   /** Returns whether this client has created the resource so recently that a read might not find it yet. */
   mayBeInvisible(id: number): boolean;
@@ -45,19 +45,19 @@ export interface JobSource<T extends JobResource> {
   readonly stateOf: (resource: StatusFields) => JobState;
   /** Creates the error for an invalid id, for which no request is sent. */
   invalidId(problem: string): Error;
-  /** Settings of the namespace whose waits await the job. */
+  /** Settings of the namespace to which the waits belong. */
   readonly settings: WaitSettings;
 }
 
 /**
- * Kind of a poll: a `page` reads several jobs. A `refresh` reads one job urgently, because it is the first read or the
- * job may have ended. A `single` is any other read of one job. The kinds take turns.
+ * Kind of a poll. A `page` poll reads several jobs. A `refresh` poll reads one job urgently, because its state is
+ * unknown or it may have ended. A `single` poll is any other read of one job. The kinds take turns.
  */
 export type PollKind = 'page' | 'single' | 'refresh';
 
 /** The target of polls: a page of a list or a single resource, with the poll times that its waits share. */
 export class PollTarget<J extends Pick<Job<never>, 'wake'> = Pick<Job<never>, 'wake'>> {
-  /** The jobs that the target shows. Their waits poll the target. */
+  /** The jobs that a poll of this target shows. Their waits send the polls. */
   readonly jobs: Set<J>;
   /**
    * Reads the target and passes the states to its jobs; never rejects. `onPermit` is called when the rate limit permits
@@ -76,11 +76,11 @@ export class PollTarget<J extends Pick<Job<never>, 'wake'> = Pick<Job<never>, 'w
    * its job.
    */
   periodFrom = Number.NEGATIVE_INFINITY;
-  /** Earliest time of the next poll: the service asked for a pause, or a search has just begun. */
+  /** Earliest time of the next poll, if the service has asked for a pause or a search has just begun. */
   pausedUntil = Number.NEGATIVE_INFINITY;
   /** Time until which a poll counts as in flight: its end, or shortly after its last heartbeat. */
   inFlightUntil = Number.NEGATIVE_INFINITY;
-  /** Latest time at which a wait checks this target again. After this time, no wait may be left to poll the target. */
+  /** Latest time at which a wait checks this target again. After that, the target may have no wait that polls it. */
   expectedUntil = Number.NEGATIVE_INFINITY;
   #requested: { readonly at: number; readonly kind: PollKind } | undefined;
 
@@ -115,7 +115,7 @@ export class PollTarget<J extends Pick<Job<never>, 'wake'> = Pick<Job<never>, 'w
     this.shownBy(this.startedAt);
   }
 
-  /** Records that a poll which began at `startedAt` shows the target. */
+  /** Records that a poll that began at `startedAt` shows the job of this target. */
   shownBy(startedAt: number): void {
     this.periodFrom = startedAt;
     if (this.#requested && this.#requested.at <= startedAt) this.#requested = undefined;
@@ -131,24 +131,23 @@ export class PollTarget<J extends Pick<Job<never>, 'wake'> = Pick<Job<never>, 'w
   }
 }
 
-/** The data that all waits for one job share: its states, its page in the list, and the sleeping waits. */
+/** The data that all waits for a job share: its last state, its page in the list, and the sleeping waits. */
 export class Job<T extends JobResource> {
   readonly createdAt = performance.now();
   readonly id: number;
   readonly source: JobSource<T>;
-  /** Target that polls the resource of the job. */
   readonly own: PollTarget<Job<T>>;
   /** The page of the list that shows the job, if the page shows enough jobs. */
   page: PollTarget<Job<T>> | undefined;
   /** Earliest time of a search for the job, if no page shows the job. */
   searchFrom = Number.NEGATIVE_INFINITY;
-  /** Number of waits and watches. */
+  /** Number of waits and watches of this job. */
   waits = 0;
   /** Last known state. */
   last: JobUpdate<T> | undefined;
-  /** Error of the last poll, if the poll failed and another poll follows. */
+  /** Error of the last poll, if the poll failed and the waits continue. */
   pollError: unknown;
-  /** Error with which the waits for the job have failed. */
+  /** Error with which the waits for the job failed. */
   failure: { readonly error: unknown } | undefined;
   readonly #sleepers = new Set<() => void>();
 
@@ -164,7 +163,7 @@ export class Job<T extends JobResource> {
     const { startedAt } = origin;
     const { last } = this;
     const state = this.source.stateOf(resource);
-    // Ignore a running state if a newer state arrived during its poll. The end of a job counts in any order.
+    // Ignore a running state if a newer state arrived during its poll. Never ignore the end of a job.
     if (last && state === 'running' && (startedAt < last.startedAt || last.state !== 'running')) return false;
     this.last = { resource, state, ...origin };
     this.pollError = undefined;
@@ -195,7 +194,7 @@ export class Job<T extends JobResource> {
     }
   }
 
-  /** Wakes the sleeping waits. If a wait is not woken, it checks for changes when its timer fires. */
+  /** Wakes the sleeping waits. A wait that is not woken checks for changes when its timer fires. */
   wake(): void {
     for (const resolve of this.#sleepers) resolve();
     this.#sleepers.clear();

@@ -1,15 +1,18 @@
 import type { RateLimit } from '../../spec/limits.ts';
 
 /**
- * Factor that makes the interval longer than the service's interval, because polls may arrive closer together than they
- * were sent.
+ * Factor by which the client's interval exceeds the service's interval, because polls may arrive closer together than
+ * the client sent them.
  */
 const MARGIN = 1.005;
-/** Share of the polls that the client may send ahead of the even spacing if they are urgent. */
+/** Share of the polls that the client may send ahead of the even spacing, if they are urgent. */
 const AHEAD_SHARE = 1 / 6;
 /** Minimum period between two polls of a target, in milliseconds. */
 const MIN_PERIOD_MS = 2_000;
-/** Maximum period, in milliseconds, unless half of the bucket allows fewer polls. */
+/**
+ * Maximum period between two polls of a target, in milliseconds. If half of the bucket allows fewer polls, the period
+ * is longer.
+ */
 const MAX_PERIOD_MS = 6_000;
 /** Minimum share of the rate that remains after 429s. */
 const MIN_SHARE = 1 / 4;
@@ -17,9 +20,9 @@ const MIN_SHARE = 1 / 4;
 const RECOVERY_SHARE = 1 / 40;
 
 /**
- * The rate of polls: at most half of the read bucket in any interval, so that the other half is always the user's. Most
- * of this half is spaced evenly; urgent polls may use the rest at any time. A 429 halves the rate; each successful poll
- * restores a part of it.
+ * The rate of polls: at most half of the read bucket in any interval, so that the other half is left for the user's
+ * calls. Most of these polls are spaced evenly; urgent polls may use the rest at any time. A 429 halves the rate, and
+ * each successful poll restores part of it.
  */
 export class PollRate {
   readonly #interval: number;
@@ -44,12 +47,14 @@ export class PollRate {
     return this.#interval / (this.#even * this.#share);
   }
 
-  /** Returns the milliseconds between two polls of one target. A small number of targets uses only half of the rate. */
+  /**
+   * Returns the milliseconds between two polls of a target. With few targets, the client uses only half of the rate.
+   */
   period(targets: number): number {
     return Math.max(MIN_PERIOD_MS, Math.min(MAX_PERIOD_MS, targets * 2 * this.spacing));
   }
 
-  /** Returns the milliseconds until the client may send a poll; 0 if it may send the poll now. */
+  /** Returns the milliseconds until the client may send a poll, or 0 if it may send a poll now. */
   wait(isUrgent: boolean): number {
     const now = performance.now();
     while (now - (this.#aheadAt[0] ?? now) >= this.#interval) this.#aheadAt.shift();

@@ -12,11 +12,8 @@ import { jobError, MAX_MACHINE_SLEEP_MS, timeoutError } from './wait-errors.ts';
 import { checkWatchOptions, type WaitOptions, type WatchOptions } from './wait-options.ts';
 import { WaitReport } from './wait-report.ts';
 
-/** Default `timeout` of a wait, in milliseconds. */
 export const DEFAULT_WAIT_TIMEOUT_MS = 3_600_000;
-/**
- * Time of the last poll before the timeout of a wait, in milliseconds: the job may have ended since its previous poll.
- */
+/** Milliseconds before the timeout of a wait at which the wait polls a last time. */
 const LAST_POLL_MS = 2_000;
 
 /** Returns whether two states differ in the status or `updated_at`. */
@@ -53,7 +50,7 @@ export class Poller<T extends JobResource> {
     throw jobError(kind, resource, state, this.#state.redactor);
   }
 
-  /** Returns an iterable of the job's status changes. Each `for await` loop follows the job separately. */
+  /** Returns an iterable of the job's status changes. Each `for await` loop watches the job separately. */
   watch(target: IdLike, options: WatchOptions<T> = {}): AsyncIterable<T> {
     const site = captureCallSite();
     const follow = async (onState: (resource: T) => void, left: AbortSignal): Promise<void> => {
@@ -68,7 +65,7 @@ export class Poller<T extends JobResource> {
   }
 
   /**
-   * Passes the states of a job to `onState`, in the async context of the caller, until the job ends; resolves with the
+   * Passes the states of a job to `onState`, in the async context of the caller, until the job ends. Resolves with the
    * final state. `left` aborts when the caller stops waiting.
    */
   async #follow(
@@ -93,7 +90,7 @@ export class Poller<T extends JobResource> {
       reason: () => timeoutError({ kind, id, timeout }, job, redactor),
       longestStep: MAX_MACHINE_SLEEP_MS,
     });
-    // Polls with request options cannot serve waits without these options.
+    // Waits without request options must not share polls with a wait that has request options.
     const table = Object.keys(request).length === 0 ? this.#table : this.#table.withRequest(request);
     let stopTimer: (() => void) | undefined;
     try {

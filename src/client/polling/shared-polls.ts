@@ -3,29 +3,29 @@ import type { RateLimit } from '../../spec/limits.ts';
 import type { PollKind, PollTarget } from './job.ts';
 import { PollRate } from './poll-rate.ts';
 
-/** How jobs are polled: via pages of a list, one by one, or (`undefined`) in the way that takes fewer requests. */
+/** How waits poll jobs: by reading pages of a list, by reading each job, or (`undefined`) with the fewest requests. */
 export type WaitsVia = 'list' | 'get' | undefined;
 
 /** Maximum duration of a poll, including its waits for a token and a permit. */
 export const POLL_DEADLINE_MS = 120_000;
 /**
- * Milliseconds for which a poll counts as in flight after its last heartbeat. A Worker drops the polls of ended
- * requests.
+ * Milliseconds for which a poll counts as in flight after its last heartbeat. When a Worker request ends, the runtime
+ * drops its polls.
  */
 const POLL_LEASE_MS = 3_000;
-/** If a wait is this late to check its target, no wait counts as polling the target. Milliseconds. */
+/** Milliseconds by which a wait may be late to check its target. After that, the target counts as having no wait. */
 const GRACE_MS = 1_000;
-/** Milliseconds after which a target that no wait has checked is removed, because a Worker has dropped its waits. */
+/** Milliseconds after which a target is removed if no wait has checked it: a Worker has probably dropped its waits. */
 const ABANDONED_MS = 60_000;
-/** Maximum number of targets to count for an estimate of the time until a target's turn. */
+/** Maximum number of targets to count when estimating the time until a target's turn. */
 const MAX_COUNTED = 60;
 
 /**
- * The rate and the order of the polls of all waits of a client. This class sends nothing and has no timer: each wait
- * asks for the turn of its target, polls it or sleeps, and asks again.
+ * Rate and order of the polls of all waits of a client. This class only decides: each wait asks for the turn of its
+ * target, polls the target or sleeps, and asks again.
  *
- * A wait may disappear without a trace, with the request of a Worker. So a target is skipped once it was given the turn,
- * until one of its waits looks at it again.
+ * When a Worker request ends, its waits disappear without notice. So after a target has had its turn, it is skipped
+ * until one of its waits checks it again.
  */
 export class SharedPolls {
   readonly rate: PollRate;
@@ -39,7 +39,7 @@ export class SharedPolls {
     ['single', new Set()],
     ['refresh', new Set()],
   ]);
-  /** Time until which a poll that waits for its permit delays other polls. */
+  /** Time until which a poll that waits for its permit holds back other polls. */
   #queuedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(rate: RateLimit, via: WaitsVia) {
@@ -47,14 +47,14 @@ export class SharedPolls {
     this.via = via;
   }
 
-  /** Period between two polls of one target, if the rate permits it. Milliseconds. */
+  /** Milliseconds between two polls of a target, if the rate permits it. */
   get period(): number {
     let targets = 0;
     for (const queue of this.#queues.values()) targets += queue.size;
     return this.rate.period(targets);
   }
 
-  /** Passes the data of an event to all tables. Returns whether a wait used the resource in the data. */
+  /** Passes the data of a webhook event to all tables. Returns whether a wait used the resource in the data. */
   notify(kinds: readonly JobKind[], id: number, data: unknown): boolean {
     // Notify every table: several may contain the same job, for example the tables of clients from `withOptions`.
     return [...this.tables].map((table) => table.notify(kinds, id, data)).includes(true);
@@ -94,8 +94,8 @@ export class SharedPolls {
   }
 
   /**
-   * Polls a target. Only one poll at a time waits for a permit, and a poll counts when it gets the permit. Otherwise,
-   * polls queued behind the user's calls would be sent together and could exceed half of the bucket.
+   * Polls a target. Only one poll at a time waits for a permit, and a poll counts when it receives the permit.
+   * Otherwise, polls that queue behind the user's calls would be sent together, and could exceed half of the bucket.
    */
   async poll(target: PollTarget, signal: AbortSignal): Promise<void> {
     target.begin();
@@ -108,7 +108,7 @@ export class SharedPolls {
     renew();
     const timer = setInterval(renew, POLL_LEASE_MS / 3);
     const onPermit = (): void => {
-      // A poll that the client repeats with a new token counts twice.
+      // `onPermit` is called again if the client repeats the poll with a new token.
       this.rate.consume();
       if (isPermitted) return;
       isPermitted = true;
@@ -129,7 +129,7 @@ export class SharedPolls {
     }
   }
 
-  /** Moves a target to the end of its kind, and its kind to the end of the kinds. */
+  /** Moves a target to the end of the queue of its kind, and this queue to the end of the queues. */
   #moveToEnd(target: PollTarget): void {
     this.remove(target);
     const queue = this.#queues.get(target.kind) ?? new Set();

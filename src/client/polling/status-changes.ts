@@ -11,7 +11,7 @@ export class StatusChanges<T extends JobResource> implements AsyncIterableIterat
   #left: AbortController | undefined;
   #following: Promise<void> | undefined;
   #end: { readonly error?: unknown } | undefined;
-  /** Resolves when a change or the end has arrived for the pending calls of `next`. */
+  /** Resolves the pending calls of `next` when a change or the end has arrived. */
   #next = Promise.withResolvers<void>();
 
   /** @param follow Called by the first `next`. */

@@ -34,14 +34,14 @@ export function isUnsendable(error: unknown): boolean {
   return AudienceError.isInstance(error) && (error.code === 'token-unavailable' || error.code === 'callback-failed');
 }
 
-/** Returns whether an error may mean that a list has no such page. */
+/** Returns whether an error may mean that the requested page is beyond the end of the list. */
 export function isBeyondLastPage(error: unknown): boolean {
   return NotFoundError.isInstance(error) || ValidationError.isInstance(error);
 }
 
 /**
- * Returns whether the client cannot read a list although it may be able to read single resources: the service refuses
- * the list, or its form is not as expected.
+ * Returns whether an error means that the client cannot read a list: the service refuses the request, or the client
+ * cannot decode the list.
  */
 export function isUnlistable(error: unknown): boolean {
   if (AuthenticationError.isInstance(error) || isTransient(error)) return false;
@@ -57,16 +57,16 @@ export function requestedPause(error: unknown): number {
   return Math.min(MAX_PAUSE_MS, seconds * 1000);
 }
 
-/** Maximum time that one sleep of the machine adds to the duration of a wait or a token outage, in milliseconds. */
+/** Maximum milliseconds that count of each sleep of the machine during a wait or a token outage. */
 export const MAX_MACHINE_SLEEP_MS = 60_000;
 
 /**
- * Maximum outage of a token source before waits fail, in milliseconds without the sleep of the machine. After this
- * time, the session of the source has probably ended.
+ * Maximum outage of a token source before waits fail, in milliseconds. After a longer outage, the session of the source
+ * has probably ended.
  */
 const MAX_TOKEN_OUTAGE_MS = 600_000;
 
-/** Measures the duration of a token source's outage, from the first failed poll until a success. */
+/** Measures the outage of a token source, from the first failed poll until a success. */
 export class TokenOutage {
   #failedAt: number | undefined;
   #lastedMs = 0;
@@ -113,8 +113,7 @@ export function timeoutError(
 }
 
 /**
- * End of the advice to try again. A create request with the same key would only replay the response with the failed
- * resource.
+ * Advice on how to try again. With the same key, the service would only replay the response with the failed resource.
  */
 const NEW_BUILD =
   'with a new idempotency key, which starts a new build. For 24 hours, the old key returns this resource.';

@@ -34,7 +34,7 @@ export type WaitStep =
   | {
       /** The status of the job has changed. */
       readonly type: 'changed';
-      /** `poll`: a request for the resource; `list`: a page of the list; `webhook`: an event. */
+      /** `poll`: a request for the resource; `list`: a page of the list; `webhook`: a webhook event. */
       readonly source: 'poll' | 'list' | 'webhook';
       /** The new status id. */
       readonly status: number;
@@ -47,10 +47,7 @@ export type WaitStep =
 export interface WaitEnd {
   /** The last event of every wait. */
   readonly type: 'ended';
-  /**
-   * How the job has ended or, if the job has not ended, why the wait has: `timeout`, `aborted` by the caller, or
-   * `failure` of the polls.
-   */
+  /** How the job ended. If the wait ended first: `timeout`, `aborted` by the caller, or `failure` of a poll. */
   readonly outcome: 'completed' | 'needs-info' | 'failed' | 'cancelled' | 'timeout' | 'aborted' | 'failure';
   /** The last known status id, if any. */
   readonly status?: number;
@@ -59,12 +56,11 @@ export interface WaitEnd {
   /** Milliseconds since the wait began. */
   readonly duration: number;
   /**
-   * Milliseconds from the end of the job until the wait noticed it: the time since `updated_at` (in full seconds) by
-   * the clock of this machine, at most the time since the last poll that showed a running job or since the start of the
-   * wait.
+   * Estimated milliseconds from the end of the job until the wait noticed it: the time since `updated_at`, by the clock
+   * of this machine. At most the time since a poll last showed a running job, or since the wait started.
    */
   readonly lateness?: number;
-  /** Error with which the wait failed although the job has not failed. */
+  /** Error with which the wait ended although the job has not failed. */
   readonly error?: unknown;
 }
 

@@ -16,15 +16,15 @@ import type { UpdateSource } from './job.ts';
 export interface UpdateInfo {
   /** Milliseconds since the wait began. */
   readonly elapsed: number;
-  /** Origin of the state: a request for the resource, a page of a list, or a webhook event. */
+  /** Source of the state: a request for the resource, a page of a list, or a webhook event. */
   readonly source: UpdateSource;
 }
 
 /** Options of a wait. */
 export interface WaitOptions<T> {
   /**
-   * Milliseconds until the wait fails. At most one minute counts of each sleep of the machine. The job keeps running.
-   * `Infinity` waits indefinitely.
+   * Milliseconds until the wait fails, while the job keeps running. If the machine sleeps, at most one minute of each
+   * sleep counts. `Infinity` waits indefinitely.
    *
    * @default 3600000 ms (1 hour)
    */
@@ -37,8 +37,8 @@ export interface WaitOptions<T> {
    */
   readonly onUpdate?: ((resource: T, info: UpdateInfo) => void) | undefined;
   /**
-   * Options of the requests. A wait with request options polls its job separately and shares no polls with other waits.
-   * `maxRetries` has no effect, because the next poll is the retry. `deadline` is 2 minutes at most.
+   * Options of the polls. A wait with request options polls its job separately and shares no polls with other waits.
+   * `maxRetries` has no effect, because the next poll is the retry. The maximum `deadline` is 120000 ms (2 minutes).
    */
   readonly request?: Omit<RequestOptions, 'signal'> | undefined;
 }
@@ -59,7 +59,6 @@ const requestOption = nestedOptions<Omit<RequestOptions, 'signal'>>({
     'must be valid headers, except headers that the client sets itself (such as Authorization)',
   ),
 });
-/** Checks the options of a watch. */
 export const checkWatchOptions = optionChecker<WatchOptions<never>>('a watch', {
   timeout: nonNegative,
   signal: signalOption,

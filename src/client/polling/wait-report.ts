@@ -33,7 +33,7 @@ export class WaitReport {
     if (source !== 'webhook') this.#emit({ type: 'polled', source, status, ...(callId && { callId }) });
     if (status !== from) this.#emit({ type: 'changed', source, status, ...(from !== undefined && { from }) });
     if (state !== 'running') this.#end(state, { source, lateness: this.#latenessOf(resource) });
-    // A state from an event may be older than its arrival.
+    // A webhook event may arrive long after the state that it reports.
     if (callId !== undefined) this.#mayHaveEndedAt = Math.max(this.#mayHaveEndedAt, startedAt);
   }
 

@@ -1,4 +1,4 @@
-/** Number of consecutive job ends that polls find before a webhook, after which webhooks count as stopped. */
+/** Number of consecutive job ends, found by polls before a webhook, after which webhooks count as stopped. */
 const MAX_MISSED_COMPLETIONS = 2;
 /** Milliseconds for which webhooks count as healthy after a webhook has reported the end of a job. */
 const HEALTHY_FOR_MS = 3_600_000;

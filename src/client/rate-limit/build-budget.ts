@@ -6,19 +6,19 @@ import { isObject } from '../../util/json.ts';
 import { MAX_RETRY_AFTER_MS } from '../../util/retry-after.ts';
 import { PauseTooLongError } from './rate-limiter.ts';
 
-/** A 429 of a create request because the build budget is used up. */
+/** A 429 that the build budget caused. */
 interface BudgetRefusal {
   /** Milliseconds until the budget allows a create request again. */
   readonly wait: number;
-  /** Not set if the usage report could not be read, so that only a long `Retry-After` indicates the budget. */
+  /** Set if the usage report shows that the budget is used up. Otherwise only a long `Retry-After` indicates this. */
   readonly isConfirmed?: true;
-  /** The budget in the usage report, if it has the documented shape. */
+  /** The budget in the usage report, if it has the documented fields. */
   readonly budget?: BuildBudget;
 }
 
-/** Maximum time for which create requests wait for the usage report, in milliseconds. */
+/** Maximum milliseconds for which create requests wait for the usage report. */
 export const MAX_READ_MS = 10_000;
-/** Maximum time for which create requests wait until the previous create request has settled, in milliseconds. */
+/** Maximum milliseconds for which a create request waits for the previous create request to settle. */
 const MAX_SENDING_MS = 120_000;
 
 /** State of the budget in a usage report. */
@@ -26,7 +26,7 @@ type BudgetReading =
   | { readonly isUsedUp: false }
   | { readonly isUsedUp: true; readonly wait?: number; readonly budget?: BuildBudget };
 
-/** A pending usage report, which all refusals share. */
+/** A pending read of the usage report, which all refusals share. */
 interface SharedReading {
   readonly settled: Promise<BudgetReading | undefined>;
   result?: BudgetReading | undefined;
@@ -38,7 +38,10 @@ interface Hold {
   until: number;
   /** Number of create requests that this hold delays. */
   waiting: number;
-  /** The create request in flight, and the latest time until which other create requests wait for it. */
+  /**
+   * The create request in flight, and the latest time until which other create requests wait for it, on the clock of
+   * `performance.now()`.
+   */
   sending?: { readonly settled: Promise<void>; readonly until: number } | undefined;
 }
 
@@ -49,8 +52,8 @@ export interface BuildPermit {
 }
 
 /**
- * Holds back create requests that start a job while the organization's build budget is used up. Afterwards, sends the
- * waiting create requests of each token one after another, so that the service refuses only the first one again.
+ * Holds back create requests that start a job while the organization's build budget is used up. Afterwards, releases
+ * the waiting create requests of each token one at a time, so that the service refuses at most one of them again.
  */
 export class BuildBudgetGate {
   readonly #readUsage: () => Promise<unknown>;
@@ -58,8 +61,8 @@ export class BuildBudgetGate {
   #reading: SharedReading | undefined;
 
   /**
-   * @param readUsage Reads the usage report. If `readUsage` fails, the `Retry-After` of a 429 decides whether the
-   * budget caused it.
+   * @param readUsage Reads the usage report. If this fails, the length of `Retry-After` decides whether the budget
+   * caused a 429.
    */
   constructor(readUsage: () => Promise<unknown>) {
     this.#readUsage = readUsage;
@@ -71,13 +74,14 @@ export class BuildBudgetGate {
     return this.#permit(scope);
   }
 
-  /** Returns the remaining milliseconds of the hold on a token's create requests; 0 without a hold. */
+  /** Returns the remaining milliseconds of the hold on a token's create requests, or 0 without a hold. */
   timeLeft(scope: string): number {
     return Math.max(0, (this.#holds.get(scope)?.until ?? 0) - performance.now());
   }
 
   /**
-   * Waits until the client may send a create request; rejects if the budget holds it back for longer than `maxWait`.
+   * Waits until the client may send a create request. Rejects if the budget holds the request back for longer than
+   * `maxWait` milliseconds.
    */
   async acquire(scope: string, maxWait: number, signal: AbortSignal): Promise<BuildPermit> {
     if (this.#reading) await this.#settle(this.#reading, signal);
@@ -100,8 +104,8 @@ export class BuildBudgetGate {
   }
 
   /**
-   * Returns the refusal if the budget caused a 429, `undefined` if a rate bucket caused it. `mayRead`: whether the
-   * usage report shows this budget.
+   * Returns the refusal if the budget caused the 429, or `undefined` if a rate bucket caused it. `mayRead` says whether
+   * the usage report is about this budget.
    */
   async classify(
     retryAfter: number | undefined,
@@ -114,7 +118,7 @@ export class BuildBudgetGate {
     return retryAfter !== undefined && retryAfter > LONGEST_RATE_INTERVAL ? { wait: retryAfter } : undefined;
   }
 
-  /** Holds back the create requests of a token for `ms`. */
+  /** Holds back the create requests of a token for `ms` milliseconds. */
   hold(scope: string, ms: number): void {
     const now = performance.now();
     for (const [name, hold] of this.#holds) if (isOver(hold)) this.#holds.delete(name);
@@ -138,8 +142,8 @@ export class BuildBudgetGate {
   }
 
   /**
-   * Reads the usage report once for all refusals. In the meantime, new create requests wait, so that the service does
-   * not refuse them, too.
+   * Reads the usage report once for all refusals. Meanwhile, new create requests wait, so that the service does not
+   * refuse them, too.
    */
   async #readOnce(signal: AbortSignal): Promise<BudgetReading | undefined> {
     this.#reading ??= { settled: this.#readBudget() };

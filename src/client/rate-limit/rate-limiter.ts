@@ -5,12 +5,11 @@ import { mergeRateLimits } from '../../util/rate-limits.ts';
 import type { AcquireOptions, ClientLimiter, PermitLog, Priority, RateLimiter } from './permits.ts';
 
 /**
- * Creates a limiter for several clients of this process with the same token, such as a client and a connection of
- * `connectMcp`. Without a shared limiter, each of them counts its requests separately. For several processes, use
- * `redisLimiter`.
+ * Creates a limiter to share among clients of this process that use the same token. Without it, each client counts its
+ * requests separately. For several processes, use `redisLimiter`.
  *
  * @param rateLimits Limits of the service. A bucket that you set replaces its default.
- * @throws {ConfigurationError} naming the bucket that is wrong.
+ * @throws {ConfigurationError} for an unknown bucket or an invalid limit.
  * @example
  * const limiter = memoryLimiter();
  * const [one, other] = [new AudienceClient({ token, limiter }), new AudienceClient({ token, limiter })];
@@ -20,14 +19,14 @@ export function memoryLimiter(rateLimits: Optional<RateLimits> = {}): RateLimite
   return { acquire, pause };
 }
 
-/** Creates the limiter of one process. `false` grants every permit immediately, except during a pause. */
+/** Creates the limiter of one process. With `false`, it grants every permit immediately, except during a pause. */
 export function createRateLimiter(limits: RateLimits | false): ClientLimiter {
   return limiterOf((bucket) => (limits === false ? undefined : new SlidingWindowLog(limits[bucket])));
 }
 
 /**
- * Creates the log of a bucket's permits. Without a log, only pauses limit the bucket. `pause` pauses the bucket after
- * the service has refused other processes.
+ * Creates the permit log of a bucket. Without a log, only pauses limit the bucket. The log calls `pause` when another
+ * process has paused the bucket.
  */
 type CreateLog = (bucket: Bucket, scope: string, pause: (ms: number) => void) => PermitLog | undefined;
 
@@ -54,14 +53,14 @@ export function limiterOf(createLog: CreateLog): ClientLimiter {
     pause(name, scope, ms) {
       const { bucket, log } = entryOf(name, scope);
       bucket.pause(ms);
-      // Call the log here and not in `bucket.pause`, which the log also calls: otherwise, processes would pass a pause
-      // back and forth.
+      // Call the log here instead of in `bucket.pause`, which the log also calls. Otherwise, processes would pass a
+      // pause back and forth.
       log?.pause?.(ms);
     },
   };
 }
 
-/** Error of a request that may wait less long than its bucket is paused. */
+/** Error of a request whose `maxWait` is shorter than the pause of its bucket. */
 export class PauseTooLongError extends Error {
   readonly retryAt: Date;
   constructor(ms: number) {
@@ -87,20 +86,18 @@ function rejectWith(request: QueuedRequest, reason: unknown): void {
   request.reject(reason);
 }
 
-/**
- * Maximum time between two permits of the background queue while the foreground queue is never empty, in milliseconds.
- */
+/** Maximum milliseconds between two permits for background requests while foreground requests are waiting. */
 const MAX_BACKGROUND_DELAY_MS = 15_000;
 
-/** Minimum time between two checks of a waiting request, in milliseconds. */
+/** Minimum milliseconds between two checks of a waiting request. */
 const MIN_SLEEP_MS = 10;
 
 /**
- * The rate bucket of one scope: grants permits in order, to foreground requests first, and every 15 seconds to a
- * background request that waits.
+ * The rate bucket of one scope. Grants permits in order: to foreground requests first, but every 15 seconds to a
+ * waiting background request.
  *
- * Each waiting request has its own timer. When the timer fires, it grants the free permits to the first requests. No
- * request depends on the timer of another one, because a Worker drops a timer with the request that started it.
+ * Each waiting request has its own timer, which grants the free permits to the first requests of the queues. No request
+ * depends on the timer of another request: when a Worker request ends, the runtime drops its timers.
  */
 export class RateLimitBucket {
   readonly #log: PermitLog | undefined;
@@ -123,7 +120,7 @@ export class RateLimitBucket {
     return this.#waiting === 0 && this.#pausedUntil <= performance.now() && this.#log?.takeFree?.() === true;
   }
 
-  /** Resolves when the request may be sent immediately. */
+  /** Resolves when the client may send the request. */
   async acquire({
     priority,
     signal,
@@ -156,7 +153,7 @@ export class RateLimitBucket {
       onQueued?.(timeLeft);
       queue.add(request);
       this.#waiting++;
-      // The first request of a queue may get a permit before the requests of the other queue.
+      // The first request of a queue may get its permit before requests of the other queue.
       if (queue.size === 1) void this.#grantAll();
       void this.#lookUntilGranted(request, queue, timeLeft);
     });
@@ -177,17 +174,14 @@ export class RateLimitBucket {
     return this.#waiting === 0 && this.#pausedUntil <= performance.now() && (this.#log?.isEmpty() ?? true);
   }
 
-  /** Returns the milliseconds until a request is expected to get its permit, by its position among all in its queue. */
+  /** Returns the expected milliseconds until a request gets its permit, from its position in its queue. */
   #expectedWait(priority: Priority, position: number): number {
     const before = Math.max(0, position - this.#departed[priority]);
     const ahead = priority === 'background' ? before + this.#queues.foreground.size : before;
     return Math.max(this.#pausedUntil - performance.now(), this.#log?.wait(ahead, priority) ?? 0);
   }
 
-  /**
-   * Checks whenever a permit should be free for the request, with a separate timer, until the request has left the
-   * queue.
-   */
+  /** Checks for a free permit whenever one is expected, with a separate timer, until the request has left the queue. */
   async #lookUntilGranted(
     request: QueuedRequest,
     queue: ReadonlySet<QueuedRequest>,
@@ -201,7 +195,7 @@ export class RateLimitBucket {
     }
   }
 
-  /** Grants the free permits, then wakes the next request, so that it restarts its timer. */
+  /** Grants the free permits. Then wakes the next request, so that it restarts its timer. */
   async #grantAll(): Promise<void> {
     if (this.#isTaking) return;
     while (this.#waiting > 0) {
@@ -247,14 +241,17 @@ function wakeFirst(queue: ReadonlySet<QueuedRequest>): void {
   first?.wake();
 }
 
-/** Requests may arrive closer together than they were sent, so the client keeps a longer interval than the service. */
+/**
+ * Share by which the client's interval exceeds the service's interval, because requests may arrive closer together than
+ * the client sent them.
+ */
 const MARGIN_RATIO = 0.02;
 const MIN_MARGIN_MS = 100;
 
 /** Maximum duration of a turn of the event loop, in milliseconds. After that, its timer counts as lost. */
 const MAX_TURN_MS = 1_000;
 
-/** Returns the interval that the client keeps, in milliseconds. */
+/** Returns the interval that the client uses, in milliseconds. */
 export function withMargin(interval: number): number {
   return interval + Math.max(interval * MARGIN_RATIO, MIN_MARGIN_MS);
 }
@@ -290,7 +287,7 @@ export class SlidingWindowLog implements PermitLog {
 
   /**
    * Takes one permit, which must be free. The permit counts from the end of this turn of the event loop, when the
-   * request is sent.
+   * client sends the request.
    */
   take(): number {
     const now = performance.now();

@@ -15,8 +15,8 @@ export interface ActivationResult {
   /** Name of the datastream. */
   readonly name: string;
   /**
-   * Link to the file, empty if the service returns no link. If the link begins with `/`, the client adds the origin of
-   * the service. The link may contain a signature, so treat it as a secret.
+   * Link to the file, or an empty string if the service returns no link. The client resolves a link that begins with
+   * `/` against the origin of the service. The link may contain a signature, so treat it as a secret.
    */
   readonly uri: string;
 }
@@ -27,15 +27,18 @@ export interface DownloadProgress {
   readonly name: string;
   /** Bytes received so far, including bytes from earlier requests of a resumed download. */
   readonly loaded: number;
-  /** Length of the file. `undefined` while unknown, for example for a compressed file. Equals `loaded` at the end. */
+  /**
+   * Length of the file in bytes. `undefined` while unknown, for example for a compressed file. Equals `loaded` at the
+   * end.
+   */
   readonly total: number | undefined;
 }
 
 /** Options of a download. */
 export interface DownloadOptions extends TransferOptions, Pick<RequestOptions, 'token'> {
   /**
-   * Called as bytes arrive, at most every 50 ms, and at the end. If `onProgress` throws, the client logs the error, and
-   * the download continues.
+   * Called while bytes arrive, at most every 50 ms, and at the end. If `onProgress` throws, the client logs the error,
+   * and the download continues.
    */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
@@ -45,9 +48,8 @@ export interface Download {
   /** Name of the datastream. */
   readonly name: string;
   /**
-   * A file name that is valid on every file system and different for each result of an activation. If `fetch`
-   * decompresses the file because of its `Content-Encoding`, the name loses the extension, such as `.gz`, once `open()`
-   * resolves.
+   * File name that is valid on every file system and unique among the results of the activation. If `fetch`
+   * decompresses the file, `open()` removes the extension of the compression, such as `.gz`, from the name.
    */
   readonly fileName: string;
   /**
@@ -58,9 +60,9 @@ export interface Download {
 }
 
 /**
- * Returns the results of an activation at 104.
+ * Returns the results of a completed activation.
  *
- * @throws {ResultsNotReadyError} while its job runs; {@link JobError} if the job has ended without completing;
+ * @throws {ResultsNotReadyError} while the job is running; {@link JobError} if the job has ended without completing;
  * {@link ResponseError} if the name of a result is missing.
  */
 export function resultsOf(
@@ -85,8 +87,8 @@ export function resultsOf(
 }
 
 /**
- * Returns name and URI of a result. The URI is empty if the datastream has no file, so that the other files stay
- * available.
+ * Returns the name and the URI of a result. The URI is empty if the datastream has no file, so that the other files
+ * stay available.
  */
 function resultOf(id: number, field: string, stream: unknown, baseUrl: string): ActivationResult {
   if (!isObject(stream)) throw unreadable(id, field, stream, 'an object');
@@ -164,7 +166,10 @@ function httpUrl(name: string, uri: string): URL {
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '', advice });
 }
 
-/** Maximum length of a name in bytes of UTF-8. File systems allow 255, including the extension and number added. */
+/**
+ * Maximum length of a name in bytes of UTF-8. File systems allow 255 bytes; the difference is for an added number and
+ * the extension.
+ */
 const MAX_NAME_LENGTH = 200;
 
 /** Names that Windows reserves for devices. */
@@ -182,8 +187,8 @@ function fileNameOf(name: string, uri: string): string {
 }
 
 /**
- * Returns a name that is not in use, with a number if necessary. `used` maps each name to its next number, in lower
- * case because file systems may ignore case.
+ * Returns a name that is not in use, with a number if necessary. `used` contains the next number of each name. Its
+ * names are in lower case, because file systems may ignore case.
  */
 function uniqueName(name: string, used: Map<string, number>): string {
   let unique = name;

@@ -20,8 +20,7 @@ import {
 import { ListedJobNamespace } from './resource.ts';
 
 /**
- * Activations: audiences delivered to a partner. An activation ends at status 104, 107 or 4xx, after 105
- * (DataStreaming).
+ * Activations deliver audiences to partners. An activation ends at status 104, 107 or 4xx, after 105 (DataStreaming).
  */
 export class Activations extends ListedJobNamespace<
   Activation,
@@ -61,9 +60,9 @@ export class Activations extends ListedJobNamespace<
 
   /**
    * Yields the result files of a completed activation. Call `open()` of a file to start its download. If storage
-   * refuses an expired link, the client reads the activation once more and uses the new link. The client sends no token
-   * to storage, unless `contract.results` requires the token. In Node, `downloadTo` of `audience-activation/node`
-   * writes the files to a directory.
+   * refuses an expired link, the client reads the activation again and uses the new link. Requests to storage contain
+   * no token, unless `contract.results` requires the token. In Node, `downloadTo` of `audience-activation/node` writes
+   * the files to a directory.
    *
    * @example
    * for await (const { name, open } of client.activations.download(42)) {

@@ -9,7 +9,10 @@ import { audienceCreateSchema, audienceResource } from '../schemas/audience-sche
 import { ListedJobNamespace } from './resource.ts';
 import { listedJobs } from './shared-jobs.ts';
 
-/** Days added to the window, because in the unknown time zone of the service, it may still be the day before. */
+/**
+ * Days added to the window, because in the time zone of the service, which is unknown, it may still be the previous
+ * day.
+ */
 const GRACE_DAYS = 1;
 
 const DAY = 86_400_000;

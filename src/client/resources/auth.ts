@@ -79,7 +79,7 @@ export class Auth {
   }
 }
 
-/** Exchanges credentials for a token, in the form for token stores. */
+/** Exchanges credentials for a token, and returns it in the form that token stores use. */
 export async function issueToken(
   transport: Transport,
   operation: TokenOperation,
@@ -111,7 +111,7 @@ function requestToken<T>(
 }
 
 /**
- * Matches the rough form of an email address: local part, `@`, a host with or without dots. The service checks the
+ * Matches the rough form of an email address: local part, `@`, and a host with or without dots. The service checks the
  * details.
  */
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/;

@@ -26,17 +26,17 @@ export interface ImportOptions
   extends UploadOptions,
     Pick<CreateOptions, 'idempotencyKey' | 'onConflict' | 'extraBody' | 'token'> {
   /**
-   * Called once, when storage has the file. To save `reference` before the claim, return a promise: the claim waits for
-   * it. If `onUploaded` throws or rejects, the client logs the error and continues.
+   * Called once when storage has the file. If you return a promise, for example to save `reference`, the claim waits
+   * for the promise. If `onUploaded` throws or rejects, the client logs the error and continues.
    */
   readonly onUploaded?: ((upload: Upload) => void | Promise<void>) | undefined;
   /** Called once with the created cohort, before the wait begins. */
   readonly onCreated?: ((cohort: Cohort) => void) | undefined;
-  /** Options of the wait. Without its own signal, the wait ends when the import's signal aborts. */
+  /** Options of the wait. If `wait.signal` is not set, the import's signal also ends the wait. */
   readonly wait?: WaitOptions<Cohort> | undefined;
-  /** `timeout`: milliseconds for one attempt to reserve the slot or to claim the file. */
+  /** `timeout` limits one attempt to reserve the slot or to claim the file, in milliseconds. */
   readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
-  /** Must not be set: use `wait: { timeout }`, `request: { timeout }`, or `idleTimeout` of the upload. */
+  /** Must not be set. Use `wait: { timeout }`, `request: { timeout }` or `idleTimeout` instead. */
   readonly timeout?: undefined;
 }
 
@@ -58,17 +58,19 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
 
   /**
    * Imports a file: reserves a slot, uploads the file, claims it by creating a cohort with `fields`, and waits until
-   * the cohort has status 4. Throws the errors of `uploads.upload` and `createAndWait`. The error of a failed claim has
-   * `upload`: the file is in storage, and `create` can claim it without another upload.
+   * the cohort has status 4. Throws the errors of `uploads.upload` and `createAndWait`. If the claim fails, the error
+   * contains `upload`, with which `create` can claim the file without another upload.
    *
-   * With an `idempotencyKey`, you can repeat an import: a second import with the same key uploads the file again, but
-   * creates no second cohort. The second claim has another reference, so it fails with a `ConflictError` if the first
-   * claim may have created the cohort. `onConflict` is 'throw' by default. To continue without another upload, save the
-   * reference in `onUploaded` and call `create` with the same key.
+   * With an `idempotencyKey`, you can safely repeat an import. The second import uploads the file again, but creates no
+   * second cohort. If the first claim may have created a cohort, the second claim fails with a `ConflictError`.
+   * `onConflict` is 'throw' by default. To continue without another upload, save the reference in `onUploaded`, and
+   * call `create` with the same key.
    *
-   * @example const file = await openFile('customers.csv'); // of `audience-activation/node`; in browsers, the `File` of
-   * an input const cohort = await client.cohorts.import(file, { name: 'Customers' }, { onProgress: ({ loaded, total })
-   * => console.log(`${loaded} of ${total} bytes`), });
+   * @example
+   * const file = await openFile('customers.csv'); // from `audience-activation/node`
+   * const cohort = await client.cohorts.import(file, { name: 'Customers' }, {
+   *   onProgress: ({ loaded, total }) => console.log(`${loaded} of ${total} bytes`),
+   * });
    */
   import(data: UploadData, fields?: CohortCreate, options: ImportOptions = {}): Promise<Cohort> {
     return fromCallSite(() => this.#import(data, fields, options), options.signal, options.wait?.signal);
@@ -80,7 +82,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     checkWaitOptions(options.wait);
     const problem = promiseProblem(fields);
     if (problem !== undefined) throw inputError('cohorts.import', { fields: [problem] });
-    // Check the claim before uploading what may be a gigabyte.
+    // Check the claim before uploading a file that may be large.
     const unusableKey = options.idempotencyKey === undefined ? undefined : keyProblem(options.idempotencyKey);
     const errors = {
       ...extraBodyErrors(fields ?? {}, options.extraBody),
@@ -96,7 +98,7 @@ export class Cohorts extends ListedJobNamespace<Cohort, CohortCreate, 'cohorts'>
     }
     const body = { ...fields, upload_reference: upload.reference };
     const claim = { signal, maxRetries, maxRetryWait, token, request, idempotencyKey, onConflict, extraBody };
-    // The service never replays the response of an earlier import: each upload has another reference.
+    // The service never replays the response of an earlier import, because each upload has a different reference.
     const conflict = { onConflict: onConflict ?? 'throw', [CONFLICT_ADVICE]: IMPORTED_BEFORE } as const;
     try {
       return await this.createAndWait(body, {
@@ -116,8 +118,8 @@ const IMPORTED_BEFORE =
   'An earlier import with this idempotency key probably created the cohort: look for it in `cohorts.list()`.';
 
 /**
- * Adds the upload to the error of a failed claim, so that the caller can claim it again, unless the service refused the
- * upload or an earlier import with the caller's key has probably created the cohort.
+ * Adds the upload to the error of a failed claim, so that the caller can claim it again. Omits it if the service
+ * refused the upload, or if an earlier import with the caller's key has probably created the cohort.
  */
 function withUpload(error: unknown, upload: Upload, isCallersKey: boolean): unknown {
   if (!AudienceError.isInstance(error) || error.created || JobError.isInstance(error)) return error;

@@ -8,9 +8,7 @@ import { estimateResource } from '../schemas/open-resource-schemas.ts';
 import { datasetErrors } from './audiences.ts';
 import { JobNamespace } from './resource.ts';
 
-/**
- * Estimates of an audience's size. The job of an estimate has the same statuses as the job of an audience (assumed).
- */
+/** Estimates of an audience's size. The job of an estimate ends at status 104, 107 or 4xx (assumed). */
 export class Estimates extends JobNamespace<Estimate, BodyOf<'estimates.create', AudienceCreate>, 'estimates'> {
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls) {

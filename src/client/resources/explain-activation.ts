@@ -6,7 +6,7 @@ import { isObject } from '../../util/json.ts';
 
 /** A reason that blocks or limits an activation. */
 export interface ActivationRemark {
-  /** Code to branch on, either from this package or from the `eligibility` of the audience. */
+  /** Code to branch on, from this package or from the `eligibility` of the audience. */
   readonly code: OpenUnion<
     'not_completed' | 'too_few_devices' | 'affinity_device_coverage' | 'audience_expired' | 'not_allowed'
   >;
@@ -28,7 +28,7 @@ export interface ActivationVerdict {
 export interface ExplainOptions {
   /** The identifier to deliver, such as `MAID`, `IP`, `EID`, `SCID` or `HEM`. */
   readonly identifier?: Identifier | undefined;
-  /** Milliseconds since 1970. @default now */
+  /** Time at which to activate the audience, in milliseconds since 1970. @default now */
   readonly now?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];
 
 const AFFINITY = 'AffinityTransactions data needs more than twice as many unique EIDs as unique SCIDs.';
 
-/** Returns the objects in an array; an empty array if the service sent another value. */
+/** Returns the objects in an array, or an empty array if the service sent another value. */
 const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T[] =>
   Array.isArray(list) ? list.filter((item): boolean => isObject(item)) : [];
 
@@ -47,7 +47,7 @@ const objectsIn = <T extends object>(list: readonly T[] | undefined): readonly T
 const codedIn = <T extends { readonly code: string }>(list: readonly T[] | undefined): readonly T[] =>
   objectsIn(list).filter(({ code }) => typeof code === 'string');
 
-/** Returns when the mapping keys of an audience are deleted, `undefined` if no dataset has an end date. */
+/** Returns the end of an audience's mapping-key retention, or `undefined` if no dataset has an end date. */
 function keysDeletedAt({ dataset, is_lookalike }: Audience): number | undefined {
   const ends = is_lookalike ? [] : objectsIn(dataset).map(({ end_date }) => Date.parse(end_date));
   const valid = ends.filter((end) => !Number.isNaN(end));
@@ -70,7 +70,7 @@ function expiry(audience: Audience, now: number): { blocked: readonly string[]; 
 
 function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): ActivationRemark | undefined {
   const minimum = is_lookalike ? LOOKALIKE_ACTIVATION_MINIMUM : ACTIVATION_MINIMUM;
-  // Assumed: `metrics.unique_eids` counts the unique devices; without it, `results_count` does.
+  // Assumed: `metrics.unique_eids` or, if it is missing, `results_count` is the number of unique devices.
   const devices = eligibility?.metrics?.unique_eids ?? results_count;
   if (!(devices < minimum)) return undefined;
   const kind = is_lookalike ? 'a lookalike' : 'an audience';
@@ -82,7 +82,7 @@ function sizeBlocker({ is_lookalike, results_count, eligibility }: Audience): Ac
 
 /**
  * Explains whether an audience can be activated, according to its fields and the rules of the specification. Sends no
- * request. Messages name their assumptions, because only the service decides.
+ * request. The service may decide differently.
  *
  * @example
  * const { allowed, blockers } = explainActivation(audience, { identifier: 'MAID' });

@@ -12,7 +12,7 @@ export function extraBodyErrors(body: unknown, extraBody: JsonObject | undefined
   if (!isObject(extraBody) || promiseProblem(extraBody)) {
     return { extraBody: [promiseProblem(extraBody) ?? 'must be an object of fields to add to the body.'] };
   }
-  // Other bodies, such as objects with a `toJSON` method, would lose fields.
+  // Other bodies, such as objects with a `toJSON` method, would lose fields when merged.
   if (!isObject(body) || promiseProblem(body) || 'toJSON' in body) {
     return { body: [promiseProblem(body) ?? 'must be an object of plain fields to add `extraBody` to.'] };
   }

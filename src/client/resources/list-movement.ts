@@ -2,14 +2,16 @@ import type { Envelope } from '../../spec/wire-values.ts';
 import { valueAt } from '../../util/json.ts';
 import type { DeleteCount } from '../http/client-state.ts';
 
-/** Fields in which services commonly return the number of rows of a list. The specification shows none of them. */
+/**
+ * Envelope paths at which services commonly return the number of rows of a list. The specification shows no such field.
+ */
 const TOTAL_PATHS = [['total'], ['meta', 'total'], ['pagination', 'total'], ['meta', 'pagination', 'total']] as const;
 
-/** State of a list at the time of one of its pages. */
+/** State of a list at the time of a page. */
 export interface PageMoment {
-  /** Deletes of this client when the page was requested. */
+  /** Delete requests of this client when it requested the page. */
   readonly requested: Readonly<DeleteCount>;
-  /** Number of deletes that this client had sent when the page was received. */
+  /** Number of delete requests that this client had sent when it received the page. */
   readonly sent: number;
   /** Number of rows of the list, if the envelope contains it. */
   readonly total: number | undefined;
@@ -29,33 +31,35 @@ export interface MovingPage<T> {
   readonly at: PageMoment;
   readonly deletes: Readonly<DeleteCount>;
   readonly isLast: boolean;
-  /** Rows of a full page. */
+  /** Number of rows of a full page. */
   readonly size: number;
   /** Number of pages before this page in the iteration. */
   readonly before: number;
-  /** Fetches the page `back` pages before the next page: 1 is this page again. Drops rows whose keys are in `seen`. */
+  /**
+   * Fetches the page that is `back` pages before the next page; 1 means this page. Drops rows whose keys are in `seen`.
+   */
   fetch(seen: Set<unknown>, back: number): Promise<MovingPage<T>>;
 }
 
 /**
- * Number of gaps without progress after which the walk continues. A total that counts something else might shrink at
+ * Number of gaps without progress after which the iteration continues. A total that does not count rows might shrink at
  * every read.
  */
 const MAX_GAPS = 5;
 
 /**
- * Iterates over the rows of all pages. If rows have left the list, the rows behind them have moved up, and the walk may have
- * missed some of them. The walk then goes back to the page of the first row that it may have missed, and continues with the
- * rows that it read beyond the gap.
+ * Iterates over the rows of all pages. If rows were deleted, later rows have moved to earlier pages, and the iteration
+ * may have missed some of them. It then goes back to the page of the first possibly missed row, and afterwards
+ * continues after the rows that it has already read.
  */
 export async function* walkPages<T>(first: MovingPage<T>): AsyncGenerator<T, void> {
   const seen = new Set<unknown>();
   let page = first;
   /** The last page, from which `fetch` counts. */
   let furthest = first;
-  /** Number of rows from the start of the list without a missed row. */
+  /** Number of rows, from the start of the list, among which no row is missing. */
   let complete = 0;
-  /** The page beyond the gap: its rows, and the minimum number of rows before its end. */
+  /** The page after the gap: the keys of its rows, and the minimum number of rows before its end. */
   let beyond = { keys: new Set<unknown>(), end: 0 };
   let gaps = 0;
   for (;;) {

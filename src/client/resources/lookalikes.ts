@@ -28,8 +28,8 @@ export class Lookalikes extends JobNamespace<Audience, BodyOf<'lookalikes.create
   /** @internal */
   constructor(transport: Transport, polls: SharedPolls, audiences: JobTable<Audience>) {
     const { 'lookalikes.get': get, 'audiences.get': audienceGet } = transport.settings.operations;
-    // If an override reads lookalikes by another path or query, their ids might differ from the ids in the list of
-    // audiences.
+    // If an override reads lookalikes from another path or with another query, their ids might differ from the ids in
+    // the list of audiences.
     const isReadAlike = get.path === audienceGet.path && get.override?.query === audienceGet.override?.query;
     const jobs = isReadAlike ? audiences : undefined;
     const plan = {
@@ -45,8 +45,8 @@ export class Lookalikes extends JobNamespace<Audience, BodyOf<'lookalikes.create
   }
 
   /**
-   * Cancels a running lookalike, which then ends at status 400. A lookalike whose publication has started completes at
-   * status 104 instead. The client retries the request only if the service certainly did not act.
+   * Cancels a running lookalike, which then ends at status 400. A lookalike that is being published completes at status
+   * 104 instead. The client retries the request only if the service certainly did not act.
    */
   cancel(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#transport.call('lookalikes.cancel', { params: { id }, options, decode: decodeNothing });

@@ -12,12 +12,10 @@ import type { RequestOptions } from '../http/request-options.ts';
 import type { ApiPromise, Transport } from '../http/transport.ts';
 import type { Decode } from '../schemas/decode.ts';
 
-/**
- * Matches methods that change nothing at the service, so that retries are safe. The effect of `tools/call` is unknown.
- */
+/** Matches methods that change nothing, so that retries are safe. The effect of `tools/call` is unknown. */
 const READ_ONLY_METHODS = /^(?:initialize|ping|tools\/list|(?:resources|prompts|notifications)\/.+)$/;
 
-/** The endpoint of the Model Context Protocol. Needs the `mcpToken` option of the client. */
+/** The endpoint of the Model Context Protocol. Requires the `mcpToken` option of the client. */
 export class Mcp {
   readonly #transport: Transport;
 
@@ -27,8 +25,8 @@ export class Mcp {
   }
 
   /**
-   * Sends one message. A request resolves with the response of the same `id`, which has a `result` or an `error`; a
-   * notification or a response resolves with `undefined`. The client retries a `tools/call` only if the service
+   * Sends one message. For a request, resolves with the response, which has a `result` or an `error`. For a
+   * notification or a response, resolves with `undefined`. The client retries a `tools/call` only if the service
    * certainly did not act.
    *
    * @example
@@ -53,7 +51,7 @@ const decode: Decode<JsonRpcResponse | undefined> = (data, context) => {
   throw context.fail('its `data` is not a JSON-RPC 2.0 response');
 };
 
-/** Returns the errors of a value that is not one JSON-RPC 2.0 message: a request, a notification or a response. */
+/** Returns the errors of a value, unless it is a single JSON-RPC 2.0 message (request, notification or response). */
 function messageErrors(message: unknown): FieldErrors {
   if (!isObject(message)) return { message: ['must be an object: one JSON-RPC 2.0 message.'] };
   const { jsonrpc, id, method, result, error } = message;

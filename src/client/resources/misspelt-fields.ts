@@ -17,8 +17,8 @@ const OPEN_BODIES: readonly OperationName[] = ['projects.create', 'schedules.cre
 
 /**
  * Logs each probable mistake once: undocumented fields of a body, misspelt fields of a query, misspelt values, options
- * of the call in its body, and dates in the wrong order. The client still sends them unchanged, because the service may
- * know them.
+ * of the call in its body, and dates in the wrong order. The client still sends the values, because the service may
+ * accept them.
  */
 export function warnOfMisspeltFields(
   operation: OperationName,
@@ -51,8 +51,8 @@ const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
 const OPTION_IN_BODY = 'is an option of the call, not a field of the body: pass it in the second argument.';
 
 /**
- * Yields the mistakes in a value. An open value may have undocumented fields. `options` are the names of options that
- * the value may contain by mistake.
+ * Yields the mistakes in a value. If `isOpen` is true, undocumented fields are not mistakes. `options` are the names of
+ * options that the value may contain by mistake.
  */
 function* mistakesIn(
   value: unknown,

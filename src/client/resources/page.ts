@@ -16,12 +16,12 @@ import { type MovingPage, type PageMoment, totalOf, walkPages } from './list-mov
 import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { largestPage, nextStart, type PageQuery, type PageStart, queryOf, startBefore, startOf } from './paging.ts';
 
-/** Query of a list: paging by `page` and `per_page` (assumed). */
+/** Query of a list. The paging parameters are assumed. */
 export interface ListParams {
   /** First page to fetch. @default 1 */
   readonly page?: number | undefined;
   /**
-   * Rows per page, at most 100. A page of a reference table has at most 500 rows, a page of apps any number.
+   * Rows per page. At most 100; for reference tables, at most 500; for apps, no maximum.
    *
    * @default 100 rows; reference tables: 500 rows; apps: 250 rows
    */
@@ -30,7 +30,7 @@ export interface ListParams {
 
 /** One page of a list. */
 export interface Page<T> {
-  /** Rows of this page that no earlier page has shown. */
+  /** Rows of this page that no earlier page contained. */
   readonly items: readonly T[];
   /** Number of the page, from 1. */
   readonly page: number;
@@ -39,8 +39,8 @@ export interface Page<T> {
   /** Envelope of the response, with the rows as the service sent them. */
   readonly envelope: Envelope;
   /**
-   * Fetches the next page, which may have no rows. Further calls return the same promise, unless the request failed.
-   * Returns `undefined` on the last page.
+   * Fetches the next page, which may be empty. Returns `undefined` on the last page. Later calls return the same
+   * promise, unless the request failed.
    */
   nextPage(): Promise<Page<T>> | undefined;
 }
@@ -48,9 +48,9 @@ export interface Page<T> {
 /** A pending list. Await it for the first page, or iterate over it for the rows of all pages. */
 export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable<T> {
   /**
-   * Iterates over all rows. The client requests a page when the iteration reaches it, and keeps only this page in
-   * memory. If you delete rows with this client during the iteration, and await each delete request, the iteration
-   * skips no rows. If others delete rows, the iteration can skip one row for each deleted row, unless the service
+   * Iterates over all rows. The client requests each page when the iteration reaches it, and keeps only the current
+   * page in memory. You can delete rows with this client during the iteration: if you await each delete request, the
+   * iteration skips no rows. If others delete rows, the iteration can skip one row per deleted row, unless the service
    * returns a total and lists new rows first.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
@@ -58,15 +58,14 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   }
 
   /**
-   * Resolves with the rows of all pages, or with the first `limit` rows. The client requests only the pages that it
-   * needs.
+   * Resolves with all rows, or with the first `limit` rows. The client requests only the necessary pages.
    *
    * @param options Maximum number of rows.
    *
    * @example
    * const newest = await client.audiences.list().toArray({ limit: 250 });
    *
-   * @throws ConfigurationError if `limit` is not an integer of 0 or more
+   * @throws {ConfigurationError} if `limit` is not an integer of 0 or more.
    */
   async toArray(options: { readonly limit?: number | undefined } = {}): Promise<T[]> {
     const { limit = Number.POSITIVE_INFINITY } = Object(options);
@@ -77,7 +76,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
         '`limit` of `toArray` must be an integer of 0 or more.',
       );
     } catch (error) {
-      // The first page is already requested: its rejection must not count as unhandled.
+      // Mark the rejection of the first page's request as handled.
       this.catch(() => {});
       throw error;
     }
@@ -90,7 +89,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   }
 }
 
-/** How a list is fetched. */
+/** How the client fetches a list. */
 export interface ListPlan<T> {
   readonly operation: OperationName;
   readonly schema: ResourceSchema<T>;
@@ -98,7 +97,7 @@ export interface ListPlan<T> {
   readonly cap: number;
   /** Rows per page by default. @default the cap */
   readonly size?: number;
-  /** True if rows are identified by their entire content instead of by `id`. @default false */
+  /** True if rows have no `id`, so that their entire content identifies them. @default false */
   readonly hasNoIds?: boolean;
   readonly path?: PathParams;
 }
@@ -112,12 +111,11 @@ interface List<T> {
   readonly plan: ListPlan<T>;
   readonly params: ListParams | undefined;
   readonly options: RequestOptions | undefined;
-  /** Number of the first page. */
   readonly first: number;
   readonly deletes: DeleteCount;
 }
 
-/** A page to fetch, with data about earlier pages that show whether the list ends. */
+/** A page to fetch, with data about earlier pages to detect the end of the list. */
 interface PageTask {
   readonly query: PageQuery;
   readonly start: PageStart;
@@ -125,13 +123,13 @@ interface PageTask {
   readonly seen: Set<unknown>;
   /** Number of rows of the longest previous page. */
   readonly longest: number;
-  /** Number of consecutive previous pages with only known rows. Negative for pages that are read again. */
+  /** Number of consecutive previous pages with only known rows. Negative while the iteration reads pages again. */
   readonly repeats: number;
 }
 
 /**
- * Number of consecutive pages with only known rows at which a list ends. One such page can occur when new rows move the
- * rows of an earlier page to the next page.
+ * Number of consecutive pages with only known rows after which a list counts as ended. One such page can occur when new
+ * rows push the rows of an earlier page to the next page.
  */
 const MAX_REPEATED_PAGES = 2;
 
@@ -200,7 +198,7 @@ function pageOf<T>(
     const from =
       back > 0 ? { start: startBefore(task.start, back - 1, longest, paging), repeats: -back } : { start, repeats };
     return fetchPage(list, { query: nextQuery, seen: seenBefore, longest, ...from }).catch((error) => {
-      // A page with fewer rows than requested may be the last page: some services refuse the page after it.
+      // A page with fewer rows than requested may be the last page, after which some services respond with 404.
       const mayNotExist = back > 0 || rows.length < query.per_page;
       if (!mayNotExist || !NotFoundError.isInstance(error)) throw error;
       const none = { ...moving, items: [], keys: [], isLast: true, before: nextQuery.page - list.first };
@@ -221,8 +219,8 @@ function pageOf<T>(
 }
 
 /**
- * Returns whether a page is the last page. Fails or warns if the service seems to ignore the parameter that selects the
- * page.
+ * Returns whether a page is the last page. Throws or warns if the service seems to ignore the parameter that selects
+ * the page.
  */
 function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: DecodeContext): boolean {
   const { query, start, seen, longest, repeats } = task;
@@ -234,7 +232,7 @@ function isLastPage<T>(list: List<T>, task: PageTask, rows: number, context: Dec
     context.warn(list.plan.operation, paging.param, problem);
   }
   if (rows > 0) return repeats >= MAX_REPEATED_PAGES;
-  // A page without rows may still have a cursor to the next page. A repeated cursor would never end.
+  // An empty page may still have a cursor for the next page. Stop at a repeated cursor.
   return paging.style !== 'cursor' || !isNew(`cursor ${start}`, seen);
 }
 
@@ -246,7 +244,7 @@ function isShort(rows: number, { per_page }: PageQuery, longest: number, { style
   // With cursors, any page may be short.
   if (style === 'cursor') return false;
   if (longest > 0) return rows < longest;
-  // The response does not say how many rows a page has.
+  // Without a size parameter and a maximum, the size of a full page is unknown.
   if (size === undefined && maxSize === undefined) return false;
   return rows < per_page && !COMMON_PAGE_SIZES.includes(rows);
 }
@@ -262,7 +260,6 @@ function isNew(key: unknown, seen: Set<unknown>): boolean {
   return seen.add(key).size > size;
 }
 
-/** Returns a page for an iteration. */
 function movingPage<T>(page: Page<T>): MovingPage<T> {
   if (page instanceof ListPage) return page.moving;
   throw new TypeError('Only a page of this client can be iterated.');
@@ -293,7 +290,6 @@ class ListPage<T> implements Page<T> {
     this.#fetchNext = () => fetch(seen, 0);
   }
 
-  /** The page for an iteration. */
   get moving(): MovingPage<T> {
     return this.#moving;
   }

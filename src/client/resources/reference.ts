@@ -8,7 +8,7 @@ import { type ListParams, listPages, type PagePromise } from './page.ts';
 /** Groups of reference tables (specification, "Pagination"). */
 export type ReferenceDataset = 'common' | 'web' | 'ctv' | 'apps';
 
-/** Reference tables: the values that filters and datasets refer to. Their fields are not specified. */
+/** Reference tables contain the values to which filters and datasets refer. Their fields are not specified. */
 export class Reference {
   readonly #transport: Transport;
 
@@ -18,8 +18,8 @@ export class Reference {
   }
 
   /**
-   * Lists a table. Pages have 500 rows by default and at most. Pages of `apps` have 250 rows by default, and no
-   * maximum.
+   * Lists the rows of a table. A page has 500 rows by default and at most. A page of `apps` has 250 rows by default,
+   * without a maximum.
    */
   list(
     dataset: ReferenceDataset,

@@ -21,22 +21,21 @@ import { warnOfMisspeltFields } from './misspelt-fields.ts';
 import { type ListParams, listPages, type PagePromise } from './page.ts';
 import { type JobListName, listedJobs, readRow } from './shared-jobs.ts';
 
-/** How long the service may respond with 404 for a new resource (assumed), in milliseconds. */
+/** Milliseconds for which the service may respond with 404 for a new resource (assumed). */
 const INVISIBLE_MS = 10_000;
 
-/** Namespaces whose resources are listed and deleted. */
+/** Namespaces with a list and a delete operation. */
 export type ListedName = ResourceName & NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
-/** Namespaces whose resources are created and read. */
+/** Namespaces with a create and a get operation. */
 export type ResourceName = NamespaceWith<'create'> & NamespaceWith<'get'>;
 
 /** Description of a namespace. */
 export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
   readonly name: Name;
   readonly schema: ResourceSchema<T>;
-  /** Schema of the body of a create request. */
   readonly body: LazySchema;
-  /** Returns the errors for which the service would certainly refuse the body of a create request. */
+  /** Returns the errors of a body that the service would certainly refuse. */
   readonly check?: (body: unknown) => FieldErrors;
 }
 
@@ -44,23 +43,26 @@ export interface ResourcePlan<T, Name extends ResourceName = ResourceName> {
 export interface JobPlan<T extends JobResource, Name extends ResourceName = ResourceName>
   extends ResourcePlan<T, Name> {
   readonly kind: JobKind;
-  /** Table of its jobs. @default a new table that uses no list */
+  /** Table of the namespace's jobs. @default a new table that uses no list */
   readonly jobs?: JobTable<T> | undefined;
 }
 
-/** Options of `createAndWait`. `deadline` covers the create request and the wait. */
+/** Options of `createAndWait`. `deadline` limits the create request and the wait together, in milliseconds. */
 export interface CreateAndWaitOptions<T> extends Omit<CreateOptions, 'timeout'> {
-  /** Called once with the created resource, before the wait. An error that it throws is logged and ignored. */
+  /**
+   * Called once with the created resource, before the wait. If `onCreated` throws, the client logs the error, and the
+   * wait begins.
+   */
   readonly onCreated?: ((resource: T) => void) | undefined;
-  /** Options of the wait. Without its own signal, the wait ends when the call's signal aborts. */
+  /** Options of the wait. If `wait.signal` is not set, the call's signal also ends the wait. */
   readonly wait?: WaitOptions<T> | undefined;
-  /** `timeout`: milliseconds for one attempt of the create request. */
+  /** `timeout` limits one attempt of the create request, in milliseconds. */
   readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
-  /** Must not be set: `wait: { timeout }` limits the wait, `request: { timeout }` one attempt of the create request. */
+  /** Must not be set. Use `wait: { timeout }` or `request: { timeout }` instead. */
   readonly timeout?: undefined;
 }
 
-/** Resources that are created and read. */
+/** Methods to create and read resources. */
 export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   readonly #transport: Transport;
   readonly #plan: ResourcePlan<T, Name>;
@@ -77,8 +79,9 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   }
 
   /**
-   * Creates a resource. The request contains an idempotency key, so that retries create nothing twice. All resources
-   * except projects and schedules use one build of the organization's budget (by default 60 an hour, 300 a day).
+   * Creates a resource. The request contains an idempotency key, so that retries create nothing twice. Unless it
+   * creates a project or a schedule, the request uses one build of the organization's budget (by default 60 per hour
+   * and 300 per day).
    *
    * The service returns 422 if the body violates these rules (specification, "Rules known for creates"):
    *
@@ -86,10 +89,10 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
    * - A lookalike: `config.target_size` is an integer from 1 to 4,000,000, and the seed has at least 1,000 devices.
    * - An activation: the audience has at least 500 unique devices, or 1,000 if it is a lookalike. Credentials are in the
    *   body or stored on the connection. The body does not contain `partner_id`, `partner_name` or `pricing_model`.
-   * - A cohort: its file was uploaded within the last 15 minutes.
+   * - A cohort: its upload was reserved within the last 15 minutes.
    *
-   * @throws {ValidationError} 422; `local` if the service would certainly refuse the body, so that the client does not
-   * send it.
+   * @throws {ValidationError} for a 422. If the service would certainly refuse the body, the client sends nothing, and
+   * `local` is true.
    * @throws {BuildBudgetError} if the request starts a job and the build budget is used up for longer than
    * `maxRetryWait`.
    * @example
@@ -117,7 +120,7 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   /**
    * Reads a resource.
    *
-   * @throws {NotFoundError} 404: the account has no resource with this id.
+   * @throws {NotFoundError} for a 404: the account has no resource with this id.
    * @example
    * const { name, status } = await client.audiences.get(42);
    * if (status.id === 104) console.log(`${name} is completed.`);
@@ -128,7 +131,7 @@ export class Namespace<T, Fields, Name extends ResourceName = ResourceName> {
   }
 }
 
-/** Resources that are created, read, listed and deleted. */
+/** Methods to create, read, list and delete resources. */
 export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> extends Namespace<T, Fields, Name> {
   readonly #lists: Lists<T>;
 
@@ -149,13 +152,13 @@ export class ListedNamespace<T, Fields, Name extends ListedName = ListedName> ex
     return this.#lists.list(params, options);
   }
 
-  /** Deletes a resource. The request is retried only if the service certainly did not act. */
+  /** Deletes a resource. The client retries the request only if the service certainly did not act. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }
 }
 
-/** Resources whose create request starts a worker job. */
+/** Methods to create and read resources whose create request starts a job, and to wait for the job. */
 export class JobNamespace<T extends JobResource, Fields, Name extends ResourceName = ResourceName> extends Namespace<
   T,
   Fields,
@@ -185,13 +188,13 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 
   /**
-   * Waits until the job has ended. Waits share their requests: start as many as you like.
+   * Waits until the job has ended. Waits share their polls, so you can start many waits at the same time.
    *
-   * @returns the resource at status 104; a cohort at status 4.
-   * @throws {JobNeedsInfoError} at 107.
-   * @throws {JobFailedError} at a 4xx status; a cohort at 5.
-   * @throws {JobCancelledError} for a lookalike at 400.
-   * @throws {WaitTimeoutError} after `timeout`, by default an hour; the job keeps running.
+   * @returns the completed resource, at status 104; for a cohort, at status 4.
+   * @throws {JobNeedsInfoError} at status 107.
+   * @throws {JobFailedError} at a 4xx status; for a cohort, at status 5.
+   * @throws {JobCancelledError} for a lookalike, at status 400.
+   * @throws {WaitTimeoutError} after `timeout`, by default an hour. The job keeps running.
    * @example
    * const { results_count } = await client.audiences.wait(42, {
    *   timeout: 30 * 60_000,
@@ -215,9 +218,9 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 
   /**
-   * Creates a resource and waits for its job. The limits of `create` apply. Throws the errors of `create` and `wait`. If
-   * the wait fails but the job has not failed, and no signal aborted it, `error.created` contains the kind and the id of
-   * the resource. The job keeps running, and `client.waits.wait(error.created)` waits for it again.
+   * Creates a resource and waits for its job. Throws the errors of `create` and `wait`. If the wait fails for another
+   * reason than the job or an aborted signal, `error.created` contains the kind and the id of the resource. The job
+   * keeps running: `client.waits.wait(error.created)` waits for it again.
    *
    * @example
    * const dataset = [{ analysis_type: 'AffinityTransactions', start_date: '2026-05-01', end_date: '2026-05-31' }];
@@ -231,7 +234,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 
   async #createAndWait(body: Fields, options: CreateAndWaitOptions<T>): Promise<T> {
-    // Check the options first, so that a typo is reported before the resource is created.
+    // Check the options before creating the resource.
     if (typeof options !== 'object' || options === null)
       throw new ConfigurationError('The options of `createAndWait` must be an object.');
     checkWaitOptions(options.wait);
@@ -261,7 +264,7 @@ export class JobNamespace<T extends JobResource, Fields, Name extends ResourceNa
   }
 }
 
-/** Refuses options of the wait outside `wait`. A `timeout`, for example, could also limit a request. */
+/** Refuses options of the wait outside `wait`. A `timeout`, for example, would be ambiguous. */
 export function refuseWaitOptions({
   timeout,
   onUpdate,
@@ -279,7 +282,7 @@ export function refuseWaitOptions({
   });
 }
 
-/** Adds the kind and id of the created resource to the error of a wait, except a `JobError`, which contains them. */
+/** Adds the kind and the id of the created resource to the error of a wait. A `JobError` already contains them. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
   const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`;
@@ -290,7 +293,7 @@ function withCreated(error: unknown, created: Created, idempotencyKey: string | 
   );
 }
 
-/** Resources whose create request starts a worker job, and that are listed and deleted. */
+/** Methods to create, read, list and delete resources whose create request starts a job, and to wait for the job. */
 export class ListedJobNamespace<
   T extends JobResource,
   Fields,
@@ -315,7 +318,7 @@ export class ListedJobNamespace<
     return this.#lists.list(params, options);
   }
 
-  /** Deletes a resource. The request is retried only if the service certainly did not act. */
+  /** Deletes a resource. The client retries the request only if the service certainly did not act. */
   delete(id: number, options?: RequestOptions): ApiPromise<void> {
     return this.#lists.delete(id, options);
   }

@@ -10,10 +10,10 @@ import { decodeComplete } from '../schemas/decode.ts';
 import type { ResourceSchema } from '../schemas/shared-schemas.ts';
 import { largestPage, nextStart, type PageStart, queryOf, startOf } from './paging.ts';
 
-/** Namespaces whose lists show the resources of jobs. */
+/** Namespaces whose lists contain the resources of jobs. */
 export type JobListName = 'audiences' | 'activations' | 'cohorts';
 
-/** Creates a table of jobs that waits poll via the pages of a list. */
+/** Creates a table of jobs whose waits poll the pages of a list. */
 export function listedJobs<T extends JobResource>(
   transport: Transport,
   polls: SharedPolls,
@@ -21,9 +21,9 @@ export function listedJobs<T extends JobResource>(
 ): JobTable<T> {
   const { paging, logger } = transport.settings;
   const pageSize = largestPage(RESOURCE_PAGE_CAP, paging);
-  /** Number of rows per page, for paging by offset. The service may return fewer rows than requested. */
+  /** Number of rows per page, for paging by offset. The service may return fewer rows per page than requested. */
   let rowsPerPage = pageSize;
-  /** Start of each page, if only the previous page contains the start. */
+  /** Starts of pages, if only the previous page contains the start of the next page. */
   const starts: PromiseLike<PageStart>[] = [];
   return new JobTable<T>({
     polls,
@@ -51,7 +51,7 @@ export function listedJobs<T extends JobResource>(
   });
 }
 
-/** Returns the parts of a resource in a list row or an event; `undefined` without an id. */
+/** Returns the parts of a resource in a list row or a webhook event, or `undefined` without an id. */
 export function readRow<T>(
   value: unknown,
   schema: ResourceSchema<T>,

@@ -20,15 +20,15 @@ export type ReserveOptions = RequestOptions & Pick<CreateOptions, 'extraBody'>;
 
 /** Options of {@link Uploads.upload}. */
 export interface UploadFileOptions extends UploadOptions, Pick<RequestOptions, 'token'> {
-  /** `timeout`: milliseconds for one attempt to reserve the slot. */
+  /** `timeout` limits one attempt to reserve the slot, in milliseconds. */
   readonly request?: Pick<RequestOptions, 'timeout'> | undefined;
 }
 
-/** Input of {@link Uploads.upload}: the file. */
+/** The file for {@link Uploads.upload}. */
 export interface UploadInput {
   /** Purpose of the file, which also decides its maximum size: 1 GiB for `cohort`, 50 MiB for `poi_submission`. */
   readonly kind: UploadKind;
-  /** The file: a `Blob`, its bytes, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
+  /** The file: a `Blob`, a `Uint8Array`, or a stream with `size`. In Node, `openFile(path)` returns a `Blob`. */
   readonly data: UploadData;
   /** Size of the file in bytes. Required for a stream. */
   readonly size?: number | undefined;
@@ -56,27 +56,28 @@ const decodeReservation = decodeOne(uploadReservationResource);
 
 /** An upload slot that this client has reserved. */
 interface Slot {
-  /** Bytes. */
+  /** Reserved size in bytes. */
   readonly size: number;
-  /** Time on the monotonic clock at which the slot has certainly expired. */
+  /** Time on the monotonic clock after which the slot has certainly expired. */
   readonly expiresAt: number;
-  /** Time until which the service certainly accepts a claim. */
+  /** Time until which the service certainly accepts the claim. */
   readonly claimBefore: Date;
 }
 
 /** Error message for a slot that has expired. */
 const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
 
-/** Maximum number of slots to remember. The oldest slots are dropped first. */
+/** Maximum number of slots to remember. The client drops the oldest slots first. */
 const MAX_SLOTS = 10_000;
 
 /**
- * The slots that a client has reserved. They let uploads and claims that are certainly too late fail without a request.
+ * The slots that a client has reserved. With these, an upload or a claim that is certainly too late fails without a
+ * request.
  */
 export class Reservations {
   readonly #slots = new Map<string, Slot>();
 
-  /** Adds a slot that was requested at the wall-clock time `requestedAt`. */
+  /** Adds a slot. `requestedAt` is the time of the request in milliseconds since 1970. */
   add(reference: string, size: number, requestedAt: number): void {
     const expiresAt = performance.now() + CLAIM_WINDOW;
     this.#slots.set(reference, { size, expiresAt, claimBefore: new Date(requestedAt + CLAIM_WINDOW) });
@@ -84,15 +85,12 @@ export class Reservations {
     if (this.#slots.size > MAX_SLOTS && oldest !== undefined) this.#slots.delete(oldest);
   }
 
-  /**
-   * Returns a slot; `undefined` if another client has reserved it, or if more than `MAX_SLOTS` slots were reserved
-   * later.
-   */
+  /** Returns a slot, or `undefined` if another client has reserved it or this client has dropped it. */
   get(reference: string): Slot | undefined {
     return this.#slots.get(reference);
   }
 
-  /** Returns an error if the `upload_reference` in the body of a create request names an expired slot. */
+  /** Returns an error if the slot of the `upload_reference` in a create request has expired. */
   claimErrors(body: unknown): FieldErrors {
     const { upload_reference: reference } = Object(body);
     const slot = typeof reference === 'string' ? this.#slots.get(reference) : undefined;
@@ -100,7 +98,7 @@ export class Reservations {
   }
 }
 
-/** Uploads: reserve a slot, send the file to storage, and claim the file by its reference in a create request. */
+/** Uploads: reserve a slot, send the file to storage, and claim the file with its reference in a create request. */
 export class Uploads {
   readonly #transport: Transport;
   readonly #reservations: Reservations;
@@ -112,9 +110,10 @@ export class Uploads {
   }
 
   /**
-   * Reserves a slot. For 15 minutes, you can send a file to its URL and claim its reference.
+   * Reserves an upload slot. Within 15 minutes, send the file to its URL and claim its reference.
    *
-   * @throws {ValidationError} `local` for a file larger than the service accepts.
+   * @throws {ValidationError} if the file is larger than the service accepts. The client sends nothing, and `local` is
+   * true.
    */
   reserve(input: UploadRequest, options: ReserveOptions = {}): ApiPromise<UploadReservation> {
     const requestedAt = Date.now();
@@ -135,10 +134,11 @@ export class Uploads {
   }
 
   /**
-   * Sends a file to a reserved slot. If the data can be read again, retries until the slot expires.
+   * Sends a file to a reserved slot. Retries until the slot expires, unless the data are a stream, which can be read
+   * only once.
    *
-   * @throws {AudienceError} with `slot`, which says whether sending again makes sense: `PermissionError` (403) for an
-   * expired slot, other `ApiError`s, `ConnectionError`, `TimeoutError`, `FileError` for data that could not be read.
+   * @throws {AudienceError} whose `slot` says whether sending again makes sense: `PermissionError` (403) for an expired
+   * slot, another `ApiError`, `ConnectionError`, `TimeoutError`, or `FileError` for unreadable data.
    */
   send(reservation: UploadReservation, data: UploadData, options: UploadOptions = {}): Promise<Upload> {
     return fromCallSite(async () => {
@@ -213,7 +213,7 @@ function openSource(
   }
 }
 
-/** Returns whether a value is a reservation with a usable URL. A value from JSON may be anything. */
+/** Returns whether a value is a reservation with a usable URL. */
 function isReservation(value: unknown): boolean {
   reservationSchema.built ??= reservationSchema.build();
   const { success, data } = reservationSchema.built.safeParse(value);
@@ -231,7 +231,7 @@ function sizeErrors(input: unknown): FieldErrors {
   return { size: [`is ${size} bytes; a ${kind} upload may have at most ${max}: split the file into several uploads.`] };
 }
 
-/** Returns the error for input of a method that the client refuses before sending. */
+/** Returns the error for input that the client refuses without sending a request. */
 export function inputError(name: string, errors: FieldErrors): Error {
   return localValidationError({ name, method: 'PUT', path: '' }, errors);
 }

@@ -14,7 +14,7 @@ import { warnOfMisspeltFields } from './misspelt-fields.ts';
 
 /** Query of a usage report. */
 export interface UsageParams {
-  /** `YYYY-MM` (assumed form), from 2020-01. @default the current month in UTC */
+  /** Month as `YYYY-MM` (assumed format), from 2020-01 to the current month. @default the current month in UTC */
   readonly yearmonth?: string | undefined;
 }
 
@@ -24,7 +24,8 @@ const DAY = 86_400_000;
 const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
 
 /**
- * Returns errors for months that the service certainly rejects. The service may accept other formats than `YYYY-MM`.
+ * Returns errors for months that the service certainly rejects. Ignores other formats than `YYYY-MM`, which the service
+ * may accept.
  */
 function monthErrors(yearmonth: string, now: number): FieldErrors {
   if (!/^\d{4}-\d{2}$/.test(yearmonth)) return {};
@@ -32,7 +33,7 @@ function monthErrors(yearmonth: string, now: number): FieldErrors {
   return yearmonth > monthOf(now + DAY) ? { yearmonth: ['must not be in the future.'] } : {};
 }
 
-/** Reads the usage report of one month, or a part of it. */
+/** Reads the usage report of a month, or a part of the report. */
 export function readUsage<T>(
   transport: Transport,
   params: UsageParams,
@@ -65,12 +66,12 @@ export class UsageReports {
     this.#transport = transport;
   }
 
-  /** Returns the usage report of one month. */
+  /** Returns the usage report of a month. */
   get(params: UsageParams = {}, options?: RequestOptions): ApiPromise<Usage> {
     return readUsage(this.#transport, params, options, (usage) => usage);
   }
 
-  /** Returns how many create requests that start a job remain in this hour and day. */
+  /** Returns the current build budget: the limits, and the numbers of builds in the rolling hour and day. */
   buildBudget(options?: RequestOptions): ApiPromise<BuildBudget> {
     return readUsage(this.#transport, {}, options, ({ build_budget }, context) => {
       if (isObject(build_budget)) return build_budget;

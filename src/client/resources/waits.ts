@@ -17,7 +17,7 @@ export interface WaitTarget<K extends JobKind = JobKind> {
 export interface JobEvent {
   /** Event type, such as `audience.completed`. */
   readonly type: string;
-  /** The resource, in the form of its GET response. */
+  /** The resource, with the same fields as in the response to a GET request. */
   readonly data: unknown;
   /** Id of the event, `evt_…`, the same in every delivery. */
   readonly id?: string | undefined;
@@ -29,7 +29,7 @@ export interface JobEvent {
   readonly company_id?: number | undefined;
 }
 
-/** The namespace of each kind of job. */
+/** Namespaces by kind of job. */
 type Namespaces = {
   readonly [K in JobKind]: { wait(id: number, options?: WaitOptions<JobResources[K]>): Promise<JobResources[K]> };
 };
@@ -41,7 +41,7 @@ const KINDS: ReadonlyMap<string, readonly JobKind[]> = new Map([
   ['cohort', ['cohort']],
 ]);
 
-/** All waits of a client and of the clients from its `withOptions`. */
+/** All waits of a client and of the clients that its `withOptions` returns. */
 export class Waits {
   readonly #polls: SharedPolls;
   readonly #namespaces: Namespaces;
@@ -73,14 +73,14 @@ export class Waits {
   }
 
   /**
-   * Passes a verified webhook event to the waits. An event that shows the end of a job ends the job's waits without a
-   * request. An event older than the last known state changes nothing. If an event lacks fields, the wait reads the
-   * resource.
+   * Passes a verified webhook event to the waits. An event that shows the end of a job ends its waits without a
+   * request. The waits ignore an event that is older than the last known state. If an event lacks fields, the waits
+   * read the resource.
    *
    * While webhooks are arriving, polling for that kind slows to once a minute. If jobs end without a webhook, polling
    * returns to its normal rate.
    *
-   * @returns whether a wait used the state in the event.
+   * @returns Whether a wait used the state in the event.
    */
   notify(event: JobEvent): boolean {
     const { type, data }: { type?: unknown; data?: unknown } = isObject(event) ? event : {};

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import type { Activation, ActivationCreate } from '../../spec/activation.ts';
 import { creatorSchema, lazily, openObject, type ResourceSchema, statusSchema } from './shared-schemas.ts';
 
-/** Schema of {@link Activation}. */
 export const activationSchema = lazily(() =>
   z.looseObject({
     id: z.int(),
@@ -27,7 +26,7 @@ export const activationSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link ActivationCreate}. Requires the same fields as the service (assumed). */
+/** Schema of {@link ActivationCreate}. The required fields are assumed. */
 export const activationCreateSchema = lazily(() =>
   z.looseObject({
     audience_id: z.int(),
@@ -48,5 +47,4 @@ export const activationCreateSchema = lazily(() =>
   }),
 );
 
-/** Activations in responses. */
 export const activationResource: ResourceSchema<Activation> = { name: 'activation', schema: activationSchema };

@@ -18,7 +18,7 @@ const eligibility = () =>
     }),
   });
 
-/** Schema of {@link Audience}, with `is_activation_allowed` already normalized to a boolean. */
+/** Schema of {@link Audience}, after the conversion of `is_activation_allowed` to a boolean. */
 export const audienceSchema = lazily(() =>
   z.looseObject({
     id: z.int(),
@@ -39,7 +39,7 @@ export const audienceSchema = lazily(() =>
   }),
 );
 
-/** Schema of {@link AudienceCreate}. Requires the same fields as the service (assumed). */
+/** Schema of {@link AudienceCreate}. The required fields are assumed. */
 export const audienceCreateSchema = lazily(() =>
   z.looseObject({
     name: z.string(),
@@ -58,7 +58,6 @@ export const audienceCreateSchema = lazily(() =>
   }),
 );
 
-/** Audiences in responses. */
 export const audienceResource: ResourceSchema<Audience> = {
   name: 'audience',
   schema: audienceSchema,

@@ -27,5 +27,4 @@ export const cohortCreateSchema = lazily(() =>
   }),
 );
 
-/** Cohorts in responses. */
 export const cohortResource: ResourceSchema<Cohort> = { name: 'cohort', schema: cohortSchema };

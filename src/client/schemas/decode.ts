@@ -9,25 +9,25 @@ export type Decode<T> = (data: unknown, context: DecodeContext) => T | Promise<T
 
 /** The parts of a call that the decoder of its response needs. */
 export interface DecodeContext {
-  /** The envelope, for operations whose payload also contains other fields of the envelope. */
+  /** The envelope, for decoders that also use other fields of the envelope. */
   readonly envelope: Envelope;
-  /** `strict` fails on each field that is not as documented. */
+  /** `strict` throws for each field that differs from the documentation. */
   readonly validation: 'lenient' | 'strict';
-  /** Returns the error for a payload that is not as documented and cannot be used. */
+  /** Returns the error for a payload that cannot be decoded. */
   fail(problem: string): Error;
-  /** Logs, once per field and kind of resource, that a field differs from the documented shape. */
+  /** Logs that a field differs from the documentation, once per field and kind of resource. */
   warn(kind: string, field: string, problem: string): void;
 }
 
-/** Fields that must be as documented in both validation modes. A resource without them cannot be used or awaited. */
+/** Fields that must match the documentation in both validation modes, because waits and calls need them. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['', 'id', 'status', 'status.id']);
 
-/** Fields that a row of a list must have. With the id, the client can read the status. */
+/** Fields that a list row must have. With the id, the client can read the other fields. */
 const REQUIRED_ROW_FIELDS: ReadonlySet<string> = new Set(['', 'id']);
 
 interface Issue {
   readonly path: readonly PropertyKey[];
-  /** The documented type, if the type differs. */
+  /** The documented type, if the value has another type. */
   readonly expected?: string;
 }
 
@@ -38,7 +38,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Describes how the type of a field differs. Omits the value, which may be a secret. */
+/** Describes a differing field without its value, which may be a secret. */
 function describeIssue(value: unknown, { path, expected }: Issue): string {
   if (numberProblem(valueAt(value, path)) !== undefined) return 'is beyond 2^53-1, so JavaScript has rounded it';
   if (expected === undefined) return 'is not in the documented format';
@@ -51,7 +51,7 @@ function issuesOf(value: unknown, { schema }: ResourceSchema<unknown>): readonly
   return schema.built.safeParse(truncateArrays(value)).error?.issues ?? [];
 }
 
-/** Maximum number of elements to check in an array of a resource, because each may have issues. */
+/** Maximum number of elements to check in an array of a resource. */
 const MAX_CHECKED_ELEMENTS = 1_000;
 
 /** Returns a value with its array fields truncated to `MAX_CHECKED_ELEMENTS`. */
@@ -63,7 +63,7 @@ function truncateArrays(value: unknown): unknown {
   return Object.keys(cut).length === 0 ? value : { ...Object(value), ...cut };
 }
 
-/** Returns a copy of a response object, with its flags as booleans. */
+/** Returns a copy of a response object with its flags converted to booleans. */
 function normalize(wire: object, { flags = [] }: ResourceSchema<unknown>): JsonObject {
   const normalized: Record<string, unknown> = { ...wire };
   normalizeFlags(normalized, flags);
@@ -80,8 +80,8 @@ function isRequired(
 }
 
 /**
- * Decodes one object. Fails if a required field differs, or any field in strict mode; otherwise logs and keeps the
- * field.
+ * Decodes one object. Throws if a required field differs or, in strict mode, if any field differs. Otherwise logs the
+ * difference and keeps the field.
  */
 function decodeObject<T>(
   value: unknown,
@@ -101,19 +101,22 @@ function decodeObject<T>(
     const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
     context.warn(resource.name, field, `${problem}. The value is kept as it is`);
   }
-  return normalized as T; // checked above; unknown fields pass
+  return normalized as T; // checked above, except unknown fields
 }
 
-/** Maximum number of create requests to remember. The rate limits allow far fewer within the relevant seconds. */
+/** Maximum number of create requests to remember. The rate limits allow far fewer in the relevant ten seconds. */
 const MAX_RECENT_CREATES = 10_000;
 
-/** Times at which resources were created, by `namespace id`. */
+/** Times at which this client created resources, by `namespace id`. */
 interface RecentCreates {
   readonly name: string;
   readonly created: Map<string, number>;
 }
 
-/** Decodes the `data` of a single resource: an object, or the one-element array of the service's GETs. */
+/**
+ * Decodes the `data` of a single resource: an object, or a one-element array, which the service returns for GET
+ * requests.
+ */
 export function decodeOne<T>(resource: ResourceSchema<T>, creates?: RecentCreates): Decode<T> {
   return (data, context) => {
     const only: unknown = Array.isArray(data) ? data[0] : data;
@@ -129,7 +132,6 @@ export function decodeOne<T>(resource: ResourceSchema<T>, creates?: RecentCreate
   };
 }
 
-/** Decodes the `data` of a list. */
 export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
   return (data, context) => {
     if (!Array.isArray(data)) throw context.fail(`\`data\` is ${jsonTypeOf(data)}, expected an array`);
@@ -138,7 +140,7 @@ export function decodeList<T>(resource: ResourceSchema<T>): Decode<T[]> {
 }
 
 /**
- * Returns a value as a resource; `undefined` if the value lacks documented fields, or if `decodeOne` would refuse it.
+ * Returns a value as a resource, or `undefined` if the value lacks documented fields or `decodeOne` would refuse it.
  */
 export function decodeComplete<T>(
   value: unknown,

@@ -22,7 +22,7 @@ export const projectCreateSchema = lazily(() => z.looseObject({ name: z.string()
 /** Schema of {@link ScheduleCreate}. */
 export const scheduleCreateSchema = lazily(() => z.looseObject({ name: z.optional(z.string()) }));
 
-/** Schema of {@link LookalikeCreate}. Requires the same fields as the service (assumed). */
+/** Schema of {@link LookalikeCreate}. The required fields are assumed, except `config.target_size`. */
 export const lookalikeCreateSchema = lazily(() =>
   z.looseObject({
     name: z.optional(z.string()),
@@ -31,13 +31,10 @@ export const lookalikeCreateSchema = lazily(() =>
   }),
 );
 
-/** Estimates in responses. */
 export const estimateResource: ResourceSchema<Estimate> = { name: 'estimate', schema: estimateSchema };
 
-/** Projects in responses. */
 export const projectResource: ResourceSchema<Project> = { name: 'project', schema: identifiedSchema };
 
-/** Schedules in responses. */
 export const scheduleResource: ResourceSchema<Schedule> = { name: 'schedule', schema: identifiedSchema };
 
 /** Rows of reference tables, whose fields are not specified. */

@@ -14,9 +14,9 @@ export interface ResourceSchema<T> {
   /** Name of the kind in log lines about differing fields. */
   readonly name: string;
   readonly schema: LazySchema;
-  /** Fields that the service writes as `1`, `0` or a boolean. They are converted to booleans before the check. */
+  /** Fields that the service writes as `1`, `0` or a boolean. The client converts them to booleans before the check. */
   readonly flags?: readonly string[];
-  /** Fields that must be as documented in both validation modes, in addition to `id` and `status`. */
+  /** Fields that must match the documentation in both validation modes, in addition to `id` and `status`. */
   readonly required?: readonly string[];
   /** Never set. Exists only for the type parameter. */
   readonly type?: T;

@@ -1,8 +1,11 @@
 import type { Decode } from './decode.ts';
 
-/** The part of the Standard Schema interface (version 1) needed to check a value; zod's schemas implement it. */
+/**
+ * The part of the Standard Schema interface (version 1) that checks a value. The schemas of zod, for example, implement
+ * it.
+ */
 export interface StandardSchema<T> {
-  /** Properties of the interface; see https://standardschema.dev. */
+  /** Properties of the interface. See https://standardschema.dev. */
   readonly '~standard': {
     /** Version of the interface. */
     readonly version: 1;
@@ -22,7 +25,7 @@ export interface StandardSchema<T> {
   };
 }
 
-/** Result of a check by a {@link StandardSchema}. */
+/** Result of a check with a {@link StandardSchema}. */
 export type StandardResult<T> =
   | {
       /** The converted value. */
@@ -35,9 +38,9 @@ export type StandardResult<T> =
       readonly issues: readonly StandardIssue[];
     };
 
-/** One problem of a checked value. */
+/** A problem of a checked value. */
 export interface StandardIssue {
-  /** Description of the problem, in prose. */
+  /** Description of the problem. */
   readonly message: string;
   /** Keys from the value to its invalid part. Without a path, the value itself is invalid. */
   readonly path?:

@@ -5,7 +5,6 @@ import { lazily, type ResourceSchema } from './shared-schemas.ts';
 /** Schema of {@link UploadRequest}. The service also accepts a request without `size` (assumed). */
 export const uploadRequestSchema = lazily(() => z.looseObject({ kind: z.string(), size: z.optional(z.int()) }));
 
-/** Schema of {@link UploadReservation}. */
 export const reservationSchema = lazily(() =>
   z.looseObject({
     reference: z.string().check(z.refine((text) => text !== '')),
@@ -14,7 +13,6 @@ export const reservationSchema = lazily(() =>
   }),
 );
 
-/** Reservations in responses. */
 export const uploadReservationResource: ResourceSchema<UploadReservation> = {
   name: 'reservation',
   schema: reservationSchema,

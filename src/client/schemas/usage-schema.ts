@@ -4,7 +4,6 @@ import { lazily, type ResourceSchema } from './shared-schemas.ts';
 
 const budgetWindow = () => z.looseObject({ limit: z.number(), used: z.number() });
 
-/** Schema of {@link Usage}. */
 export const usageSchema = lazily(() =>
   z.looseObject({
     build_budget: z.looseObject({
@@ -15,5 +14,4 @@ export const usageSchema = lazily(() =>
   }),
 );
 
-/** Usage reports in responses. */
 export const usageResource: ResourceSchema<Usage> = { name: 'usage', schema: usageSchema };

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import type { WebhookEndpoint } from '../../spec/webhook-endpoint.ts';
 import { lazily, type ResourceSchema } from './shared-schemas.ts';
 
-/** Schema of {@link WebhookEndpoint}. */
 export const webhookEndpointSchema = lazily(() =>
   z.looseObject({
     id: z.int(),
@@ -17,7 +16,6 @@ export const webhookEndpointSchema = lazily(() =>
   }),
 );
 
-/** Webhook endpoints in responses. */
 export const webhookEndpointResource: ResourceSchema<WebhookEndpoint> = {
   name: 'webhookEndpoint',
   schema: webhookEndpointSchema,

@@ -10,14 +10,13 @@ import { isPage, linkAdvice, requestLink } from './result-links.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';
 import type { ByteReader } from './upload-source.ts';
 
-/** A file to download. */
 export interface DownloadPlan {
   readonly transport: Transport;
   readonly url: URL;
-  /** Reads the link again. A link may expire before its file has been read. */
+  /** Requests a new link from the service. A link may expire before its file has been read. */
   readonly renew: (signal: AbortSignal) => Promise<URL>;
   readonly options: TransferOptions & Pick<RequestOptions, 'token'>;
-  /** `total` is `undefined` while the length is unknown. */
+  /** `loaded` and `total` are bytes. `total` is `undefined` while the length is unknown. */
   readonly onProgress: ((loaded: number, total: number | undefined) => void) | undefined;
   /** Called with the `Content-Encoding` of the file, if the response has this header. */
   readonly onEncoding: (encoding: string) => void;
@@ -57,7 +56,7 @@ const NO_BODY: ByteReader = { read: () => Promise.resolve({ done: true }), cance
 class Download {
   readonly #plan: DownloadPlan;
   readonly #transfer: Transfer;
-  /** Link to the file, from which redirects may lead to other addresses. */
+  /** Link to the file, before any redirects. */
   #link: URL;
   /** Reader of the latest response. */
   #reader = NO_BODY;
@@ -91,7 +90,7 @@ class Download {
     return this.#transfer
       .begin(() => this.#run(() => this.#connect()))
       .catch((error: unknown) => {
-        // Nothing else ends the download if `around` never started it.
+        // If `around` never started the download, nothing else ends it.
         this.#transfer.fail(error);
         this.close();
         throw error;
@@ -104,7 +103,7 @@ class Download {
     try {
       return await first;
     } catch {
-      // Enter the retry loop only after a failure: a loop around each read would take longer than the read.
+      // Enter the retry loop only after a failure, because the loop takes longer than a read.
       let attempts = 0;
       return this.#run(() => (attempts++ === 0 ? first : this.#connect().then(() => this.#read())));
     }
@@ -119,7 +118,6 @@ class Download {
     });
   }
 
-  /** Closes the connection. */
   close(): void {
     // Abort the request: if a custom `fetch` keeps a clone of the response, cancelling the body would not close it.
     this.#transfer.attempt?.abort(new Error('closed'));
@@ -137,7 +135,7 @@ class Download {
     }
   }
 
-  /** Requests the rest of the file. If storage refuses the link, requests it once more with a new link. */
+  /** Requests the rest of the file. If storage refuses the link, requests the rest once more with a new link. */
   #connect(): Promise<void> {
     return this.#request().catch(async (error: unknown) => {
       const transfer = this.#transfer;
@@ -173,7 +171,7 @@ class Download {
     transfer.rest();
   }
 
-  /** Records the length and the version of the file, which show whether a later response continues it. */
+  /** Records the length and the version of the file, to recognize a later response that continues the file. */
   #beginFile(response: Response): void {
     const { status, headers } = response;
     if (status !== 200) throw this.#invalid(status, `failed: storage responded with ${status} instead of the file`);
@@ -181,7 +179,7 @@ class Download {
       const advice = linkAdvice(status, this.#link, this.#transfer.settings);
       throw this.#invalid(status, 'failed: storage responded with an HTML page instead of the file', advice);
     }
-    // Lengths and positions count the bytes as sent, so an encoded file cannot be resumed.
+    // A download cannot resume an encoded file, because the headers count encoded bytes.
     const encoding = headers.get('content-encoding');
     if (encoding !== null) this.#plan.onEncoding(encoding);
     const isPlain = encoding === null && showsEncoding(response);
@@ -231,7 +229,7 @@ class Download {
   }
 
   #finish(): void {
-    // Firefox does not report a truncated response if it was encoded. A custom `fetch` might never report one.
+    // Firefox does not report that an encoded response was truncated. A custom `fetch` might never report it.
     const isComplete = this.#total === undefined ? this.#loaded >= this.#fewest : this.#loaded === this.#total;
     if (!isComplete) throw new Error('the response ended too early');
     this.#report(this.#loaded);

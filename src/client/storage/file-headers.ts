@@ -1,23 +1,22 @@
 import { isServerRuntime } from '../../util/runtime.ts';
 
 /**
- * Returns whether all headers of a response can be read. Pages see `Content-Length` of another origin, but
- * `Content-Encoding` only if it is exposed, which they cannot see unless the list of exposed headers is itself exposed.
+ * Returns whether a missing `Content-Encoding` shows that the file is not encoded. On responses of other origins,
+ * browsers hide this header unless storage exposes it (CORS).
  */
 export const showsEncoding = ({ type, headers }: Response): boolean =>
   isServerRuntime ||
   type === 'basic' ||
   /\*|content-encoding/i.test(headers.get('access-control-expose-headers') ?? '');
 
-/** Returns the strong `ETag` of a file, or else the time of its last change. */
+/** Returns the strong `ETag` of a file or, without a strong `ETag`, its `Last-Modified`. */
 export function versionOf(headers: Headers): string | null {
   const tag = headers.get('etag');
   return (tag?.startsWith('W/') ? null : tag) ?? headers.get('last-modified');
 }
 
 /**
- * Returns the minimum size of a complete file in bytes, if `length` counts the sent bytes, which may be encoded.
- * Encoders enlarge data that they cannot compress by a header and less than a fifth, as zlib does at worst
- * (`deflateBound`).
+ * Returns the minimum size of a complete file in bytes. `length` is the number of bytes sent, which may be encoded.
+ * Encoding data that cannot be compressed adds a header and less than a fifth (see zlib's `deflateBound`).
  */
 export const fewestBytes = (length: number): number => (length - 1_024) * 0.8;

@@ -17,7 +17,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const isOwn = ({ origin }: URL, { baseUrl }: Pick<Settings, 'baseUrl'>): boolean => origin === new URL(baseUrl).origin;
 
 /**
- * Returns where a response redirects to; `undefined` for a target that is not an http(s) address, or that is http after
+ * Returns the target of a redirect. Returns `undefined` for a target that is not an http(s) address, and for http after
  * https.
  */
 function redirectTarget({ status, headers }: Response, from: URL): URL | undefined {
@@ -27,11 +27,10 @@ function redirectTarget({ status, headers }: Response, from: URL): URL | undefin
   return target.protocol === 'https:' || target.protocol === from.protocol ? target : undefined;
 }
 
-/** A request for a file. */
 interface LinkRequest {
   readonly link: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns whether a response other than 2xx is expected. */
+  /** Returns whether the caller accepts a response other than 2xx. */
   accepts(response: Response): boolean;
 }
 
@@ -64,7 +63,7 @@ export async function requestLink(
   }
 }
 
-/** Returns the token of the client. No retry of the transfer helps if there is none. */
+/** Returns the token of the client. If the token source fails, the transfer is not retried. */
 async function tokenFor(
   { scope: { signal }, settings: { redactor } }: Transfer,
   { state }: Transport,
@@ -76,14 +75,14 @@ async function tokenFor(
   }
 }
 
-/** Returns whether a response is a page instead of the file of a link, such as a page for signing in. */
+/** Returns whether a response is an HTML page instead of the file, such as a sign-in page. */
 export function isPage({ headers }: Response, { pathname }: URL): boolean {
   const isHtml = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '');
   const isFile = /^\s*attachment\b/i.test(headers.get('content-disposition') ?? '') || /\.x?html?$/i.test(pathname);
   return isHtml && !isFile;
 }
 
-/** Returns advice for the response to the request of a link, based on its status. */
+/** Returns advice for the response to a request for a link, based on its status. */
 export function linkAdvice(
   status: number,
   link: URL,

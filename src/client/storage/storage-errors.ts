@@ -8,16 +8,19 @@ import { AttemptFailure } from '../http/response-errors.ts';
 import { statusFailureOf } from '../http/retry-policy.ts';
 import { limitAdvice, runtimeLimit } from '../http/runtime-limits.ts';
 
-/** Maximum number of characters read of an error's body: code and message are at its beginning. */
+/** Maximum number of characters to read of an error's body. The code and the message are at its beginning. */
 const MAX_ERROR_TEXT_LENGTH = 2_048;
 
-/** Maximum number of characters of storage's error code in an error, and of its message. */
+/** Maximum number of characters of storage's error code, and of storage's message, in an error. */
 const MAX_MESSAGE_LENGTH = 200;
 
-/** Minimum length of a secret in a presigned query: a shorter part is an algorithm, a date or a number of seconds. */
+/**
+ * Minimum number of characters of a secret in a presigned query. Shorter values are an algorithm, a date or a number of
+ * seconds.
+ */
 const MIN_SECRET_LENGTH = 16;
 
-/** Response headers that errors show, such as the request ids that a storage provider's support asks for. */
+/** Response headers to show in errors, such as the request ids that the support of a storage provider asks for. */
 const SHOWN_HEADERS =
   /^(?:content-length|content-type|date|retry-after|server|x-amz-id-2|x-amz-request-id|x-goog-.*|x-ms-request-id)$/;
 
@@ -58,7 +61,9 @@ function errorClass(status: number) {
   return status >= 500 ? ServerError : ApiError;
 }
 
-/** Returns code and message of storage's XML error. Its other elements may repeat the signature and are never shown. */
+/**
+ * Returns the code and the message of storage's XML error. Omits its other elements, which may repeat the signature.
+ */
 function codeAndMessage(text: string, redactor: Redactor): string {
   return [/<Code>([^<]*)<\/Code>/, /<Message>([^<]*)<\/Message>/]
     .map((element) => redactor.text(element.exec(text)?.[1] ?? '', MAX_MESSAGE_LENGTH))
@@ -84,18 +89,17 @@ export async function readErrorText({ body }: Response, signal: AbortSignal): Pr
   return text.slice(0, MAX_ERROR_TEXT_LENGTH);
 }
 
-/** Returns the failure for a redirect. */
 export function redirectFailure({ operation, attempt }: RequestEvent, advice?: string): AttemptFailure {
   const message = `${operation} was redirected by storage, and the client does not follow the redirect.`;
   const details = { code: 'redirect-refused', status: 0, operation, attempts: attempt, body: '', advice } as const;
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, new ResponseError(message, details));
 }
 
-/** How far an attempt came. */
+/** Progress of an attempt before its connection was lost. */
 interface LostAttempt {
-  /** Such as ` after 5 bytes`. */
+  /** Text for the error, such as ` after 5 bytes`. */
   readonly progress: string;
-  /** True if storage has responded, and its response was cut off. */
+  /** True if storage had started to respond. */
   readonly hasResponse: boolean;
 }
 

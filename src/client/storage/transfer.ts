@@ -20,11 +20,14 @@ export interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds without a transferred byte after which an attempt fails. @default 30000 ms */
   readonly idleTimeout?: number | undefined;
-  /** Maximum number of retries. A download resets the count whenever data arrive. @default the client's */
+  /**
+   * Maximum number of retries. A download resets the count whenever data arrive.
+   * @default the client's `maxRetries`
+   */
   readonly maxRetries?: number | undefined;
   /**
-   * The longest `Retry-After` to honor, in milliseconds. If storage asks for more, the transfer fails. @default the
-   * client's
+   * The longest `Retry-After` to honor, in milliseconds. If storage asks for more, the transfer fails.
+   * @default the client's `maxRetryWait`
    */
   readonly maxRetryWait?: number | undefined;
 }
@@ -49,7 +52,6 @@ const OPTION_NAMES = {
   'activations.download': [...TRANSFER_OPTIONS, 'token'],
 } as const;
 
-/** A method that transfers a file. */
 export type TransferMethod = keyof typeof OPTION_NAMES;
 
 /** Refuses unknown options of a transfer, and options that are not numbers. */
@@ -73,9 +75,9 @@ interface TransferPlan {
   readonly url: URL;
   readonly transport: Transport;
   readonly options: TransferOptions;
-  /** Time on the monotonic clock after which the transfer is not retried. @default never */
+  /** Time on the monotonic clock after which the client does not retry. @default never */
   readonly expiresAt?: number;
-  /** Returns whether another attempt can follow a failed attempt. */
+  /** Returns whether another attempt is possible after a failed attempt. */
   canRetry(): boolean;
   /** Returns advice for the error of a response, by its status. */
   advice?(status: number): string | undefined;
@@ -90,7 +92,7 @@ export class Transfer {
   readonly scope: AbortScope;
   /** Scope of the latest attempt. Also aborts after `idleTimeout` without a transferred byte. */
   attempt: AbortScope | undefined;
-  /** Retries so far. A download resets them whenever data arrive. */
+  /** Number of retries. A download resets the number whenever data arrive. */
   retries = 0;
   /** Address of the next request. */
   url: URL;
@@ -107,7 +109,7 @@ export class Transfer {
   readonly #ended = Promise.withResolvers<void>();
   #stopIdleTimer: (() => void) | undefined;
   #retryWait: Waiting | undefined;
-  /** The error of the last attempt, if there was one. */
+  /** The error of the last failed attempt, if there was one. */
   lastError: Error | undefined;
 
   constructor(plan: TransferPlan) {
@@ -124,7 +126,7 @@ export class Transfer {
     this.#ended.promise.catch(() => {});
   }
 
-  /** The latest request for hooks and errors, without its query. */
+  /** The latest request, in the form that hooks and errors show, without its query. */
   get event(): RequestEvent {
     const { operation, method } = this.#plan;
     const { origin: baseUrl, pathname: path } = this.url;
@@ -136,7 +138,7 @@ export class Transfer {
     return this.#observer?.fetch ?? this.settings.fetch;
   }
 
-  /** Runs the start of the transfer within the user's `around`, until {@link end}. */
+  /** Runs `work` within the user's `around` hooks, which last until {@link end}. */
   begin<R>(work: () => Promise<R>): Promise<R> {
     return this.#observer ? this.#observer.around(this.scope.signal, work, this.#ended.promise) : work();
   }
@@ -202,7 +204,6 @@ export class Transfer {
     else this.#ended.reject(error);
   }
 
-  /** Ends the transfer with an error. */
   fail(error: unknown): void {
     this.end(this.#plan.options.signal?.aborted ? 'aborted' : 'failure', error);
   }

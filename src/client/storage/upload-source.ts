@@ -30,11 +30,12 @@ export interface ByteReader {
 /** Data to upload. A stream needs the `size` option and can be sent only once. */
 export type UploadData = Blob | Uint8Array<ArrayBuffer> | ByteStream;
 
-/** Returns whether data are a stream. */
 export const isStream = (data: UploadData): data is ByteStream => 'getReader' in Object(data);
 const isBlob = (data: UploadData): data is Blob =>
   'stream' in data && typeof data.stream === 'function' && typeof data.size === 'number';
-/** Also accepts arrays of another realm. Refuses other views, whose `length` may not be in bytes. */
+/**
+ * Returns whether data are a `Uint8Array`, also from another realm. The `length` of other views may not be in bytes.
+ */
 const isBytes = (data: unknown): data is Uint8Array<ArrayBuffer> =>
   Object.prototype.toString.call(data) === '[object Uint8Array]';
 
@@ -45,7 +46,7 @@ const BLOB_WITHOUT_STREAM = 'has no `stream()`, as a File of jsdom: pass `new Ui
 const FILE_OF_REACT_NATIVE =
   'is a file of React Native: PUT it to the `url` of `uploads.reserve()` with the uploader of your platform.';
 
-/** Returns why data that cannot be uploaded are refused. */
+/** Returns why data cannot be uploaded. */
 function dataProblem(data: unknown): string {
   const parts = Object(data);
   if ('stream' in parts) return STREAM_IN_OBJECT;
@@ -55,7 +56,9 @@ function dataProblem(data: unknown): string {
 
 const invalid = (field: string, message: string): InvalidInputError => new InvalidInputError({ [field]: [message] });
 
-/** Data to upload. Another attempt can read them again, except for a stream that was not collected in memory. */
+/**
+ * Data to upload. A second attempt can read the data again, unless they are a stream that was not collected in memory.
+ */
 export class UploadSource {
   readonly size: number;
   /** The reason why the data could not be read. */
@@ -97,14 +100,14 @@ export class UploadSource {
     if (data.locked) throw this.fail(new Error('the stream is already being read'));
     const reader = data.getReader();
     this.#reader = reader;
-    // Do not await the cancellation: for a branch of `tee()`, it ends only when the other branch is also cancelled.
+    // Do not await the cancellation: for a branch of `tee()`, it waits until the other branch is also cancelled.
     const cancel = async (reason?: unknown): Promise<void> => void reader.cancel(reason).catch(() => {});
     return { read: () => reader.read(), cancel };
   }
 
   /**
-   * Returns the data as one body without a type, for senders that cannot stream. Collects a stream in memory. Checks
-   * the first and the last byte of a file, because browsers would wait forever for bytes that are gone.
+   * Returns the data as a `Blob` without a type, for senders that cannot stream. Collects a stream in memory. Checks
+   * the first and the last byte of a file, because browsers would wait forever for missing bytes.
    */
   async blob(): Promise<Blob> {
     const data = this.#data;
@@ -117,8 +120,8 @@ export class UploadSource {
         });
         if (byteLength < end.size) throw this.fail(sizeMismatch(this.size, 'have fewer'));
       }
-      // The type would be sent as a header that the URL was not signed for. `slice` is not used, because with it
-      // Firefox does not notice that the file has grown.
+      // Remove the type: it would be sent as a header that the URL was not signed for. After `slice`, Firefox would not
+      // notice that the file has grown.
       return new Blob([data]);
     }
     if (isBytes(data)) return new Blob([data]);
@@ -129,8 +132,8 @@ export class UploadSource {
   }
 
   /**
-   * Reads a file after a failed attempt, and records whether the file has changed. Reads to the end, because only there
-   * does Firefox notice that the file has grown.
+   * Reads a file after a failed attempt, and records whether the file has changed. Reads to the end, because Firefox
+   * notices only at the end that the file has grown.
    */
   async verify(signal: AbortSignal): Promise<void> {
     try {
@@ -141,7 +144,7 @@ export class UploadSource {
     }
   }
 
-  /** Fails unless all data can be read and have their size. */
+  /** Reads all data. Rejects if this fails, or if the size differs. */
   #readAll(options?: StreamPipeOptions): Promise<void> {
     return new UploadBody(this).stream.pipeTo(new WritableStream(), options);
   }
@@ -159,9 +162,14 @@ export class UploadSource {
   }
 }
 
-/** Bytes per piece. On a slow connection, small pieces show progress; on a fast connection, large pieces save work. */
+/**
+ * Bytes per piece. Small pieces show the progress on a slow connection; large pieces save time on a fast connection.
+ */
 const PIECE_SIZE = { slow: 65_536, fast: 1_048_576 } as const;
-/** Buffers of the sender and its socket take the first bytes immediately, however slow the connection is. */
+/**
+ * Minimum bytes to measure the speed of a connection. Buffers take the first bytes immediately, even if the connection
+ * is slow.
+ */
 const MIN_MEASURED_BYTES = 16 * 2 ** 20;
 /** Minimum speed of a connection for large pieces. */
 const FAST_BYTES_PER_MS = (10 * 2 ** 20) / 1_000;
@@ -171,7 +179,10 @@ export function pieceSize(bytes: number, ms: number): number {
   return bytes >= MIN_MEASURED_BYTES && bytes >= FAST_BYTES_PER_MS * ms ? PIECE_SIZE.fast : PIECE_SIZE.slow;
 }
 
-/** Maximum number of consecutive reads before timers and aborts run. A stream of empty chunks would block them. */
+/**
+ * Maximum number of consecutive reads. After these, timers and aborts can run, which a stream of empty chunks would
+ * otherwise block.
+ */
 const MAX_READS_IN_A_ROW = 100;
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -194,7 +205,7 @@ export class UploadBody {
       {
         pull: (controller) => {
           if (!this.#isClosed) onBytes?.(this.#passed);
-          // Most pieces are already in memory, and passing them on synchronously is faster.
+          // Pass on pieces that are in memory synchronously, which is faster.
           return this.#chunk.length > 0 ? this.#enqueue(controller) : this.#refill(controller);
         },
         cancel: () => this.close(),
@@ -229,14 +240,14 @@ export class UploadBody {
       await this.#readChunk();
       this.#enqueue(controller);
     } catch (error) {
-      // After `close`, the data end early. An error would end the connection before the client reads the response.
+      // After `close`, never settle: an error would end the connection before the client reads the response.
       if (this.#isClosed) return new Promise(() => {});
       throw this.#source.fail(error);
     }
   }
 
   /**
-   * Reads a chunk. Passes on the last chunk only after the end of the data: if their size has changed, storage must not
+   * Reads a chunk. Passes on the last chunk only after the end of the data: if the size has changed, storage must not
    * receive a complete file.
    */
   async #readChunk(): Promise<void> {

@@ -15,7 +15,7 @@ import { type PutRequest, putByXhr } from './xhr-upload.ts';
 
 /** Progress of an upload, in bytes. */
 export interface UploadProgress {
-  /** Bytes sent so far. Never decreases, and equals `total` only once storage has the file. */
+  /** Bytes sent so far. Never decreases. Equals `total` only after storage has accepted the file. */
   readonly loaded: number;
   /** Size of the file. */
   readonly total: number;
@@ -24,8 +24,8 @@ export interface UploadProgress {
 /** Options of an upload. */
 export interface UploadOptions extends TransferOptions {
   /**
-   * Called as bytes are sent, at most every 50 ms, and at the end. If `onProgress` throws, the client logs the error,
-   * and the upload continues.
+   * Called while the client sends bytes, at most every 50 ms, and at the end. If `onProgress` throws, the client logs
+   * the error, and the upload continues.
    */
   readonly onProgress?: ((progress: UploadProgress) => void) | undefined;
   /** Size of the data in bytes. Required for a stream. @default the reserved size of the slot */
@@ -34,7 +34,7 @@ export interface UploadOptions extends TransferOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A file to send to its slot. */
+/** A file to send to its upload slot. */
 export interface UploadPlan {
   readonly transport: Transport;
   readonly url: string;
@@ -45,8 +45,8 @@ export interface UploadPlan {
 }
 
 /**
- * Sends a file to its slot, with retries until the slot expires. The `slot` of an error says whether the slot can be
- * used again.
+ * Sends a file to its slot, with retries until the slot expires. The `slot` of an error says whether another upload to
+ * the slot is possible.
  */
 export async function uploadFile({ transport, url, source, options, expiresAt }: UploadPlan): Promise<void> {
   const { settings } = transport;
@@ -123,7 +123,7 @@ async function putByFetch({ url, headers, source, transfer, signal, onBytes }: P
   }
 }
 
-/** Returns the body of a request and its headers. */
+/** Returns the body and the headers of a request. */
 async function bodyInit(
   source: UploadSource,
   body: UploadBody | undefined,
@@ -150,7 +150,7 @@ const ADVICE: Readonly<Record<SlotState, string>> = {
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const TRANSIENT: ReadonlySet<number> = new Set([408, 429]);
 
-/** Returns the error for the caller. Adds to errors of this package whether the slot can still be used. */
+/** Returns the error for the caller. If the error is from this package, adds whether the slot is still usable. */
 function withSlot(thrown: unknown, isExpired: boolean): unknown {
   const failed = thrown instanceof AttemptFailure ? thrown : undefined;
   const error = failed ? failed.error : thrown;

@@ -16,8 +16,8 @@ export interface PutRequest {
 }
 
 /**
- * Sends a file with XMLHttpRequest, which alone reports the progress of an upload in browsers. XMLHttpRequest cannot
- * refuse redirects, so a redirected upload fails afterwards.
+ * Sends a file with XMLHttpRequest, because in browsers only XMLHttpRequest reports upload progress. It cannot refuse
+ * redirects, so the upload fails after a redirect.
  */
 export async function putByXhr({ url, headers, source, transfer, signal, onBytes }: PutRequest): Promise<Response> {
   const data = await abortable(source.blob(), signal);
@@ -45,7 +45,7 @@ export async function putByXhr({ url, headers, source, transfer, signal, onBytes
       xhr.send(data);
     });
   } catch (error) {
-    // A changed file fails like a lost connection: read the file to distinguish them.
+    // A changed file fails like a lost connection. Read the file to find the reason.
     if (!signal.aborted) await source.verify(signal);
     throw error;
   } finally {

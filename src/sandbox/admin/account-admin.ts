@@ -9,7 +9,7 @@ import { callSource, named, reportAs } from './call-source.ts';
 
 /** An account to create. */
 export interface NewAccount {
-  /** Email address that no other account has. */
+  /** Email address, unique among accounts. */
   readonly email: string;
   /** Password for the credential exchange and the consent page. Must not be empty. */
   readonly password: string;
@@ -21,25 +21,25 @@ export interface NewAccount {
 
 /** An organization to create. */
 export interface NewCompany {
-  /** A name that no other organization has. */
+  /** Name, unique among organizations. */
   readonly name: string;
-  /** Builds in a rolling hour. @default `limits.buildsPerHour` of the sandbox, 60 */
+  /** Maximum builds in a rolling hour. @default `limits.buildsPerHour` of the sandbox (60) */
   readonly buildsPerHour?: number | undefined;
-  /** Builds in a rolling day. @default `limits.buildsPerDay` of the sandbox, 300 */
+  /** Maximum builds in a rolling day. @default `limits.buildsPerDay` of the sandbox (300) */
   readonly buildsPerDay?: number | undefined;
 }
 
 /** An organization, whose accounts share its build budget and webhook endpoints. */
 export interface SandboxCompany {
-  /** `company_id` of its webhook events. */
+  /** Id, which webhook events contain as `company_id`. */
   readonly id: number;
-  /** Name, which no other organization has. */
+  /** Name, unique among organizations. */
   readonly name: string;
   /** Changes the limits of the build budget. Earlier builds still count. */
   setBuildBudget(budget: Optional<Pick<SandboxLimits, 'buildsPerHour' | 'buildsPerDay'>>): void;
 }
 
-/** A token without its value, as in the console. */
+/** A token, without its value. */
 export interface TokenInfo {
   /** Id for `revokeToken`. */
   readonly id: number;
@@ -51,17 +51,17 @@ export interface TokenInfo {
   readonly expiresAt: Date | undefined;
 }
 
-/** An OAuth connection in the console. */
+/** An OAuth connection of an account. */
 export interface ConnectionInfo {
   /** Id for `revokeConnection`. */
   readonly id: number;
   /** Name of the OAuth client. */
   readonly client: string;
-  /** Expiry of its refresh token. */
+  /** Expiry of the connection's refresh token. */
   readonly expiresAt: Date;
 }
 
-/** An account, with the actions of its owner in the console. */
+/** An account, with the actions that the console offers to its owner. */
 export interface SandboxAccount {
   /** Email address, with which `accounts.get` finds the account. */
   readonly email: string;
@@ -69,7 +69,7 @@ export interface SandboxAccount {
   readonly password: string;
   /** Organization that the account belongs to. */
   readonly company: SandboxCompany;
-  /** Issues a token as the credential exchange does, without a request. Returns its value. */
+  /** Issues a token without a request, and returns its value. A new login token revokes the previous login token. */
   token(kind: TokenKind): string;
   /** Valid login, API and MCP tokens, oldest first. */
   tokens(): TokenInfo[];
@@ -139,7 +139,7 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
   return account;
 }
 
-/** Returns an organization with its actions in the console. */
+/** Returns the organization as {@link SandboxCompany}. */
 export function companyAdmin(service: Service, name: string): SandboxCompany {
   const { state } = service;
   const company = (): Company => {
@@ -164,8 +164,8 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
 }
 
 /**
- * Returns an account with its actions in the console. Each action finds the account by its email, because a loaded
- * state may have replaced the account.
+ * Returns the account as {@link SandboxAccount}. Each action looks up the account by its email, because a loaded state
+ * may have replaced the account.
  */
 export function accountAdmin(service: Service, email: string): SandboxAccount {
   const { state, random } = service;

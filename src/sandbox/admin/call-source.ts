@@ -8,22 +8,22 @@ export const callOf = <A extends unknown[]>(method: (...args: A) => unknown, ...
 
 export const run = ([method, ...args]: Call): unknown => Reflect.apply(method, undefined, args);
 
-/** Source code expressions of objects and methods. */
+/** Source code expressions, by the object or method that they return. */
 const SOURCES = new WeakMap<object, string>();
 
-/** Registers the source code expression of an object or a method. */
+/** Registers the source code expression that returns an object or a method. */
 export function named<T extends object>(source: string, value: T): T {
   SOURCES.set(value, source);
   return value;
 }
 
-/** Returns a value that stands for an expression of source code. */
+/** Returns a value that {@link literal} writes as an expression of source code. */
 export const expression = (source: string): object => named(source, {});
 
 const isReference = (value: unknown): value is object =>
   typeof value === 'function' || (typeof value === 'object' && value !== null);
 
-/** Returns the expression that an object or a method stands for. */
+/** Returns the registered expression of an object or a method. */
 export const sourceOf = (value: unknown): string | undefined => (isReference(value) ? SOURCES.get(value) : undefined);
 
 /** Returns a value as a TypeScript literal or as its registered expression. */
@@ -53,7 +53,10 @@ export function callSource(method: string, args: readonly unknown[]): string {
   return `${prefix}${method}(${sent.map(literal).join(', ')})`;
 }
 
-/** Returns a function that reports each successful call of a method, with the expression of its object and its name. */
+/**
+ * Returns a function that reports each successful call of a method, with the expression of the object and the name of
+ * the method.
+ */
 export const reportAs =
   ({ moment, called }: Pick<Service, 'moment' | 'called'>, source: string) =>
   <A extends unknown[], R>(name: string, method: (...args: A) => R): ((...args: A) => R) => {

@@ -21,34 +21,34 @@ import {
 import { reportAs } from './call-source.ts';
 import { type SandboxWebhooks, webhookAdmin } from './webhook-admin.ts';
 
-/** The operator's view of the sandbox: clock, jobs, faults, limits, accounts and logs. */
+/** Methods to operate the sandbox: clock, jobs, faults, limits, accounts and logs. */
 export interface SandboxAdmin {
   /**
-   * Moves the clock forward by milliseconds, whatever its mode. Runs everything due in order, and awaits webhook
-   * deliveries. A webhook receiver that awaits `advance` causes a deadlock.
+   * Moves the clock forward by `ms` milliseconds, in any mode. Runs due tasks in order, and awaits webhook deliveries.
+   * A webhook receiver that awaits `advance` causes a deadlock.
    *
    * @throws if `ms` is not a number of 0 or more, or leads to the year 9000 or later
    */
   advance(ms: number): Promise<void>;
-  /** Changes the mode of the clock: `'manual'` pauses it, `'real'` continues at its current time. */
+  /** Changes the mode of the clock. `'manual'` pauses the clock; `'real'` continues from its current time. */
   setClock(mode: ClockMode): void;
   /** Returns the time of the sandbox's clock in milliseconds since 1970. */
   now(): number;
   /**
-   * Replaces individual limits from now on, also for existing tokens. To change the build budget of an existing
-   * organization, call its `setBuildBudget`.
+   * Replaces individual limits, also for existing tokens. To change the build budget of an existing organization, call
+   * its `setBuildBudget`.
    */
   setLimits(limits: Optional<SandboxLimits>): void;
   /** Organizations. Accounts of an organization share its build budget and webhook endpoints. */
   readonly companies: {
-    /** Creates an organization. Accounts refer to it by name. */
+    /** Creates an organization. The `company` of `accounts.create` refers to it by name. */
     create(input: NewCompany): SandboxCompany;
-    /** Returns the organization with a name. */
+    /** Returns the organization with this name. */
     get(name: string): SandboxCompany;
   };
   /**
-   * Returns the state as plain JSON: `createSandbox({ state })` continues with it. The state contains the tokens,
-   * passwords and secrets of the sandbox, but no fault rules, options and requests in flight.
+   * Returns the state as plain JSON, for `createSandbox({ state })`. The state contains the tokens, passwords and
+   * secrets of the sandbox. It does not contain fault rules, options or requests in flight.
    */
   save(): SandboxState;
   /**
@@ -58,20 +58,20 @@ export interface SandboxAdmin {
    * @throws if the value is not a state of this version and seed
    */
   restore(state: SandboxState): void;
-  /** Accounts, with the actions of their owners in the console. */
+  /** Accounts, with the actions that the console offers to their owners. */
   readonly accounts: {
     /** All accounts, oldest first. */
     list(): SandboxAccount[];
-    /** Returns the account with an email. */
+    /** Returns the account with this email address. */
     get(email: string): SandboxAccount;
     /** Creates an account. Accounts of one organization share its build budget and webhook endpoints. */
     create(input: NewAccount): SandboxAccount;
   };
-  /** The OAuth consent of users, without a browser. */
+  /** OAuth consent without a browser. */
   readonly oauth: {
     /**
-     * Grants an authorization request in the name of an account, as its consent page does. Returns the redirect URI
-     * with the code.
+     * Grants an authorization request on behalf of an account, like the consent page. Returns the redirect URI with the
+     * code.
      */
     consent(account: SandboxAccount, authorizationUrl: string | URL): string;
   };
@@ -79,23 +79,20 @@ export interface SandboxAdmin {
   readonly webhooks: SandboxWebhooks;
   /** Worker jobs and their outcomes. */
   readonly jobs: {
-    /** Sets the outcome of the next job of a kind. Several calls queue up. */
+    /** Queues an outcome for a future job of a kind. Each job takes the oldest queued outcome. */
     next(kind: JobKind, outcome: JobOutcome): void;
-    /** Removes the outcomes of future jobs. */
+    /** Removes all queued outcomes. */
     clearNext(): void;
-    /** Ends a running job immediately with a final status id: 104, 107 or 4xx, for cohorts also 4 or 5. */
+    /** Ends a running job immediately with a final status id: 104, 107 or 4xx; for cohorts, also 4 or 5. */
     finish(kind: JobKind, id: number, status: number, reason?: string): void;
-    /** Returns why a job ended. The console shows this reason, the API does not. */
+    /** Returns why a job ended. The console shows this reason; the API does not. */
     reason(kind: JobKind, id: number): string | undefined;
     /** Running jobs, oldest first. */
     readonly running: readonly JobInfo[];
   };
   /** Rules that make requests fail on purpose. */
   readonly faults: {
-    /**
-     * Adds a rule after the existing rules. Returns a function that removes the rule and releases the requests that it
-     * holds.
-     */
+    /** Adds a rule after the existing rules. Returns a function that removes the rule and ends its delays. */
     add(rule: FaultRule): () => void;
     /** The rules that can still apply, in order. */
     list(): ActiveFault[];
@@ -198,6 +195,6 @@ function setLimits({ state, limits }: Service, changes: Optional<SandboxLimits>)
   for (const [key, window] of state.addressBuckets) window.setLimit(addressLimit(limits, key));
 }
 
-/** Returns the limit of a bucket per IP address. Its key begins with its name. */
+/** Returns the limit of a bucket that counts per IP address. The key begins with the name of the bucket. */
 const addressLimit = ({ login, mint }: SandboxLimits, key: string): WindowLimit =>
   key.startsWith('login ') ? login : mint;

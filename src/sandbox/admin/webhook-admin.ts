@@ -17,7 +17,7 @@ export interface NewEndpoint {
   readonly events?: readonly string[] | undefined;
 }
 
-/** Changes of a webhook endpoint. Omitted fields remain unchanged. */
+/** Changes to a webhook endpoint. Omitted fields remain unchanged. */
 export interface EndpointChanges extends Pick<NewEndpoint, 'name' | 'events'> {
   /** Receiver URL, http or https. */
   readonly url?: string | undefined;
@@ -40,8 +40,7 @@ export interface SandboxWebhooks {
     readonly secret: string;
   };
   /**
-   * Deactivates an endpoint. If the next attempt for an event is due while the endpoint is inactive, the sandbox does
-   * not send the event to it.
+   * Deactivates an endpoint. The sandbox drops an event for this endpoint if its next attempt is due before `resume`.
    */
   pause(id: number): void;
   /** Activates an endpoint that was paused or disabled. */

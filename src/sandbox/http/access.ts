@@ -14,13 +14,13 @@ export interface Env {
   Bindings: {
     readonly address: string;
     /**
-     * Set for requests over HTTP: the origin of the server, and the names that `Host` may contain besides addresses and
-     * localhost.
+     * Set for requests over HTTP: the origin of the server, and the names that `Host` may contain besides IP addresses
+     * and localhost.
      */
     readonly overHttp?: { readonly origin?: string; readonly names: readonly string[] };
     /** Origin of the storage to use. @default `storageUrl` of the state */
     readonly storageUrl?: string;
-    /** Token of this run that requests to the console need. If not set, they need no token. */
+    /** Token of this run, which requests to the console require. If not set, they require no token. */
     readonly consoleToken?: string;
     /** Token of a request that an MCP tool makes. */
     readonly token?: Token;
@@ -28,11 +28,11 @@ export interface Env {
   Variables: {
     account: AccountRecord;
     token: Token;
-    /** `true` if the response stored under an idempotency key was replayed. */
+    /** `true` if the service replayed a stored response. */
     replayed: boolean;
     /** Description of the fault rule that applies. */
     fault: string;
-    /** Why the request is refused, for the log. */
+    /** Why the service refuses the request, for the log. */
     why: string;
     /** Id of the resource that the request has created. */
     createdId: number;
@@ -41,23 +41,23 @@ export interface Env {
     bucket: LimitUse;
     budget: BuildBudget;
     paging: Paging;
-    /** Bucket that counts the request according to the contract. */
+    /** Bucket that counts the request, if the contract changes it. */
     bucketName: Bucket | undefined;
     /** Cursor of the next page; `null` after the last page. */
     nextCursor: string | null;
-    /** Path parameters that a contract moves elsewhere, or to a part of a segment. */
+    /** Path parameters that the contract moves to the query, to the body or to a part of a path segment. */
     params: Readonly<Record<string, string>>;
     /** The body, once a route has read it. */
     body: Uint8Array<ArrayBuffer>;
     file: FileStats;
-    /** Waits while a fault rule keeps the create request in flight. */
+    /** Resolves when no fault rule keeps the create request in flight. */
     holdInFlight?: () => Promise<void>;
   };
 }
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Maximum length of a reason in the log. */
+/** Maximum number of characters of a reason in the log. */
 export const MAX_WHY = 500;
 
 /** Returns an error response, and logs the reason. */

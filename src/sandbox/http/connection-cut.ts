@@ -5,7 +5,7 @@ interface PartialResponse {
   readonly body: Uint8Array;
 }
 
-/** Thrown through the routes when the connection is cut: by a fault rule, or because the client has disconnected. */
+/** Thrown when a fault rule cuts the connection, or when the client has disconnected. */
 export class ConnectionCut extends Error {
   override readonly name = 'ConnectionCut';
   readonly partial: PartialResponse | undefined;
@@ -15,7 +15,10 @@ export class ConnectionCut extends Error {
     this.partial = partial;
   }
 
-  /** Returns the response with which `fetch` resolves, and whose body fails halfway; `undefined` if `fetch` rejects. */
+  /**
+   * Returns a response whose body fails halfway, with which `fetch` resolves. Returns `undefined` if `fetch` must
+   * reject.
+   */
   toResponse(): Response | undefined {
     if (!this.partial) return undefined;
     const { status, headers, body: half } = this.partial;

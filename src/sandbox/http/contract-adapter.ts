@@ -8,7 +8,10 @@ import { isObject, type JsonObject, readBody } from './request-body.ts';
 /** A segment with a parameter, such as `{id}` or `{id}.json`. */
 const PARAMETER = /([^/{]*)\{(\w+)\}([^/]*)/g;
 
-/** Converts the path of an operation for the router: `{id}` to `:id`, and `{id}.json` to a pattern with this name. */
+/**
+ * Converts the path of an operation for the router: `{id}` to `:id`, and `{id}.json` to a pattern for the parameter
+ * `id`.
+ */
 const routePath = (path: string): string =>
   path.replace(PARAMETER, (_, before: string, name: string, after: string) =>
     before || after ? `:${name}{${escaped(before)}[^/]+${escaped(after)}}` : `:${name}`,
@@ -24,13 +27,13 @@ export function addRoute(app: Hono<Env>, service: Service, name: OperationName, 
 }
 
 /**
- * Returns a parameter of an operation's path. If the path in the contract omits the parameter, reads the query or the
- * body.
+ * Returns a path parameter of an operation. If the path in the contract omits the parameter, reads it from the query or
+ * the body.
  */
 export const paramOf = (context: Context<Env>, name: string): string | undefined =>
   context.get('params')?.[name] ?? context.req.param(name) ?? context.req.query(name);
 
-/** Translates a request to the form that the routes expect, and their responses to the form of the contract. */
+/** Converts a request to the form that the routes expect, and the response to the form of the contract. */
 const adapt =
   (service: Service, name: OperationName): MiddlewareHandler<Env> =>
   async (context, next) => {
@@ -52,7 +55,7 @@ const adapt =
     context.res = Response.json(envelope, { status: context.res.status });
   };
 
-/** Returns the parameters in a path, without the rest of their segments. */
+/** Returns the values of the parameters in a path. A parameter may be only a part of its segment. */
 const paramsIn = (path: string, { req }: Context<Env>): Record<string, string> =>
   Object.fromEntries(
     [...path.matchAll(PARAMETER)].map(([, before = '', name = '', after = '']) => {
@@ -61,7 +64,7 @@ const paramsIn = (path: string, { req }: Context<Env>): Record<string, string> =
     }),
   );
 
-/** Returns the rows of a list without their status, like a service whose lists show no status. */
+/** Returns the rows of a list without their status, like a service whose lists omit the status. */
 const withoutStatus = (rows: unknown): unknown =>
   Array.isArray(rows) ? rows.map(({ status, ...row }: JsonObject) => row) : rows;
 
@@ -71,7 +74,7 @@ function idIn(body: JsonObject | undefined): string | undefined {
   return id === undefined ? undefined : String(id);
 }
 
-/** Returns an object with a value at a path such as `data.items`. */
+/** Returns a copy of an object with a value set at a path such as `data.items`. */
 function withValue(object: JsonObject, path: string, value: unknown): JsonObject {
   const [key = '', ...keys] = path.split('.');
   const inner = object[key];
@@ -102,7 +105,7 @@ export function pageIn<T>(rows: readonly T[], context: Context<Env>, { size, cap
   return rows.slice(start, end);
 }
 
-/** Returns the number of rows before a page. An unknown cursor points beyond the last row. */
+/** Returns the number of rows before a page. For an unknown cursor, returns the number of all rows. */
 function startOf(style: Paging['style'], sent: string | undefined, rows: number): number {
   if (sent === undefined) return 0;
   return style === 'offset' ? (count(sent) ?? 0) : (count(/^after-(\d+)$/.exec(sent)?.[1]) ?? rows);

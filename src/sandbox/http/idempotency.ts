@@ -7,9 +7,9 @@ import { readBytes } from './request-body.ts';
 import { failure } from './responses.ts';
 
 /**
- * Middleware that replays the response stored under an idempotency key for 24 hours. Responds with 409 to another
- * operation or body, and to a duplicate of a create request in flight. Stores only successful responses, so that a
- * client can correct a refused create request and send it again.
+ * Middleware that stores the response of a create request by its idempotency key, and replays it for 24 hours. Responds
+ * with 409 if the operation or the body differs, or if the first request is still in flight. Stores only successful
+ * responses, so that a client can correct a refused request and send it again with the same key.
  */
 export const idempotent =
   ({ clock }: Service, operation: string): MiddlewareHandler<Env> =>
@@ -18,7 +18,7 @@ export const idempotent =
     if (!key) return next();
     const { idempotencyKeys } = context.get('account');
     const now = clock.now();
-    // Keys are ordered by expiry, because the service keeps all of them for the same time.
+    // The keys are ordered by expiry, because the service keeps every key for the same time.
     for (const [old, { expiresAt }] of idempotencyKeys) {
       if (expiresAt > now) break;
       idempotencyKeys.delete(old);
@@ -60,7 +60,7 @@ async function replay(context: Context<Env>, record: IdempotencyRecord, operatio
   return new Response(response.body, { status: response.status, headers: { 'content-type': 'application/json' } });
 }
 
-/** Returns a hash in hex, synchronously: during an asynchronous hash, virtual time would pass. */
+/** Returns a hash in hex. Synchronous, because time on a virtual clock could pass during an asynchronous hash. */
 export function hashOf(bytes: Uint8Array): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (const byte of bytes) {

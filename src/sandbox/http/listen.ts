@@ -7,11 +7,11 @@ import { ConnectionCut } from './connection-cut.ts';
 export interface SandboxServer {
   /** Origin of the API, for `baseUrl` of a client. */
   readonly url: string;
-  /** Origin of presigned URLs and result files: a separate port, because the service's storage is a separate host. */
+  /** Origin of presigned URLs and result files, on a separate port. */
   readonly storageUrl: string;
   /**
-   * Origin of the console with the token of this run, if `console` is set: {@link ListenOptions.console}. Anyone with
-   * this address can operate the sandbox.
+   * URL of the console with the token of this run, if {@link ListenOptions.console} is `true`. Anyone who has the URL
+   * can operate the sandbox.
    */
   readonly consoleUrl?: string;
   /** Closes all ports and their connections. */
@@ -25,8 +25,8 @@ export interface ListenOptions {
   /** Port of the storage. @default 0, a free port */
   readonly storagePort?: number | undefined;
   /**
-   * Address to listen on. Other machines can reach an address that is not loopback, so it causes a warning. @default
-   * '127.0.0.1'
+   * Address to listen on. The sandbox warns about an address that is not loopback, because other machines can reach it.
+   * @default '127.0.0.1'
    */
   readonly host?: string | undefined;
   /** Host name of this machine, used in URLs and accepted in the `Host` header. @default `host` */
@@ -49,10 +49,7 @@ interface PortServer {
   close(): Promise<void>;
 }
 
-/**
- * Maximum number of pending connections, because a client may make a thousand calls at the same time. Node's default is
- * 511.
- */
+/** Maximum number of pending connections. Node's default of 511 is too low for a thousand concurrent calls. */
 const BACKLOG = 4_096;
 
 /**
@@ -63,7 +60,7 @@ const KEEP_ALIVE_MS = 600_000;
 
 const WILDCARD_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 
-/** The origins that a sandbox serves; `console` creates the handler of the console for the token of this run. */
+/** Handlers of the API, the storage and the console. */
 export interface Origins {
   readonly api: Fetch;
   readonly storage: Fetch;
@@ -148,7 +145,7 @@ async function serve(
   };
 }
 
-/** Destroys a connection without a response, or in the middle of one. */
+/** Destroys a connection, before or in the middle of a response. */
 function cutConnection({ partial }: ConnectionCut, outgoing: Outgoing): void {
   const stream: Writable = outgoing;
   if (!partial) {
@@ -157,6 +154,6 @@ function cutConnection({ partial }: ConnectionCut, outgoing: Outgoing): void {
   }
   outgoing.statusCode = partial.status;
   for (const [name, value] of partial.headers) outgoing.setHeader(name, value);
-  // The client detects the cut: bytes of `content-length`, or the last chunk, are missing.
+  // The client detects the cut, because bytes of `content-length` or the last chunk are missing.
   stream.write(partial.body, () => stream.destroy());
 }

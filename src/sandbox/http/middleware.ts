@@ -11,10 +11,10 @@ import { invalid } from './responses.ts';
 
 type Middleware = MiddlewareHandler<Env>;
 
-/** Creates an error response in the format of an origin: the API's envelope, or the XML of object storage. */
+/** Creates an error response: with the API's envelope, or with the XML of object storage. */
 export type ErrorFormat = (status: number, message?: string) => Response;
 
-/** Maximum length of a path in the log. */
+/** Maximum number of characters of a path in the log. */
 const MAX_LOGGED_PATH = 2_000;
 
 /**
@@ -35,12 +35,12 @@ export function addMiddleware(app: Hono<Env>, service: Service, exposeHeaders: s
   });
 }
 
-/** Returns the encoded path for the log, which contains no line break, truncated to the maximum length. */
+/** Returns the path for the log: URL-encoded, so without line breaks, and truncated to the maximum length. */
 const pathOf = (request: Request): string => new URL(request.url).pathname.slice(0, MAX_LOGGED_PATH);
 
 /**
- * Maximum difference between the clocks of the sandbox and the machine, in milliseconds, without a header with the
- * sandbox's time.
+ * Difference between the sandbox's clock and the machine's clock, in milliseconds, above which responses have a header
+ * with the sandbox's time.
  */
 const MAX_CLOCK_DRIFT_MS = 1_000;
 
@@ -60,7 +60,7 @@ const logRequests =
       isCut = error instanceof ConnectionCut && !error.partial;
       throw error;
     } finally {
-      // A fault that truncates the body reads it first.
+      // A fault that truncates the body has read the body.
       const response = context.finalized && !context.res.bodyUsed ? context.res : undefined;
       const isError = response !== undefined && response.status >= 400;
       const isJson = response?.headers.get('content-type') === 'application/json';
@@ -112,7 +112,7 @@ function logEntry(
   outcome: Pick<LogEntry, 'status' | 'served'>,
   why: string | undefined,
 ): LogEntry {
-  // A fault, or the check of `Accept`, responds before the token is read.
+  // A fault rule or the `Accept` check responds before the sandbox reads the token.
   const account = (context.get('account') ?? bearerToken(service, context)?.account)?.email;
   const fault = context.get('fault');
   const bucket = context.get('bucket');
@@ -143,7 +143,7 @@ function logEntry(
 /** Maximum size of a body to search for the name, in bytes. */
 const MAX_NAMED = 65_536;
 
-/** Returns the `name` in the JSON body of a POST request; `undefined` if it has none. */
+/** Returns the `name` in the JSON body of a POST request, or `undefined` without a name. */
 function nameIn(context: Context<Env>): string | undefined {
   const body = context.get('body');
   if (context.req.method !== 'POST' || body === undefined || body.length > MAX_NAMED) return undefined;
@@ -151,11 +151,11 @@ function nameIn(context: Context<Env>): string | undefined {
     const parsed = parseJson(new TextDecoder().decode(body));
     return isObject(parsed) && typeof parsed.name === 'string' ? parsed.name.slice(0, MAX_WHY) : undefined;
   } catch {
-    return undefined; // the route refuses a body that is nested too deeply
+    return undefined; // the body is nested too deeply, which the route reports
   }
 }
 
-/** Returns the reason that an error response contains: of the envelope, of OAuth, or of object storage. */
+/** Returns the reason in an error response: an envelope, an OAuth error, or XML of object storage. */
 function describeError(text: string): string {
   const body = parseJson(text);
   if (!isObject(body))
@@ -170,7 +170,7 @@ function describeError(text: string): string {
   return (reasons.length > 0 ? reasons.join(' ') : String(message)).slice(0, MAX_WHY);
 }
 
-/** Responds with 421 to a `Host` that is neither an address nor an accepted name, which prevents DNS rebinding. */
+/** Responds with 421 to a `Host` that is neither an IP address nor an accepted name, to prevent DNS rebinding. */
 export const checkHost =
   (format: ErrorFormat): Middleware =>
   async (context, next) => {
@@ -183,7 +183,7 @@ export const checkHost =
     return format(421, `The sandbox is not known as "${hostname}". To use that name, listen with that \`name\`.`);
   };
 
-/** Returns whether a page of the same origin or a program sent a request, according to headers of browsers. */
+/** Returns whether a page of the same origin or a program (not a browser) sent a request. */
 export function isSameOrigin({ req }: Context<Env>): boolean {
   const site = req.header('sec-fetch-site') ?? 'same-origin';
   const origin = req.header('origin');

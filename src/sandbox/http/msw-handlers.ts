@@ -11,7 +11,7 @@ interface HandlerOptions {
   readonly respond: (request: Request) => Promise<Response>;
   /** Origin of the API. @default any */
   readonly origin: string | undefined;
-  /** Paths of operations, which a contract may have moved. */
+  /** Paths of operations, which a contract may have changed. */
   readonly paths: readonly string[];
   readonly isStorage: (url: URL) => boolean;
 }

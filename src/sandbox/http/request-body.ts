@@ -4,15 +4,15 @@ import { ConnectionCut } from './connection-cut.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Returns whether a received value is a JSON object: not an array, not `null`. */
+/** Returns whether a value is a JSON object: neither an array nor `null`. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Maximum nesting of a JSON body, so that it can be serialized again without exhausting the stack. */
+/** Maximum nesting depth of a JSON body. Serializing a deeper body could exhaust the stack. */
 const MAX_NESTING = 512;
 
-/** Thrown for a body that is nested too deeply; each route reports it in its own error format. */
+/** Thrown for a body that is nested too deeply. Each route reports this in its own error format. */
 export class NestingError extends Error {
   override readonly name = 'NestingError';
 
@@ -42,10 +42,10 @@ export class FilePart {
 }
 
 /**
- * Reads the object in a request's body: JSON, or the fields of `multipart/form-data`, with strings that contain a JSON
- * object or array parsed. Returns `undefined` for any other body.
+ * Reads the object in a request's body: JSON, or the fields of `multipart/form-data`. In a form, parses strings that
+ * contain a JSON object or array. Returns `undefined` for any other body.
  *
- * @param max Most bytes of JSON.
+ * @param max Maximum number of bytes of JSON.
  * @throws NestingError, JsonSizeError
  */
 export async function readBody(context: Context, max = MAX_JSON_BYTES): Promise<JsonObject | undefined> {
@@ -73,13 +73,13 @@ export async function readBytes(context: Context): Promise<Uint8Array<ArrayBuffe
   }
 }
 
-/** Maximum size of a body to keep for observers of the sandbox, in bytes. */
+/** Maximum size of a body to keep for the sandbox's observer, in bytes. */
 export const MAX_KEPT_BODY = 2 ** 20;
 
 /** Maximum wait for a body that no route has read, in milliseconds of the machine's clock. */
 const UNREAD_BODY_TIMEOUT_MS = 1_000;
 
-/** Keeps the body of a request that was refused before a route read the body, unless the body is too long or late. */
+/** Keeps the body of a request that the service refused before reading it, unless the body is too long or too late. */
 export async function readUnreadBody(context: Context): Promise<void> {
   const { raw, method } = context.req;
   const isEmpty = method === 'GET' || method === 'HEAD' || context.get('body') !== undefined;
@@ -90,7 +90,7 @@ export async function readUnreadBody(context: Context): Promise<void> {
   if (bytes && bytes.length >= length) context.set('body', bytes);
 }
 
-/** Reads a stream to its end, or for a limited time. Returns `undefined` if it has more than `max` bytes. */
+/** Reads a stream to its end, or for a limited time. Returns `undefined` if the stream has more than `max` bytes. */
 async function readUpTo(
   max: number,
   stream: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -107,7 +107,7 @@ async function readUpTo(
       if (size > max) return undefined;
       chunks.push(read.value);
     }
-    // Do not use a Blob, whose reads do not follow virtual time.
+    // Do not use a `Blob`: its reads do not follow the virtual clock of a test.
     const bytes = new Uint8Array(size);
     let at = 0;
     for (const chunk of chunks) {
@@ -122,7 +122,7 @@ async function readUpTo(
 }
 
 /**
- * Returns whether a request's body has at most `max` bytes. Reads at most these bytes, and none if the length is known.
+ * Returns whether a request's body has at most `max` bytes. Reads at most `max` bytes, and none if the length is known.
  */
 export async function isBodyWithin(max: number, { req }: Context): Promise<boolean> {
   const length = req.header('content-length');
@@ -146,7 +146,7 @@ async function readMultipart(bytes: Uint8Array<ArrayBuffer>, type: string): Prom
 const parseField = (field: string): unknown => (/^\s*[[{]/.test(field) ? (parseJson(field) ?? field) : field);
 
 /**
- * Parses JSON. Returns `undefined` if it is malformed.
+ * Parses JSON. Returns `undefined` if the JSON is malformed.
  *
  * @throws NestingError
  */

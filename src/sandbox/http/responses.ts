@@ -8,7 +8,7 @@ export function failure(status: number, message: string, fields: Record<string, 
 
 export type FieldErrors = Record<string, string[]>;
 
-/** Returns a 422 with `errors`; its `data` is an empty array. */
+/** Returns a 422 with field errors and with an empty array as `data`. */
 export function invalid(errors: FieldErrors, message = 'The given data was invalid.'): Response {
   return failure(422, message, { errors });
 }
@@ -18,7 +18,7 @@ export function unauthenticated(): Response {
   return Response.json({ message: 'Unauthenticated.' }, { status: 401 });
 }
 
-/** Returns a 429 whose `Retry-After` is `wait` milliseconds, in seconds and rounded up. */
+/** Returns a 429 with `wait` (milliseconds) as its `Retry-After` (seconds, rounded up). */
 export function tooManyRequests(message: string, wait: number): Response {
   const response = failure(429, message);
   response.headers.set('retry-after', String(Math.max(1, Math.ceil(wait / 1000))));

@@ -13,7 +13,7 @@ export type CallOperation = (token: string, operation: OperationName, input: Jso
 
 export interface McpRequest {
   readonly request: Request;
-  /** The body, parsed; `undefined` if there is none, or it is not JSON. */
+  /** The parsed body; `undefined` if there is no body or it is not JSON. */
   readonly message: unknown;
 }
 
@@ -22,7 +22,7 @@ const EVENT_STREAM = 'text/event-stream';
 const string = { type: 'string' };
 const integer = { type: 'integer' };
 
-/** Operations offered as tools: not those that issue tokens, nor the MCP endpoint itself. */
+/** Operations that the server offers as tools: all except the token operations and `mcp.send`. */
 const TOOLS = Object.keys(operations).filter(isTool);
 
 function isTool(name: string): name is OperationName {
@@ -31,7 +31,7 @@ function isTool(name: string): name is OperationName {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Arguments of operations, besides path parameters, idempotency keys and the fields that the document describes. */
+/** Additional arguments of operations, which the OpenAPI document does not describe. */
 const ARGUMENTS: Readonly<Partial<Record<OperationName, Arguments>>> = {
   'activations.create': { identifier: string },
   'schedules.create': { audience_id: integer, interval_hours: { type: 'number' } },
@@ -73,7 +73,7 @@ function bodyFieldsOf(operation: OperationName): JsonObject {
   return Object.fromEntries(Object.entries(properties).map(([field, part]) => [field, withoutReferences(part)]));
 }
 
-/** Returns a schema with the components that it refers to, because the schema of a tool stands alone. */
+/** Returns a schema with its references resolved, because the schema of a tool must be self-contained. */
 function withoutReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutReferences);
   if (!isObject(schema)) return schema;
@@ -83,7 +83,7 @@ function withoutReferences(schema: unknown): unknown {
   return Object.fromEntries(parts);
 }
 
-/** Returns the object at a path of a document; an empty one if there is none. */
+/** Returns the object at a path of a document, or an empty object. */
 function partOf(value: unknown, ...keys: readonly string[]): JsonObject {
   const part = keys.reduce((at, key) => (isObject(at) ? at[key] : undefined), value);
   return isObject(part) ? part : {};
@@ -113,7 +113,7 @@ export function createMcpHandlerFor(
   return async ({ request, message: parsedBody }, token) => {
     const authInfo = { token, clientId: 'sandbox', scopes: ['mcp'] };
     const acceptsStream = request.headers.get('accept')?.includes(EVENT_STREAM);
-    // `createMcpHandler` always streams to clients of protocol revisions up to 2025, so another transport sends them
+    // `createMcpHandler` always streams to clients of protocol revisions up to 2025, so use another transport to send
     // JSON.
     if (acceptsStream || request.method !== 'POST' || !(await isLegacyRequest(request, parsedBody)))
       return handler.fetch(request, { authInfo, parsedBody });

@@ -5,7 +5,8 @@ import { checkScope, isLoopback } from './client-registration.ts';
 import { OAuthRequestError } from './oauth-request-error.ts';
 
 /**
- * An authorization request with a valid client and redirect URI: the redirect reports every other error to the client.
+ * An authorization request whose client and redirect URI are valid. The redirect reports all other errors to the
+ * client.
  */
 export interface AuthorizationRequest {
   readonly client: OAuthClient;
@@ -18,7 +19,7 @@ export interface AuthorizationRequest {
 /** A SHA-256 in base64url (RFC 7636). */
 const CODE_CHALLENGE = /^[\w-]{43}$/;
 
-/** Reads an authorization request, and checks its client and redirect URI. */
+/** Reads an authorization request. Throws if its client or redirect URI is invalid. */
 export function readAuthorization({ state }: Service, url: string): AuthorizationRequest {
   const { origin, searchParams: query } = new URL(url);
   const client = state.oauthClients.get(query.get('client_id') ?? '');
@@ -39,7 +40,7 @@ function isSameRedirect(registered: string, requested: string): boolean {
   return a.href === b.href;
 }
 
-/** Checks the rest of an authorization request (specification, "OAuth 2.1", rules 2 and 4). */
+/** Checks the other parameters of an authorization request (specification, "OAuth 2.1", rules 2 and 4). */
 export function checkAuthorization({ query, issuer }: AuthorizationRequest): void {
   if (query.get('response_type') !== 'code')
     throw new OAuthRequestError('unsupported_response_type', 'response_type must be code.');
@@ -67,7 +68,7 @@ export function denyAuthorization(request: AuthorizationRequest, { error, messag
   return redirectWith(request, { error, error_description: message });
 }
 
-/** Grants an authorization request in the name of an account. Returns the redirect with a code. */
+/** Grants an authorization request on behalf of an account. Returns the redirect with a code. */
 export function grantAuthorization(service: Service, request: AuthorizationRequest, account: AccountRecord): string {
   checkAuthorization(request);
   const { random, clock } = service;

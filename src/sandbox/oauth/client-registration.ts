@@ -3,10 +3,10 @@ import type { Service } from '../service.ts';
 import type { OAuthClient } from '../state.ts';
 import { OAuthRequestError } from './oauth-request-error.ts';
 
-/** The only grant types (specification, "OAuth 2.1", rule 2). */
+/** The permitted grant types (specification, "OAuth 2.1", rule 2). */
 export const GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_token'];
 
-/** The only scope (specification, "OAuth 2.1", rule 2). */
+/** The only permitted scope (specification, "OAuth 2.1", rule 2). */
 export const SCOPE = 'mcp';
 
 /** Authentication methods at the token endpoint (assumed). */
@@ -19,17 +19,17 @@ const LOOPBACK_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 export const isLoopback = ({ hostname }: URL): boolean => LOOPBACK_HOSTS.includes(hostname);
 
-/** Throws for any scope but `mcp`; the scope may be missing. */
+/** Throws for any scope except `mcp`. The scope may be missing. */
 export function checkScope(scope: unknown): void {
   if (scope === undefined || scope === SCOPE) return;
   throw new OAuthRequestError('invalid_scope', `The only scope is "${SCOPE}".`);
 }
 
-/** Returns why a redirect URI is refused, or `undefined` if it is valid (specification, "OAuth 2.1", rule 3). */
+/** Returns why a redirect URI is invalid, or `undefined` if it is valid (specification, "OAuth 2.1", rule 3). */
 function redirectProblem(uri: unknown, approvedHosts: readonly string[]): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return 'must be absolute';
   const url = new URL(uri);
-  // The specification requires exact URIs, so one that the parser changes is refused.
+  // The specification requires exact URIs, so refuse a URI that the parser changes.
   if (url.href !== uri && url.href !== `${uri}/`) return `must be exact, like ${url.href}`;
   if (uri.includes('*')) return 'must not contain wildcards';
   if (uri.includes('#')) return 'must not contain a fragment';
@@ -51,7 +51,7 @@ function readArray(
   return value;
 }
 
-/** Registers a client (RFC 7591). Returns its metadata, as the response shows them. */
+/** Registers a client (RFC 7591). Returns its metadata for the response. */
 export function registerClient({ state, random, clock, redirectHosts }: Service, body: JsonObject): JsonObject {
   const { client_name = 'Unnamed client', token_endpoint_auth_method: method = 'client_secret_basic' } = body;
   checkScope(body.scope);

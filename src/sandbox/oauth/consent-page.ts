@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
 import type { AuthorizationRequest } from './authorization.ts';
 
-/** The colours and shapes of the console, whose stylesheet is not loaded for these pages. */
+/** Styles like those of the console, whose stylesheet these pages do not load. */
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; color: light-dark(#15191f, #e8ebf0); background: light-dark(#f6f7f9, #0b0d11); }
   body { display: grid; min-height: 100dvh; margin: 0; place-items: center; }
@@ -69,8 +69,8 @@ export function consentLoginPage({ client }: AuthorizationRequest, problem?: str
 }
 
 /**
- * Returns a page that opens the address again. A browser that comes from another site omits the session cookie at
- * first, and sends it with the next request.
+ * Returns a page that opens the URL again. A browser that follows a link from another site omits the session cookie in
+ * the first request, and sends it in the second.
  */
 export function openAgain(url: string): Response {
   const again = new URL(url);

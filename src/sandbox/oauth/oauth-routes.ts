@@ -22,7 +22,7 @@ const PATHS = {
 export const RESOURCE_METADATA = '/.well-known/oauth-protected-resource';
 const SERVER_METADATA = '/.well-known/oauth-authorization-server';
 
-/** Adds the routes of the authorization server of the MCP endpoint, and of both discovery documents. */
+/** Adds the routes of the OAuth endpoints and of both discovery documents. */
 export function oauthRoutes(app: Hono<Env>, service: Service): void {
   const authenticate = (context: Context<Env>, form: URLSearchParams) =>
     authenticateClient(service, form, context.req.header('authorization'));
@@ -50,7 +50,7 @@ export function oauthRoutes(app: Hono<Env>, service: Service): void {
   });
 }
 
-/** Requires a login of the owner of an account, shows the consent page, and processes the decision made on it. */
+/** Shows the login page, then the consent page, and processes the user's decision. */
 async function authorize(service: Service, context: Context<Env>): Promise<Response> {
   const { state, sessions } = service;
   const request = readAuthorization(service, context.req.url);
@@ -67,8 +67,7 @@ async function authorize(service: Service, context: Context<Env>): Promise<Respo
     if (form.get('decision') === 'deny')
       throw new OAuthRequestError('access_denied', 'The owner of the account refused.');
     if (form.get('decision') === 'switch' && isSameOrigin(context)) return consentLoginPage(request);
-    // Refuse a form of another origin: its page cannot know the credentials, but the browser may add the session
-    // cookie.
+    // Ignore the session of a form from another origin: the browser may have added the session cookie (CSRF).
     const ofSession = isSameOrigin(context) ? session : undefined;
     const account = form.has('email') ? findAccount(service, form) : ofSession;
     if (!account || (form.get('decision') !== 'allow' && !isSameOrigin(context))) {

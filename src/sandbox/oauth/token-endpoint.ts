@@ -23,7 +23,7 @@ function decodeBasic(credentials: string): (string | undefined)[] {
   }
 }
 
-/** Exchanges a code, or refreshes a pair of tokens. Returns the body of the response. */
+/** Exchanges a code or a refresh token for a pair of tokens. Returns the body of the response. */
 export async function exchangeTokens(service: Service, client: OAuthClient, form: URLSearchParams): Promise<object> {
   checkScope(form.get('scope') ?? undefined);
   const type = form.get('grant_type');
@@ -48,7 +48,7 @@ async function redeemCode(service: Service, client: OAuthClient, form: URLSearch
   if (code?.client !== client || code.expiresAt <= clock.now())
     throw new OAuthRequestError('invalid_grant', 'The code is unknown or has expired.');
   if (code.used) {
-    // A code that is used again may have leaked: revoke the tokens issued for it (RFC 6749, 4.1.2).
+    // A code that is used twice may have leaked: revoke the tokens issued for it (RFC 6749, 4.1.2).
     for (const grant of state.grants.values()) if (grant.id === code.grantId) revokeGrant(service, grant);
     throw new OAuthRequestError('invalid_grant', 'The code was used already; its tokens have been revoked.');
   }
@@ -80,7 +80,7 @@ function refresh(service: Service, client: OAuthClient, refreshToken: string): G
   return issueGrant(service, client, grant.account, grant.id);
 }
 
-/** Revokes an access or refresh token of a client; an unknown token is not an error (RFC 7009). */
+/** Revokes an access or refresh token of a client. Ignores an unknown token (RFC 7009). */
 export function revokeOAuthToken(service: Service, client: OAuthClient, token: string): void {
   const { grants, tokens } = service.state;
   const grant = grants.get(token);

@@ -70,7 +70,7 @@ function draftActivation(service: Service, body: JsonObject, account: AccountRec
   return { name: description, resource, result: { identifier, rows: audience.results_count } };
 }
 
-/** Reads the names of the datastreams to deliver to, which must exist (assumed). */
+/** Reads the names of the datastreams, which must exist (assumed). */
 function readDatastreams({ datastreams }: JsonObject, errors: FieldErrors): readonly string[] {
   if (datastreams === undefined) return DATASTREAMS.slice(0, 1);
   const names = Array.isArray(datastreams) ? datastreams : [];

@@ -27,7 +27,7 @@ interface Definition {
   readonly isCohort?: boolean;
 }
 
-/** Creates an audience that is not built yet, whose devices are not known. */
+/** Creates an audience that is not built yet, so without devices. */
 function createAudience({ state, clock }: Service, account: AccountRecord, definition: Definition): Mutable<Audience> {
   const { name, dataset, project, operator = null, seed, isCohort = false } = definition;
   const is_affinity = dataset.some(({ analysis_type }) => analysis_type === 'AffinityTransactions');
@@ -91,7 +91,7 @@ function readOperator({ operator }: JsonObject, errors: FieldErrors): JsonObject
   return null;
 }
 
-/** Reads the cohort that an audience is made from, which must be completed (assumed). */
+/** Reads the cohort to create an audience from. The cohort must be completed (assumed). */
 function readCohort(
   { jobs }: Service,
   { cohort_id }: JsonObject,
@@ -106,8 +106,8 @@ function readCohort(
 }
 
 /**
- * Creates a lookalike from a body, which needs a completed seed and a target size (specification, "Rules known for
- * creates", rule 5).
+ * Creates a lookalike from a body, which must contain a completed seed and a target size (specification, "Rules known
+ * for creates", rule 5).
  */
 function draftLookalike(service: Service, body: JsonObject, account: AccountRecord): Draft<Audience> {
   const errors: FieldErrors = {};
@@ -156,7 +156,7 @@ export const AUDIENCES: ResourceType<Audience> = {
   show: showAudience,
 };
 
-/** Lookalikes, which are audiences once created. */
+/** Lookalikes, which the service stores as audiences. */
 export const LOOKALIKES: ResourceType<Audience> = {
   ...AUDIENCES,
   name: 'lookalikes',

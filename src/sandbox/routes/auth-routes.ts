@@ -10,7 +10,7 @@ import type { AccountRecord, TokenKind } from '../state.ts';
 import { issueToken, listTokens, revokeTokens } from '../tokens.ts';
 import { isEmail } from './body-fields.ts';
 
-/** Handles a request with the credentials of an account in its body; responds with an error if they are wrong. */
+/** Handles a request whose body contains credentials. Responds with an error if the credentials are wrong. */
 const withAccount =
   (service: Service, handle: (account: AccountRecord) => Response) =>
   async (context: Context<Env>): Promise<Response> => {

@@ -9,7 +9,7 @@ import { findTable } from './reference-data.ts';
 export const isEmail = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value);
 
-/** Returns a positive integer, received as a number or in decimal digits; `undefined` for anything else. */
+/** Returns a positive integer from a number or from decimal digits. Returns `undefined` for any other value. */
 function readPositiveInteger(value: unknown): number | undefined {
   const digits = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^[1-9]\d*$/.test(digits) ? Number(digits) : undefined;
@@ -81,7 +81,7 @@ export function readDatasets({ dataset = [] }: JsonObject, now: number, errors: 
 }
 
 /**
- * Checks the filters, which map reference tables to ids or names of their rows (assumed). All of them must exist
+ * Checks the filters: ids or names of rows, by reference table (assumed). The tables and the rows must exist
  * (specification, "Rules known for creates", rule 1).
  */
 export function checkFilters({ filters }: JsonObject, errors: FieldErrors): void {

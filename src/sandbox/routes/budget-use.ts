@@ -5,7 +5,7 @@ import type { Company } from '../state.ts';
 export const buildWait = ({ hourlyBuilds, dailyBuilds }: Company, now: number): number =>
   Math.max(hourlyBuilds.retryAfter(now), dailyBuilds.retryAfter(now));
 
-/** Returns the build budget of an organization, with live counts. */
+/** Returns the build budget of an organization, with the current numbers of builds. */
 export function currentBudget(company: Company, now: number): BuildBudget {
   const { hourlyBuilds, dailyBuilds } = company;
   const wait = buildWait(company, now);
@@ -16,7 +16,7 @@ export function currentBudget(company: Company, now: number): BuildBudget {
   };
 }
 
-/** Returns the build budget of a past month, with counts of 0. */
+/** Returns the build budget for a past month, with 0 as the numbers of builds. */
 export function pastBudget({ hourlyBuilds, dailyBuilds }: Company): BuildBudget {
   return {
     hour: { limit: hourlyBuilds.limit, used: 0 },

@@ -35,7 +35,7 @@ function draftCohort(service: Service, body: JsonObject, account: AccountRecord)
   return { name, resource, ...(file && { onAccept: file.claim, result: { rows: Math.max(0, file.lines - 1) } }) };
 }
 
-/** Reads the audience that a cohort is made from, which must be completed (assumed). */
+/** Reads the audience to create a cohort from. The audience must be completed (assumed). */
 function readSource(
   { jobs }: Service,
   { source_audience_id: id }: JsonObject,

@@ -1,11 +1,11 @@
 import type { Audience, Eligibility } from '../../spec/audience.ts';
 import { DAY, MIN_DEVICES_TO_ACTIVATE, MIN_DEVICES_TO_ACTIVATE_LOOKALIKE, RETENTION_DAYS } from '../service-limits.ts';
 
-/** Identifiers that can be delivered (specification, "Mapping-key retention"). */
+/** Identifiers that the service can deliver (specification, "Mapping-key retention"). */
 export const IDENTIFIERS: readonly string[] = ['EID', 'SCID', 'HEM', 'MAID', 'IP'];
 
 /**
- * Identifiers that cannot be delivered once the mapping keys have been deleted (specification, "Mapping-key
+ * Identifiers that the service can deliver only while it keeps the mapping keys (specification, "Mapping-key
  * retention").
  */
 export const KEYED_IDENTIFIERS: readonly string[] = ['MAID', 'IP'];

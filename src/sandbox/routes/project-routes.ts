@@ -19,7 +19,10 @@ function draftProject({ state, clock }: Service, body: JsonObject): Draft<Projec
   return { name, resource: { ...body, id: state.nextId++, name, created_at: formatTimestamp(clock.now()) } };
 }
 
-/** Fields of a schedule that name the resource to build again (assumed); lookalikes are audiences. */
+/**
+ * Fields of a schedule that contain the id of the resource to build again (assumed). `audience_id` also takes
+ * lookalikes.
+ */
 const SOURCES = {
   audience_id: 'audiences',
   estimate_id: 'estimates',
@@ -27,7 +30,7 @@ const SOURCES = {
   cohort_id: 'cohorts',
 } as const;
 
-/** Creates a schedule, which builds a resource again at an interval. */
+/** Creates a schedule, which builds a resource again at a fixed interval. */
 function draftSchedule(service: Service, body: JsonObject, account: AccountRecord): Draft<Schedule> {
   const errors: FieldErrors = {};
   const name = readName(body, 'name', 'Untitled schedule', errors);
@@ -47,7 +50,7 @@ function draftSchedule(service: Service, body: JsonObject, account: AccountRecor
   return { name, resource };
 }
 
-/** Reads the resource of a schedule; returns how it was built. */
+/** Reads the resource of a schedule. Returns how the resource was built. */
 function readSource(body: JsonObject, account: AccountRecord, errors: FieldErrors): BuildDefinition | undefined {
   const named = Object.entries(SOURCES).filter(([field]) => body[field] !== undefined);
   if (named.length > 1) errors[named[1]?.[0] ?? ''] = ['A schedule builds one resource.'];

@@ -9,7 +9,7 @@ import type { Endpoint } from '../state.ts';
 import { currentBudget, pastBudget } from './budget-use.ts';
 import { REFERENCE } from './reference-data.ts';
 
-/** Adds the routes of usage with the build budget, reference data, and the list of webhook endpoints. */
+/** Adds the routes for usage reports, reference data and the list of webhook endpoints. */
 export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
   const access = requireToken(service, 'read');
 
@@ -41,7 +41,7 @@ export function readOnlyRoutes(app: Hono<Env>, service: Service): void {
   });
 }
 
-/** Returns the documented fields; the signing secret must never appear (specification, "Webhook endpoint"). */
+/** Returns the documented fields of an endpoint, without its signing secret (specification, "Webhook endpoint"). */
 function showEndpoint({ creator, secret, previous, consecutiveFailures, ...endpoint }: Endpoint): WebhookEndpoint {
   return endpoint;
 }

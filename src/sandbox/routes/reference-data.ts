@@ -1,4 +1,4 @@
-/** One row of a reference table; its fields are not specified. */
+/** A row of a reference table. Its fields are not specified. */
 export interface ReferenceRow {
   readonly id: number;
   readonly name: string;
@@ -7,10 +7,10 @@ export interface ReferenceRow {
 const rows = (count: number, nameOf: (id: number) => string): readonly ReferenceRow[] =>
   Array.from({ length: count }, (_, index) => ({ id: index + 1, name: nameOf(index + 1) }));
 
-/** The datastreams that an activation can deliver to; the first one is the default. */
+/** The datastreams of activations. The first datastream is the default. */
 export const DATASTREAMS: readonly string[] = ['devices', 'households', 'locations'];
 
-/** Reference tables by dataset and name. Their content is invented, because none is specified. */
+/** Reference tables by dataset and name. Their content is invented, because it is not specified. */
 export const REFERENCE: Readonly<Record<string, Readonly<Record<string, readonly ReferenceRow[]>>>> = {
   common: {
     datastreams: DATASTREAMS.map((name, index) => ({ id: index + 1, name })),
@@ -22,7 +22,7 @@ export const REFERENCE: Readonly<Record<string, Readonly<Record<string, readonly
   apps: { apps: rows(700, (id) => `App ${id}`) },
 };
 
-/** Returns the table with a name, of any dataset. */
+/** Returns the table with this name in any dataset. */
 export function findTable(name: string): readonly ReferenceRow[] | undefined {
   return Object.values(REFERENCE).find((tables) => Object.hasOwn(tables, name))?.[name];
 }

@@ -22,11 +22,11 @@ interface NewResource<T> {
   readonly name: string;
   /** Called when the create request is accepted. */
   readonly onAccept?: () => void;
-  /** Results of its job if the job succeeds. */
+  /** Results of the resource's job, if the job succeeds. */
   readonly result?: JobResult;
 }
 
-/** Namespaces whose resources are listed and deleted. */
+/** Namespaces with a list and a delete operation. */
 type ListedName = NamespaceWith<'list'> & NamespaceWith<'delete'>;
 
 const isListed = (name: string): name is ListedName =>
@@ -38,9 +38,9 @@ type WithId = { readonly id: number };
 export interface ResourceType<T extends WithId = WithId> {
   /** Namespace in the operation table. */
   readonly name: NamespaceWith<'create'> & NamespaceWith<'get'>;
-  /** Singular, for messages. */
+  /** Singular noun for messages. */
   readonly label: string;
-  /** The job that a create request starts; none for projects and schedules. */
+  /** Kind of the job that a create request starts. Not set for projects and schedules. */
   readonly kind?: JobKind;
   resourcesOf(account: AccountRecord): Map<number, Mutable<T>>;
   /** Creates a resource from a body according to the rules of the specification. */
@@ -51,14 +51,17 @@ export interface ResourceType<T extends WithId = WithId> {
   show?(service: Service, resource: T, storageUrl: string): unknown;
 }
 
-/** Returns whether a resource has a status, as every resource with a job. */
+/** Returns whether a resource has a status. Every resource with a job has one. */
 function hasStatus(
   value: unknown,
 ): value is { id: number; status: { id: number; name: string }; [field: string]: unknown } {
   return isObject(value) && isObject(value.status);
 }
 
-/** Adds a resource to an account, and starts its job if it has one, which a schedule can repeat by its definition. */
+/**
+ * Adds a resource to an account, and starts its job, if there is one. Keeps the definition, so that a schedule can
+ * repeat the build.
+ */
 export function addResource(
   { jobs }: Service,
   { kind, resourcesOf }: ResourceType,
@@ -81,7 +84,7 @@ function createRoute(app: Hono<Env>, service: Service, type: ResourceType): void
     const body = await readBody(context);
     if (!body) return invalid({ body: ['The body must be a JSON object, or multipart/form-data.'] });
     const account = context.get('account');
-    // Loading a state has replaced the state to which the request belongs.
+    // Another state was loaded while the request was in progress.
     if (service.state.accounts.get(account.email) !== account) throw new ConnectionCut();
     const { company } = account;
     const draft = type.draft(service, body, account);
@@ -100,7 +103,7 @@ function createRoute(app: Hono<Env>, service: Service, type: ResourceType): void
     }
     const { resource, result } = draft;
     const { upload_reference, file, credentials, ...rest } = body;
-    // A scheduled build needs credentials. It uses placeholders, because saved states must not contain a partner's
+    // A scheduled build needs credentials. Keep a placeholder, because saved states must not contain a partner's
     // credentials.
     const kept = credentials === undefined ? rest : { ...rest, credentials: 'stored' };
     addResource(service, type, draft, account, { name, body: kept, rows: result?.rows });

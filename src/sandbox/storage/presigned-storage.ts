@@ -14,7 +14,9 @@ function storageError(status: number, code: string, message: string): Response {
 
 const denied = (message = 'Access Denied'): Response => storageError(403, 'AccessDenied', message);
 
-/** Creates the object storage, on its own origin: it receives uploads, sends result files, and requires no token. */
+/**
+ * Creates the object storage, which has a separate origin. It receives uploads and sends result files, without a token.
+ */
 export function createStorage(service: Service): Hono<Env> {
   const app = new Hono<Env>();
   const exposed = ['Content-Range', 'Content-Encoding', 'ETag', 'Retry-After'];
@@ -33,7 +35,7 @@ async function receiveUpload(context: Context<Env>, { state, clock }: Service): 
   if (!slot || slot.signature !== req.query('signature') || slot.claimed) return denied();
   if (slot.expiresAt <= clock.now()) return denied('Request has expired');
   const declared = req.header('content-length');
-  // In process, a request may lack the header even if its length is known.
+  // Without HTTP, a request may lack the header although its length is known.
   if (declared === undefined && env.overHttp)
     return storageError(411, 'MissingContentLength', 'You must provide the Content-Length header.');
   const declaredProblem = declared === undefined ? undefined : sizeProblem(slot, Number(declared));

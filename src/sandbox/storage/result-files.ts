@@ -2,14 +2,14 @@ import type { Service } from '../service.ts';
 import type { ResultFile } from '../state.ts';
 
 const header = ({ identifier }: ResultFile): string => `${identifier.toLowerCase()}\n`;
-/** Returns one made-up identifier; all rows have the same length, so that any byte range can be computed. */
+/** Returns a row with an invented identifier. All rows have the same length, so that any byte range can be computed. */
 const row = ({ identifier }: ResultFile, index: number): string => `${identifier}-${String(index).padStart(12, '0')}\n`;
 
 const ROWS_PER_CHUNK = 2_000;
 
 export const resultLength = (file: ResultFile): number => header(file).length + file.rows * row(file, 0).length;
 
-/** Reads a result file from byte `start`; it is generated while it is read. */
+/** Returns a result file from byte `start`. The stream generates the file while it is read. */
 export function readResult(file: ResultFile, start: number): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const head = header(file);

@@ -4,7 +4,7 @@ import type { Service } from '../service.ts';
 import { MAX_UPLOAD_BYTES, UNCLAIMED_CLEANUP_MS } from '../service-limits.ts';
 import type { AccountRecord, FileStats, UploadSlot } from '../state.ts';
 
-/** Reserves an upload slot. It is deleted after a day, or after the claim window if that is longer. */
+/** Reserves an upload slot. The service deletes it after a day, or after the claim window if that is longer. */
 export function reserveSlot(
   { state, clock, random, limits }: Service,
   account: AccountRecord,
@@ -34,13 +34,13 @@ export function presignedUrl(storageUrl: string, { reference, expiresAt, signatu
 
 /** A file that a create request can use. */
 interface UsableFile extends FileStats {
-  /** Marks its slot as claimed. Call this when the create request is accepted. */
+  /** Marks the file's slot as claimed. Call this when the service accepts the create request. */
   readonly claim: () => void;
 }
 
 /**
- * Returns the file of a create request: the upload of `upload_reference`, or the part `file`. If it cannot be used,
- * adds the reason to `errors`.
+ * Returns the file of a create request: the upload of `upload_reference`, or the `file` part of a form. If the file
+ * cannot be used, adds the reason to `errors`.
  */
 export function readFile(
   service: Service,
@@ -62,7 +62,7 @@ export function readFile(
   return { ...slot.file, claim: () => void Object.assign(slot, { claimed: true }) };
 }
 
-/** Returns the slot of a reference, or why it cannot be claimed. */
+/** Returns the slot of a reference, or the reason why it cannot be claimed. */
 function findClaimable(
   { state, clock }: Service,
   account: AccountRecord,

@@ -59,12 +59,12 @@ export const ENDPOINTS: Rules = {
     }),
     ...says(description(MCP_TOKEN), {
       'mcp-token issues a token with scope `mcp`': /with the scope `mcp`/,
-      'mcp-token: 422 when 10 are active': /If 10 MCP tokens .* are active, the service refuses the request with 422/,
+      'mcp-token: 422 when 10 are active': /10 active MCP tokens, the service returns 422/,
     }),
     rule('mcp-token describes 422', response(MCP_TOKEN, 422), /ValidationError/),
     ...says(description(API_TOKEN), {
-      'api-token issues a token named `api` with no scopes': /named `api` and without scopes/,
-      'api-token: 422 when 10 are active': /If 10 API tokens .* are active, the service refuses the request with 422/,
+      'api-token issues a token named `api` with no scopes': /name is `api`, and it has no scopes/,
+      'api-token: 422 when 10 are active': /10 active API tokens, the service returns 422/,
     }),
     rule('api-token describes 422', response(API_TOKEN, 422), /ValidationError/),
     rule('revoke returns `{ revoked }`', `${data(`${API_TOKEN}/revoke`)}/properties/revoked`, { type: 'integer' }),
@@ -136,21 +136,28 @@ export const ENDPOINTS: Rules = {
   ],
   'Rules known for creates': [
     ...says(description('POST /api/v2/audiences/create'), {
-      'Audience: an unknown filter value is a 422': /refuses a filter value or a `project_id` that does not exist.*422/,
-      'A `WebDomain` dataset has a 45-day window': /`WebDomain` dataset that begins before the 45-day window.*422/,
+      'Audience: an unknown filter value is a 422':
+        /returns 422 for a filter value or a `project_id` that does not exist/,
+      'A `WebDomain` dataset has a 45-day window':
+        /returns 422 .*`WebDomain` dataset that begins before the 45-day window/,
     }),
     rule('Audience: 422 is described', response('POST /api/v2/audiences/create', 422), /ValidationError/),
     ...says(description('POST /api/v2/activations/create'), {
-      'Activation: 422 below 500 unique devices': /at least 500 unique devices.*refuses a smaller audience with 422/,
-      'Activation: and 422 says so': /refuses .* with 422.*refuses `partner_id`, `partner_name` and `pricing_model`/,
-      'A MAID or IP pricing model on an expired audience is a 422': /MAID or IP if the audience has expired/,
+      'Activation: 422 below 500 unique devices': /at least 500 unique devices.*returns 422 for a smaller audience/,
+      'Activation: and 422 says so': /returns 422 .*`partner_id`, `partner_name` or `pricing_model`/,
+      'A MAID or IP pricing model on an expired audience is a 422':
+        /returns 422 .*MAID or IP pricing model if the audience has expired/,
     }),
     rule(
       'Activation: `partner_id`, `partner_name`, `pricing_model` are refused',
       `${field('ActivationCreate')}/propertyNames/not/enum`,
       ['partner_id', 'partner_name', 'pricing_model'],
     ),
-    rule('The field of the start says it, too', field('AudienceCreate', 'dataset[].start_date'), /45-day window/),
+    rule(
+      'The field of the start says it, too',
+      field('AudienceCreate', 'dataset[].start_date'),
+      /422 if the day is more than 45 days ago/,
+    ),
     rule('`config.target_size` is from 1 to 4,000,000', field('LookalikeCreate', 'config.target_size'), {
       type: 'integer',
       minimum: 1,

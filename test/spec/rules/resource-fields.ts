@@ -171,7 +171,7 @@ export const RESOURCES: Rules = {
     rule(
       '`results.uri` is readable once Completed',
       field('Activation', 'datastreams[].results'),
-      /once the activation is at 104/,
+      /once the activation reaches 104/,
     ),
     rule('`created_at` is `Y-m-d H:i:s`', field('Activation', 'created_at'), TIMESTAMP),
   ],

@@ -46,11 +46,11 @@ export const LIMITS: Rules = {
   ],
   'Other limits': [
     ...says(description('POST /api/v2/auth/api-token'), {
-      'Active API tokens per user: 10': /If 10 API tokens of the account are active/,
+      'Active API tokens per user: 10': /10 active API tokens/,
       'API token lifetime: 1 year': /for a year/,
     }),
     ...says(description('POST /api/v2/auth/mcp-token'), {
-      'Active MCP tokens per user: 10': /If 10 MCP tokens of the account are active/,
+      'Active MCP tokens per user: 10': /10 active MCP tokens/,
       'MCP token lifetime: 1 year': /for a year/,
     }),
     rule('Replay window: 24 hours', '/components/parameters/IdempotencyKey/description', /for 24 hours/),
@@ -71,14 +71,14 @@ export const LIMITS: Rules = {
     rule(
       'Affinity coverage: EIDs exceed 2 times SCIDs',
       field('Audience', 'eligibility.metrics'),
-      /unique EIDs must exceed 2 times unique SCIDs/,
+      /must exceed 2 times `unique_scids`/,
     ),
     ...says(field('Audience', 'dataset[].end_date'), {
-      'Mapping keys: 90 days after the latest end date': /90 days after the latest end date/,
-      'afterwards MAID and IP are blocked': /afterwards MAID and IP cannot be delivered/,
-      'EID, SCID and HEM are unaffected': /EID, SCID and HEM are unaffected/,
+      'Mapping keys: 90 days after the latest end date': /90 days after its latest end date/,
+      'afterwards MAID and IP are blocked': /After that, .* but not MAID and IP/,
+      'EID, SCID and HEM are unaffected': /can deliver EID, SCID and HEM/,
     }),
-    rule('Web visitation lookback: 45 days', field('Audience', 'dataset[].start_date'), /at most 45 days back/),
+    rule('Web visitation lookback: 45 days', field('Audience', 'dataset[].start_date'), /at most 45 days ago/),
     rule('Lookalike seed: 1,000 devices', field('LookalikeCreate', 'source_audience_id'), /at least 1,000 devices/),
     rule('Earliest usage month: 2020-01', `${operation('GET /api/v2/usage')}/parameters/0/description`, /from 2020-01/),
   ],

@@ -8,7 +8,7 @@ export const STATES: Rules = {
   'States and transitions': [
     rule('Audiences and activations share a scale', field('KnownLifecycleStatusId'), { enum: [104, 105, 107, 400] }),
     ...says(field('LifecycleStatusId'), {
-      'in the 1xx range with 4xx error statuses': /4xx for errors/,
+      'in the 1xx range with 4xx error statuses': /4xx errors/,
       'Status ids are open': isOfType('integer'),
     }),
     rule('Names of other statuses: not shown', `${field('LifecycleStatusId')}/x-assumed`, /the job is running/),
