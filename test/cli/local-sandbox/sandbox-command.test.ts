@@ -117,7 +117,7 @@ describe('a running sandbox', () => {
     expect(await run('sandbox', 'advance', '10m')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^now\t\d{4}.*\njobs\.ended\t1\njobs\.completed\t1\n/),
-      err: expect.stringContaining('Advanced by 10 min: 1 job ended (1 completed); '),
+      err: expect.stringMatching(/^Advanced to .*: 1 job ended \(1 completed\); /),
     });
     expect(await run('wait', two, '--sandbox')).toMatchObject({ code: 0 });
     expect(await run('sandbox', 'finish', two, '104')).toMatchObject({
