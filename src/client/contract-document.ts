@@ -16,8 +16,8 @@ export function pagedParameters(operation: JsonObject, parameters: unknown, pagi
   const maximum = most < Number.POSITIVE_INFINITY && { maximum: most };
   const description = {
     page: 'Number of the page.',
-    offset: 'Rows before the page.',
-    cursor: `Cursor of the page. The previous page contains it at \`${next}\`.`,
+    offset: 'Number of rows before the page.',
+    cursor: `Cursor of the page, which the previous page contains at \`${next}\`.`,
   }[style];
   const first = style === 'page' ? 1 : 0;
   const schema = style === 'cursor' ? { type: 'string' } : { type: 'integer', minimum: first, default: first };

@@ -7,7 +7,7 @@ export const ERROR_CODES = {
   /** `AudienceError` of token sources, token stores and OAuth; `cause` is the reason. */
   'token-unavailable': 'The token source failed, so the request could not be authorized.',
   /** `cause` is the error that your function threw. */
-  'callback-failed': 'A limiter, an override or a `fetch` passed to the client threw.',
+  'callback-failed': 'A limiter, an override or a `fetch` function that you passed threw an error.',
   /** `ConnectionError`; `outcome` says whether a create request may have taken effect. */
   'connection-failed': 'No complete response arrived.',
   /** `TimeoutError`, once the retries are used up. */

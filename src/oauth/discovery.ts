@@ -5,7 +5,7 @@ import { withoutTrailingSlashes } from '../util/base-url.ts';
 import { isObject, parseJson, stringsOf } from '../util/json.ts';
 import { ErrorResponse, type OAuthHttp } from './oauth-http.ts';
 
-const ALLOW_ISSUER = 'Add it to `allowedIssuers` if you trust it.';
+const ALLOW_ISSUER = 'Add the issuer to `allowedIssuers` if you trust it.';
 
 /** The protected resource that accepts the tokens. */
 export interface ProtectedResource {

@@ -25,7 +25,7 @@ export function checkBaseUrl(baseUrl: string | undefined, allowInsecure: boolean
   const value = configuredBaseUrl(baseUrl);
   if (value === undefined) {
     throw new ConfigurationError('`baseUrl` is missing.', {
-      advice: 'Set it, or AUDIENCE_BASE_URL in the environment, e.g. to "https://api.example.com".',
+      advice: 'Pass it, or set AUDIENCE_BASE_URL, e.g. to "https://api.example.com".',
     });
   }
   const url = URL.canParse(value) ? new URL(value) : undefined;

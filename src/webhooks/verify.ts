@@ -149,9 +149,12 @@ function checkAge(timestamp: number, now: number, tolerance: number): void {
   if (Math.abs(age) <= tolerance) return;
   const [reason, direction, cause] =
     age > 0
-      ? (['too-old', 'ago', 'It is a replay, or this machine’s clock is ahead.'] as const)
+      ? (['too-old', 'ago', 'The delivery is a replay, or this machine’s clock is ahead.'] as const)
       : (['too-new', 'in the future', 'This machine’s clock is behind, or a sandbox’s is ahead: set `now`.'] as const);
-  throw refused(reason, `It was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`);
+  throw refused(
+    reason,
+    `The delivery was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`,
+  );
 }
 
 function parseEvent(body: Uint8Array): WebhookEvent {

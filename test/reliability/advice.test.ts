@@ -57,8 +57,8 @@ it('the error of an import whose create failed carries the upload, which `cohort
 
 describe('the error of a job that ended without success', () => {
   it.each([
-    [107, 'change the definition and create it again with a new idempotency key'],
-    [401, 'create it again with a new idempotency key'],
+    [107, 'change the definition, and create the audience again with a new idempotency key'],
+    [401, 'create the audience again with a new idempotency key'],
   ])(
     'the error of a job that ended at %i says that a new attempt needs a new key: the old key returns the same one, a new key builds another',
     async (status, advice) => {
@@ -114,7 +114,7 @@ describe('the error of a sign-in', () => {
     );
     const options = { fetch: without('registration_endpoint') };
     const error = await failureOf(clientWith(memoryTokenStore(), options).authorize());
-    expect(String(error)).toContain('Set `client` to a registered one.');
+    expect(String(error)).toContain('Set `client` to a registered client.');
     const registered = clientWith(memoryTokenStore(), { ...options, client: { client_id } });
     await signIn(registered);
     expect(await ping(registered, url)).toBe(200);

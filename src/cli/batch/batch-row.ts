@@ -70,7 +70,7 @@ interface RowTurns {
 const DOWNLOADS = 4;
 
 /** Reason of a row whose activation has completed without results. */
-const NO_FILES = 'Its activation has no files yet.';
+const NO_FILES = 'The completed activation has no files yet.';
 
 /** States of a row while it waits for each of its parts. */
 const STEPS = { cohort: 'importing', audience: 'building', activation: 'activating' } as const;

@@ -123,7 +123,7 @@ export class Probe {
   async assertResponsive(): Promise<void> {
     const reply = this.trial && (await this.get(this.trial));
     if (!reply || reply.status === 0 || reply.status >= 500 || reply.envelope) return;
-    const reason = 'The service blocks the check: it now refuses a documented read that succeeded before.';
+    const reason = 'The service blocks the check: it refuses a documented read that succeeded before.';
     throw new Stop(reason, EXIT.cutShort);
   }
 

@@ -43,9 +43,11 @@ export function decodeText(bytes: Buffer, source: string): string {
 export function parseJsonText(text: string, source: string): unknown {
   try {
     const value: unknown = JSON.parse(text, (name, field: unknown) => {
-      if (name === '__proto__') throw usageError(`${source} has a field "__proto__", which is not sent.`);
+      if (name === '__proto__') throw usageError(`${source} must not have a field "__proto__".`);
       if (typeof field === 'number' && Math.abs(field) > Number.MAX_SAFE_INTEGER)
-        throw usageError(`${source}: "${name}" is beyond ${Number.MAX_SAFE_INTEGER}, and would be rounded.`);
+        throw usageError(
+          `${source}: "${name}" is beyond ${Number.MAX_SAFE_INTEGER}, so the command would round the number.`,
+        );
       return field;
     });
     const repeated = repeatedField(text);

@@ -193,7 +193,7 @@ function timeoutErrors(views: readonly JobView[], isJson: boolean): readonly unk
   const advice =
     unread === 0
       ? 'The jobs keep running.'
-      : `The status of ${unread} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
+      : `The status of ${unread} ${unread === 1 ? 'job' : 'jobs'} was not read${unread < timedOut.length ? '; the other jobs keep running' : ''}.`;
   const message = `${timedOut.length} of ${views.length} waits timed out. ${advice}`;
   return [new CommandError(message, { code: 'waits-timed-out' })];
 }

@@ -64,7 +64,7 @@ function addFaultCommands(sandbox: Command, action: Action): void {
     .option('--status <status>', 'respond with this status', integerFrom(400, 599))
     .option('--retry-after <seconds>', 'Retry-After of the response in seconds', nonNegative)
     .addOption(new Option('--cut <when>', 'cut the connection').choices(['before', 'after', 'body']))
-    .option('--malformed', 'send half of the response body, as a complete response')
+    .option('--malformed', 'truncate the response body to half, but send it as a complete response')
     .option('--delay <duration>', 'delay the request', duration)
     .option(
       '--in-flight <duration>',

@@ -8,10 +8,10 @@ export function addServiceCommands(program: Command, action: Action): void {
   const load = () => import('./service-commands.ts');
   program
     .command('check')
-    .description('find out which assumptions about the service hold, and write what differs to a file; reads only')
+    .description('check which assumptions about the service hold; without --write, sends only reads')
     .option('--write', 'also create and delete one project, and reserve one upload')
     .option('--out <file>', 'merge the findings into a contract file, which keeps all other settings')
-    .option('--against <file>', 'report whether the service has changed since the check that wrote this file')
+    .option('--against <file>', 'report whether the service has changed since a check wrote this file')
     .option('--yes', 'do not ask before --write')
     .option('--all', 'print each assumption, not only those that differ')
     .action(action(async () => (await import('../check/check-command.ts')).check));

@@ -49,7 +49,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ],
       [
         EXIT.outcomeUnknown,
-        'A create request may have taken effect. Repeat it with the printed `--idempotency-key`, and the service creates one resource. After `run`, start the same command again within 23 hours.',
+        'A create request may have taken effect. Repeat the command with the printed `--idempotency-key`: the service creates only one resource. After `run`, start the same command again within 23 hours.',
       ],
       [EXIT.differs, 'The service differs from the assumptions, or has changed (`check`).'],
       [
@@ -99,7 +99,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         '<file>.journal',
-        'Records what was created. If you run the same command again, it creates nothing twice. If you lose the journal, it creates everything again.',
+        'Records what was created. If you run the same command again, the command creates nothing twice. Without the journal, it creates everything again.',
       ],
       [
         'a key',
@@ -122,7 +122,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'an outage',
-        'After three failures without a success, or fewer if a read fails, too, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
+        'After three failed create requests in a row, or earlier if a read also fails, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
       ['the build budget', 'If the budget is used up, the command waits for it, for at most `--budget-wait`.'],
     ],
@@ -136,11 +136,11 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'blocked',
-        'The audience is built, but cannot be activated. Each run checks it again. The exit code is 0, or 8 with `--fail-on-blocked`.',
+        'The audience is built, but cannot be activated. Each run checks the audience again. The exit code is 0, or 8 with `--fail-on-blocked`.',
       ],
       [
         'failed',
-        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates it again, also after you have corrected the row. Exit code 3, 4 or 5.',
+        'The job ended with status 107 or 4xx, or its resource was deleted. `--retry-failed` creates the resource again, even if you have corrected the row. Exit code 3, 4 or 5.',
       ],
       [
         'refused',
@@ -148,7 +148,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unfinished',
-        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create it.',
+        'The job is still running, the row was not sent, or files are missing. Run the command again. Exit code 6; 9 if the build budget is used up; 1 after a failed request, download or write; 7 without a valid token; 8 if the token is not permitted to create the resource.',
       ],
       [
         'unknown',
@@ -169,7 +169,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         '--status',
-        'done: nothing is left to do. audience 12 created …: its latest job, which the next run reads. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
+        'done: nothing is left to do. audience 12 created …: the latest job of the row. in doubt: its create request may have taken effect. not begun: nothing was sent. (no row): the journal has the key, but the file does not.',
       ],
       [
         '--dry-run',

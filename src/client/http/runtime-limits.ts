@@ -21,7 +21,7 @@ export function runtimeLimit(error: unknown, depth = 0): string | undefined {
 
 /** Returns the advice of an error about a limit of the runtime. */
 export const limitAdvice = (limit: string): string =>
-  `By default, it is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
+  `The default is 300 s. To wait longer, pass \`fetchOptions: { dispatcher: new Agent({ ${limit}: 0 }) }\` with the Agent of undici.`;
 
 /** A request with a timeout from the user. */
 interface TimedRequest {

@@ -159,7 +159,7 @@ function httpUrl(name: string, uri: string): URL {
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url && /^https?:$/.test(url.protocol)) return url;
   const actual = url ? `a ${url.protocol} link` : uri === '' ? 'missing' : 'not a link';
-  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link to be downloaded; it is ${actual}.`;
+  const message = `The URI of result "${name.slice(0, MAX_SHOWN_NAME_LENGTH)}" must be an http(s) link, but it is ${actual}.`;
   const advice = 'Check the results in the response of activations.get.';
   throw new ResponseError(message, { status: 200, operation: 'activations.download', attempts: 0, body: '', advice });
 }

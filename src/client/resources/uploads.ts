@@ -186,7 +186,7 @@ export class Uploads {
       const { expiresAt = Number.POSITIVE_INFINITY } = slot ?? {};
       if (expiresAt <= performance.now()) throw inputError(name, { reservation: [EXPIRED_SLOT] });
       if (slot && slot.size !== source.size) {
-        const message = `is ${source.size} bytes, but the slot was reserved for ${slot.size}: reserve a slot for this file.`;
+        const message = `has ${source.size} bytes, but the slot was reserved for ${slot.size} bytes: reserve a slot for this file.`;
         throw inputError(name, { size: [message] });
       }
       await uploadFile({ transport: this.#transport, url, source, options, expiresAt });

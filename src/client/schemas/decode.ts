@@ -99,7 +99,7 @@ function decodeObject<T>(
       throw context.fail(`\`data\` is not as documented: \`${issue.path.map(String).join('.')}\` ${problem}`);
     }
     const field = issue.path.map((key) => (typeof key === 'number' ? '*' : String(key))).join('.');
-    context.warn(resource.name, field, `${problem}. The value is kept as it is`);
+    context.warn(resource.name, field, `${problem}. The client does not change the value`);
   }
   return normalized as T; // checked above; unknown fields pass
 }

@@ -95,7 +95,7 @@ describe('aud run', () => {
   it('says that it leaves out what a spreadsheet adds', async () => {
     const { runRows } = await startRows('Key,name,cohort_id,,\na,A,81,,\n,,,,\n\n', {}, 'rows.csv');
     const { code, err } = await runRows(['--dry-run']);
-    expect([code, err]).toEqual([0, '2 empty columns at the end were left out.\n']);
+    expect([code, err]).toEqual([0, '2 empty columns at the end are ignored.\n']);
   });
 
   it('holds only rows that need a create against the window of WebDomain data, and a run that continues refuses only them', async () => {
@@ -452,7 +452,10 @@ describe('aud run', () => {
       error: { message: expect.stringContaining('run this again') },
     });
     const failed = await runRows();
-    expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('create it again, with --retry-failed.')]);
+    expect([failed.code, failed.err]).toEqual([
+      4,
+      expect.stringContaining('create the resource again with --retry-failed.'),
+    ]);
     expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
     const again = await runRows(['--retry-failed']);
     expect([again.code, creates().length]).toEqual([4, 8]);

@@ -254,6 +254,6 @@ describe('check', () => {
     await sandbox.advance(1_800_000);
     const { code, out } = await run(['check', '--write', '--yes', '--all']);
     expect(code).toBe(0);
-    expect(out.replace(/\s+/g, ' ')).toContain('time-zone: The timestamps do not come from the clock of the service.');
+    expect(out.replace(/\s+/g, ' ')).toContain("time-zone: The timestamps are not from the service's clock.");
   });
 });

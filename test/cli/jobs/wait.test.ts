@@ -210,7 +210,7 @@ describe('wait', () => {
     ]);
     await deleting.shows(
       'err',
-      /audiences\.delete is waiting: the `write` limit, 30 per minute, is used up until \d{4}-/,
+      /audiences\.delete is waiting: the `write` limit, 30 requests per minute, is used up until \d{4}-/,
     );
   });
 
@@ -219,7 +219,7 @@ describe('wait', () => {
     [
       'a Retry-After',
       503,
-      /^audiences\.create is waiting: the service asked the client to send no request until [\d:T-]+Z, after: /,
+      /^audiences\.create is waiting: the service asked the client to wait until [\d:T-]+Z, after: /,
     ],
   ])('says after five seconds that a create waits for %s', async (_, status, line) => {
     const { start } = await startScene();

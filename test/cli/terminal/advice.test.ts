@@ -33,7 +33,7 @@ const createActivation = async (scene: Scene): Promise<string> =>
 
 const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
   'nobody is logged in': (scene) => ({
-    text: 'Not logged in: run `audience-activation login`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or try it with --sandbox.',
+    text: 'Not logged in: run `audience-activation login`, set AUDIENCE_BASE_URL and AUDIENCE_TOKEN, or use a sandbox with --sandbox.',
     fails: { args: BUDGET, env: LOGGED_OUT },
     follows: [
       { args: [...BUDGET, '--sandbox'], env: LOGGED_OUT },
@@ -113,7 +113,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a token of a command that is refused': ({ env }) => ({
-    text: 'The command must print another token.',
+    text: 'The token command must print another token.',
     fails: { args: [...BUDGET, '--token-command', 'echo nope'] },
     follows: [{ args: [...BUDGET, '--token-command', `echo '${env.AUDIENCE_TOKEN}'`] }],
   }),
@@ -128,7 +128,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     };
   },
   'a password that was not passed': (scene) => ({
-    text: 'Pass the password on standard input, or run this in a terminal.',
+    text: 'Pass the password on standard input, or run the command in a terminal.',
     fails: { args: loginArgs(scene), env: LOGGED_OUT },
     follows: [{ args: loginArgs(scene), env: LOGGED_OUT, input: PASSWORD }],
   }),

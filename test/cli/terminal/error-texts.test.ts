@@ -162,7 +162,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'It may have been created: repeat it with --idempotency-key ',
+      text: 'The resource may have been created: repeat the request with --idempotency-key ',
       json: UNKNOWN,
     },
   },
@@ -267,7 +267,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a create': {
       args: CREATE,
       service: responds(500, { message: 'x' }),
-      text: 'It may have been created: ',
+      text: 'The resource may have been created: ',
       json: UNKNOWN,
     },
   },
@@ -368,7 +368,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
         { name: 'meta', results: null },
         { name: 'google', results: { uri: '' } },
       ]),
-      text: '0 of 2 results were saved. "meta": The URI of result "meta" must be an http(s) link to be downloaded; it is missing.',
+      text: '0 of 2 results were saved. "meta": The URI of result "meta" must be an http(s) link, but it is missing.',
     },
   },
   'account-changed': 'journal.test.ts: a journal of another account',
@@ -472,7 +472,12 @@ describe('errors of the client, in the words of the command', () => {
   });
 
   it.each([
-    ['unknown', 'It may have been created: repeat it with --idempotency-key k and the same body', silent, 5],
+    [
+      'unknown',
+      'The resource may have been created: repeat the request with --idempotency-key k and the same body',
+      silent,
+      5,
+    ],
     ['refused', 'This call created nothing.', responds(422, { message: 'x', errors: {} }), 5],
     ['not-sent', 'Nothing was created.', silent, 5_000_000],
   ] as const)(

@@ -197,7 +197,7 @@ describe('an empty body of a create that starts a job', () => {
       cohorts.create(odd(body)),
       client.request('POST', '/api/v2/audiences/create', { body }),
     ]) {
-      const errors = { body: ['is empty: it must say what to create.'] };
+      const errors = { body: ['is empty: pass the fields of the resource to create.'] };
       expect(await failureOf(call)).toMatchObject({ local: true, outcome: 'not-sent', errors });
     }
     expect(await server.seen()).toEqual([]);

@@ -55,7 +55,7 @@ describe('a completed activation whose results differ from what is documented', 
       ]);
       const [meta] = await all(activations.download(7));
       expect(await failureOf(meta?.open() ?? Promise.resolve())).toMatchObject({
-        message: expect.stringContaining('"meta" must be an http(s) link to be downloaded; it is missing'),
+        message: expect.stringContaining('"meta" must be an http(s) link, but it is missing'),
       });
     },
   );

@@ -76,7 +76,7 @@ describe('a field that differs from what is documented', () => {
     await client.audiences.get(42);
     await client.activations.get(42);
     expect(lines).toHaveLength(10);
-    const last = lines.map(([message]) => message.includes('Further fields that differ are not logged.'));
+    const last = lines.map(([message]) => message.includes('The client does not log further fields that differ.'));
     expect(last).toEqual([...Array.from({ length: 9 }, () => false), true]);
   });
 

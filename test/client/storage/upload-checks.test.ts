@@ -58,8 +58,12 @@ describe('an upload that the service would refuse', () => {
   });
 
   it.each([
-    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'pass the stream itself'],
-    ['a file of React Native', { uri: 'file:///a.csv', name: 'a.csv', type: 'text/csv' }, 'PUT it to the `url`'],
+    ['an object with a stream', { stream: new Blob([data]).stream(), size: SIZE }, 'pass the stream as `data`'],
+    [
+      'a file of React Native',
+      { uri: 'file:///a.csv', name: 'a.csv', type: 'text/csv' },
+      'send it with PUT to the `url`',
+    ],
     ['a File of jsdom', { slice: () => {}, arrayBuffer: () => {}, size: SIZE, type: '' }, 'a File of jsdom'],
   ])('an upload of %s is refused with what to pass instead', async (_, wrong, advice) => {
     const { client, api } = await startStorage([{}]);
