@@ -84,7 +84,7 @@ describe('the error of a job that ended without success', () => {
     const body = { name: 'Customers', upload_reference: reference };
     const error = await failureOf(client.cohorts.createAndWait(body, { idempotencyKey: 'k' }));
     if (!JobError.isInstance(error)) throw error;
-    expect(error.advice).toContain('upload the file again and create it with a new idempotency key');
+    expect(error.advice).toContain('upload the file again and create the cohort with a new idempotency key');
     expect(await failureOf(client.cohorts.create(body, { idempotencyKey: 'k2' }))).toMatchObject({
       errors: { upload_reference: [expect.any(String)] },
     });

@@ -188,7 +188,9 @@ describe('check', () => {
     };
     sandbox.faults.add({ on: edit, status: 500 });
     const { err } = await run(['check', '--out', file]);
-    expect(err).toContain(`${file} was not written, because it has changed during the check. Run the check again.`);
+    expect(err).toContain(
+      `${file} was not written, because its content changed during the check. Run the check again.`,
+    );
     expect(await readFile(file, 'utf8')).toBe(edited);
     sandbox.faults.clear();
     await run(['check', '--out', file]);
@@ -209,8 +211,8 @@ describe('check', () => {
       ...WRITTEN,
       operations: { ...WRITTEN.operations, 'schedules.list': { path: '/api/v2/schedules/index' } },
     });
-    expect(err).toContain('`paging.maxSize` 50 was kept: not checked.');
-    expect(err).toContain('`operations.schedules.list.path` "/api/v2/gone" is "/api/v2/schedules/index" now');
+    expect(err).toContain('`paging.maxSize` 50 is unchanged, because it was not checked.');
+    expect(err).toContain('`operations.schedules.list.path` "/api/v2/gone" is replaced with "/api/v2/schedules/index"');
   });
 
   it('keeps the settings of `--contract` in a new file, and refuses a file that is no contract', async () => {
@@ -231,7 +233,7 @@ describe('check', () => {
   it('refuses to compare with one file and to write another one', async () => {
     const { run, folder, sandbox } = await startScene();
     const { code, err } = await run(['check', '--against', join(folder, 'a.json'), '--out', join(folder, 'b.json')]);
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must be the same file') });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('must name the same file') });
     expect(sandbox.log).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ describe('a check with a contract', () => {
     expect(report.contract.paging).toEqual(paging);
     expect(findings.paging).toMatchObject({
       state: 'differs',
-      evidence: '`resume_at` leads from one row to another one.',
+      evidence: '`resume_at` returns the next page.',
     });
   });
 

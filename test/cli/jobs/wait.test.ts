@@ -143,7 +143,7 @@ describe('wait', () => {
     });
     expect(one.err).toContain('error: The status of audience 12 was not read within --timeout.\n');
     const two = await run(['wait', '12', '13', '--timeout', '300ms'], { env });
-    expect(two.err).toContain('error: 2 of 2 waits timed out. The status of 2 was not read.\n');
+    expect(two.err).toContain('error: 2 of 2 waits timed out. The status of 2 jobs was not read.\n');
     expect(one.err + two.err).not.toContain('keep');
   });
 
@@ -157,7 +157,7 @@ describe('wait', () => {
     expect(reads()).toBe(1);
     expect(await run(['wait', String(running), '--timeout', '0'])).toMatchObject({
       code: 6,
-      err: `audience:${running}: timed out at 100 Queued\nerror: The job of audience ${running} has not ended within --timeout (100 Queued). It keeps running.\n  To continue: audience-activation wait audience:${running}\n`,
+      err: `audience:${running}: timed out at 100 Queued\nerror: The job of audience ${running} has not ended within --timeout (100 Queued). The job keeps running.\n  To continue: audience-activation wait audience:${running}\n`,
     });
     expect(reads()).toBe(2);
     const both = await run(['wait', String(done), String(running), '--timeout', '0', '--json']);

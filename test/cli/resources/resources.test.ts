@@ -91,7 +91,7 @@ describe('get, list, delete, cancel', () => {
     for (const name of ['One', 'Two\n\u001b[31m', 'Three']) await json(['audiences', 'create', '--name', name]);
     const { out, err } = await run(['audiences', 'list', '--fields', 'name,status.name', '--limit', '2']);
     expect(out).toBe('Three\tCompleted\nTwo??[31m\tCompleted\n');
-    expect(err).toBe('These are the first 2. For all of them: --all\n');
+    expect(err).toBe('There are more audiences. To print all of them, pass --all.\n');
     expect(await json(['audiences', 'list', '--fields', 'name,status.id', '--all'])).toEqual([
       { name: 'Three', status: { id: 104 } },
       { name: 'Two\n\u001b[31m', status: { id: 104 } },

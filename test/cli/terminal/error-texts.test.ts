@@ -157,7 +157,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'of a request': {
       args: ['budget', ...ONCE, '--request-timeout', '300ms'],
       service: silent,
-      text: 'within the time of an attempt (--request-timeout; default: 30s).',
+      text: 'within --request-timeout (default: 30s).',
     },
     'of a create': {
       args: [...CREATE, '--request-timeout', '300ms'],
@@ -177,7 +177,10 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       text: 'failed: 401 Unauthenticated. The token is',
       json: { status: 401, reason: 'token', tokenFrom: 'AUDIENCE_TOKEN' },
     },
-    'a token command': { args: ['budget', '--token-command', 'echo nope$$'], text: 'The token in use: token command.' },
+    'a token command': {
+      args: ['budget', '--token-command', 'echo nope$$'],
+      text: 'Source of the token: token command.',
+    },
     'an MCP token': {
       args: MCP,
       env: { AUDIENCE_MCP_TOKEN: 'nope' },
@@ -321,7 +324,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
     'a job that was read': {
       args: [...CREATE, '--wait', '--timeout', '200ms'],
       sandbox: running,
-      text: 'has not ended within --timeout (100 Queued). It keeps running.\n  To continue: ',
+      text: 'has not ended within --timeout (100 Queued). The job keeps running.\n  To continue: ',
       json: { kind: 'audience' },
     },
     'a job that was not read': {
@@ -336,7 +339,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['activations', 'download', 'ID'],
       sandbox: { jobs: { duration: ({ kind }) => (kind === 'activation' ? 3_600_000 : 0) } },
       prepare: createActivation,
-      text: 'Its results are available at status 104. Wait for it with `audience-activation wait activation:',
+      text: 'Its results are available at status 104. Wait for the activation with `audience-activation wait activation:',
     },
   },
   'file-unreadable': {

@@ -53,7 +53,7 @@ describe('in a terminal of 80 columns', () => {
     expect(code).toBe(0);
     expect(plain(err)).toMatch(/^Reads of audiences$/m);
     expect(plain(out)).toMatch(/^Nothing differs\. \d+ assumptions need --write\.$[\s\S]+^\d+ confirmed, \d+ likely/m);
-    expect(plain(out)).toMatch(/^\d+ reads and 0 writes were sent\. --all prints each assumption\.$/m);
+    expect(plain(out)).toMatch(/^The check sent \d+ reads and 0 writes\. To print each assumption, pass --all\.$/m);
   });
 
   it('wait without jobs is wrong usage', async () => {
