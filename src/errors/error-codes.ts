@@ -56,7 +56,7 @@ export const ERROR_CODES = {
   /** `WaitTimeoutError`; `client.waits.wait(error)` waits again. */
   'wait-timeout': 'The wait timed out; the job keeps running.',
   /** `ResultsNotReadyError`; `client.waits.wait(error)` waits for the activation. */
-  'results-not-ready': 'The activation has not completed. Its results are available at status 104.',
+  'results-not-ready': 'The activation has not completed. The results are available at status 104.',
   /** `FileError`; `path` names the file, if there is one. */
   'file-unreadable': 'Data to upload, or a token file, could not be read completely.',
   /** `FileError` of an upload with `openFile`. */

@@ -34,13 +34,13 @@ export function kindChanged(
 
 /** Returns the error of a request whose idempotency key the service has forgotten. */
 export function expired(path: string, key: string, at: Date): JournalError {
-  const message = `"${key}" was sent at ${at.toISOString()}, its response was lost, and the service has forgotten its idempotency key.`;
+  const message = `"${key}" was sent at ${at.toISOString()}, and its response was lost. The service has forgotten its idempotency key.`;
   return keyError(path, 'outcome-expired', key, message, `To resolve it by hand, ${byHand(key)}`, 'unknown');
 }
 
 /** Returns the error of a request that another account may have sent. */
 export function otherToken(path: string, key: string, at: Date): JournalError {
-  const message = `"${key}" was sent with another token at ${at.toISOString()}, its response was lost, and nothing shows that both tokens belong to one account.`;
+  const message = `"${key}" was sent with another token at ${at.toISOString()}, and its response was lost. Both tokens might not belong to the same account.`;
   const advice = `Create the resource again with that token, within 23 hours of that time, or ${byHand(key)}`;
   return keyError(path, 'account-changed', key, message, advice, 'unknown');
 }

@@ -17,7 +17,7 @@ export function readLoopbackUri(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   if (url?.protocol === 'http:' && isLoopbackRedirect(url)) return url;
   throw new ConfigurationError(
-    `\`redirectUri\` must be an http address of this machine for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback". It is ${redirectUri}.`,
+    `\`redirectUri\` must be an http address of this machine for \`signInWithBrowser\`, e.g. "http://127.0.0.1/callback", not ${redirectUri}.`,
   );
 }
 

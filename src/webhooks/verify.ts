@@ -150,7 +150,11 @@ function checkAge(timestamp: number, now: number, tolerance: number): void {
   const [reason, direction, cause] =
     age > 0
       ? (['too-old', 'ago', 'The delivery is a replay, or this machine’s clock is ahead.'] as const)
-      : (['too-new', 'in the future', 'This machine’s clock is behind, or a sandbox’s is ahead: set `now`.'] as const);
+      : ([
+          'too-new',
+          'in the future',
+          'This machine’s clock is behind, or the clock of a sandbox is ahead: set `now`.',
+        ] as const);
   throw refused(
     reason,
     `The delivery was signed ${Math.abs(age)} s ${direction}; \`tolerance\` is ${tolerance} s. ${cause}`,

@@ -162,7 +162,7 @@ export const PROVOKED: Readonly<Record<string, () => unknown>> = {
     const { client } = start({ jobs: { duration: 0, outcome: 405 } });
     return client.cohorts.import(new Blob(['a@example.com\n']), { name: 'Customers' });
   },
-  'Its results are available at status 104': async () => {
+  'The results are available at status 104': async () => {
     const { client, sandbox } = start();
     const { id } = await client.audiences.create(BODY);
     await sandbox.advance(3_600_000);

@@ -50,7 +50,7 @@ export async function useProfile(
     throw new CommandError(message, { code: 'profile-not-found' });
   }
   await chooseProfile(env, name);
-  output.note(`Commands use profile "${name}" from now on.`);
+  output.note(`Commands use profile "${name}" by default.`);
   warnOfEnvironment({ output, env }, name);
   return EXIT.done;
 }

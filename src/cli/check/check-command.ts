@@ -48,7 +48,7 @@ export async function check(context: Context, flags: CheckFlags): Promise<ExitCo
   if (stopped) return stopped.exitCode;
   for (const { id, was, is } of changes) output.log('warning', `The service has changed. ${id}: ${was} → ${is}`);
   for (const id of unchecked)
-    output.log('warning', `An earlier check confirmed ${id}, but this one could not check it.`);
+    output.log('warning', `This check could not verify ${id}, which an earlier check confirmed.`);
   // Report a difference unless the file already adapts the client to it. Always report a call that cannot work.
   const isNews = findings.some(({ state, breaks }) => state === 'differs' && (!earlier || breaks));
   if (changes.length > 0 || isNews) return EXIT.differs;

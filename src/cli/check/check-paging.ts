@@ -89,7 +89,7 @@ export async function checkPaging(session: Session): Promise<void> {
   findings.prove('paging', paging, [PAGE_NUMBERS, inEffect], evidence, { paging });
   const noteMax = (rows: number, evidence: string): void =>
     findings.set('page-size', 'differs', evidence, { setting: { paging: { ...paging, maxSize: rows } } });
-  if (fixed) return noteMax(fixed, 'A page has the same number of rows, whatever size the check requests.');
+  if (fixed) return noteMax(fixed, 'The number of rows on a page does not depend on the requested size.');
   for (const asked of PAGE_SIZES) {
     const page = await readPage({ [size]: asked });
     const { length } = page.rows;

@@ -39,7 +39,7 @@ const hasStatus = (row: JsonObject): boolean => isObject(row.status) && typeof r
 /** Notes whether the rows of a list have the status that a single resource has: waits need it. */
 export function noteWaits(findings: Findings, kind: Kind, row: JsonObject, resource: JsonObject): void {
   if (!hasStatus(resource) || !JOBS[kind]) return;
-  const text = `Rows in the list of ${kind} have no status, but single resources have one.`;
+  const text = `Rows in the list of ${kind} have no status, unlike single ${kind}.`;
   if (!hasStatus(row)) findings.set('waits.via', 'differs', text, { setting: { waits: { via: 'get' } } });
   else if (findings.stateOf('waits.via') !== 'differs')
     findings.set('waits.via', 'confirmed', 'List rows have a status, as single resources do.');

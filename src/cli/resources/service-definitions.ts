@@ -12,7 +12,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .option('--write', 'also create and delete one project, and reserve one upload')
     .option('--out <file>', 'merge the findings into a contract file, which keeps all other settings')
     .option('--against <file>', 'report whether the service has changed since a check wrote this file')
-    .option('--yes', 'do not ask before --write')
+    .option('--yes', 'write without asking for confirmation')
     .option('--all', 'print each assumption, not only those that differ')
     .action(action(async () => (await import('../check/check-command.ts')).check));
   const reference = program

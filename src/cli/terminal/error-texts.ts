@@ -34,7 +34,7 @@ const TEXTS: Texts = {
       : `The status of ${kind} ${id} was not read within --timeout${failure}.`;
   },
   'results-not-ready': ({ id, resource }) =>
-    `Activation ${id} has the status ${statusOf(resource)}. Its results are available at status 104.`,
+    `Activation ${id} has the status ${statusOf(resource)}. The results are available at status 104.`,
   'body-changed': ({ message, outcome, key = '' }) => {
     if (outcome === undefined && key.endsWith(' activation'))
       return `The ${key} was created with a different --activate.`;

@@ -19,7 +19,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ['AUDIENCE_PROFILE', 'profile, like --profile'],
       ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],
       ['AUDIENCE_WEBHOOK_SECRET', 'signing secret of listen, trigger and webhooks verify'],
-      ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours'],
+      ['NO_COLOR, CLICOLOR, CLICOLOR_FORCE', 'colours of the output'],
     ],
   },
   'exit-codes': {
@@ -31,7 +31,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Read the message, and repeat the command.',
       ],
       [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was sent.'],
-      [EXIT.jobFailed, 'A job failed. Its status is 4xx, or 5 for a cohort.'],
+      [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort.'],
       [
         EXIT.jobNeedsInfo,
         "A job needs information (status 107). Read the reason in the service's console, and change the definition.",
@@ -78,7 +78,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ['JSON', 'The file is an array of such objects.'],
       [
         'CSV',
-        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file must be UTF-8. Its separator is a comma, a semicolon or a tab, or the character that a first line such as `sep=;` names. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
+        'The header names the fields, such as `key,name,project_id,dataset.0.analysis_type,dataset.0.start_date,dataset.0.end_date`. The file must be UTF-8. The separator is a comma, a semicolon or a tab, or the character in a first line such as `sep=;`. The command omits empty cells. The fields `project_id` and `cohort_id` are numbers.',
       ],
       [
         'key',
@@ -103,9 +103,9 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'a key',
-        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give it another key: this creates a new audience, because the service cannot change one. For a nightly job, put the date into the name of the journal.',
+        'Is bound to one body for as long as you keep the journal. If you change a row, even its name, give the row another key: the command then creates a new audience, because the service cannot change an audience. For a nightly job, put the date into the name of the journal.',
       ],
-      ['new rows', 'The next run creates them. It ignores rows that you have removed.'],
+      ['new rows', 'The next run creates new rows, and ignores rows that you have removed.'],
       ['one run', 'Only one run at a time can use a journal, on one machine and with one account.'],
     ],
   },
@@ -114,7 +114,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
     rows: [
       [
         'create requests',
-        'The command sends one after another: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
+        'The command sends one create request at a time: first requests whose outcome is unknown, then activations, then audiences, each in the order of the rows.',
       ],
       [
         'a failure',

@@ -70,7 +70,7 @@ export function resultsOf(
   const state = jobState('activation', activation, statuses);
   const { id, status, datastreams } = activation;
   if (state === 'running') {
-    const message = `Activation ${id} has the status ${redactor.text(statusText(status), 200)}. Its results are available at status 104.`;
+    const message = `Activation ${id} has the status ${redactor.text(statusText(status), 200)}. The results are available at status 104.`;
     const advice = `Wait for it with \`activations.wait(${id})\`.`;
     throw new ResultsNotReadyError(message, {
       kind: 'activation',
@@ -98,7 +98,7 @@ function resultOf(id: number, field: string, stream: unknown, baseUrl: string): 
 }
 
 function unreadable(id: number, field: string, value: unknown, expected: string): ResponseError {
-  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, expected ${expected}.`;
+  const message = `The results of activation ${id} cannot be read: \`${field}\` is ${jsonTypeOf(value)}, but must be ${expected}.`;
   const advice = 'Check the results in the response of activations.get.';
   return new ResponseError(message, { status: 200, operation: 'activations.results', attempts: 0, body: '', advice });
 }

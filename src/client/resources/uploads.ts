@@ -65,7 +65,7 @@ interface Slot {
 }
 
 /** Error message for a slot that has expired. */
-const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve and upload again, then claim.`;
+const EXPIRED_SLOT = `was reserved more than ${CLAIM_WINDOW / 60_000} minutes ago: reserve another slot, and upload the file again.`;
 
 /** Maximum number of slots to remember. The oldest slots are dropped first. */
 const MAX_SLOTS = 10_000;

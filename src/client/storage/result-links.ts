@@ -90,7 +90,7 @@ export function linkAdvice(
   { baseUrl, results: { redirect, bearer } }: Pick<Settings, 'baseUrl' | 'results'>,
 ): string | undefined {
   if (status === 0 || REDIRECTS.has(status)) {
-    if (!redirect) return 'If the file is at the other address, set `results: { redirect: true }` in the contract.';
+    if (!redirect) return 'If the redirect leads to the file, set `results: { redirect: true }` in the contract.';
     return isServerRuntime
       ? `The client follows up to ${MAX_REDIRECTS} redirects to http(s) addresses, but none from https to http.`
       : 'In a browser, the client cannot follow redirects of downloads.';

@@ -144,7 +144,7 @@ export function companyAdmin(service: Service, name: string): SandboxCompany {
   const { state } = service;
   const company = (): Company => {
     const record = state.companies.get(name);
-    if (!record) throw new Error(`The company "${name}" does not exist any more.`);
+    if (!record) throw new Error(`The company "${name}" no longer exists.`);
     return record;
   };
   const source = callSource('sandbox.companies.get', [name]);
@@ -171,7 +171,7 @@ export function accountAdmin(service: Service, email: string): SandboxAccount {
   const { state, random } = service;
   const record = (): AccountRecord => {
     const account = state.accounts.get(email);
-    if (!account) throw new Error(`The account ${email} does not exist any more.`);
+    if (!account) throw new Error(`The account ${email} no longer exists.`);
     return account;
   };
   const source = callSource('sandbox.accounts.get', [email]);
@@ -230,7 +230,9 @@ function tokenAdmin(
       checkKind(kind);
       const max = limits.activeTokens;
       if (kind !== 'login' && listTokens(service, record(), kind).length >= max)
-        throw new Error(`The account has ${max} live ${kind} tokens already, the maximum. Revoke one first.`);
+        throw new Error(
+          `The account already has ${max} valid ${kind} tokens, which is the maximum. Revoke a token first.`,
+        );
       return issueToken(service, record(), kind).value;
     }),
     tokens: () =>

@@ -50,7 +50,7 @@ async function redeemCode(service: Service, client: OAuthClient, form: URLSearch
   if (code.used) {
     // A code that is used again may have leaked: revoke the tokens issued for it (RFC 6749, 4.1.2).
     for (const grant of state.grants.values()) if (grant.id === code.grantId) revokeGrant(service, grant);
-    throw new OAuthRequestError('invalid_grant', 'The code was used already; its tokens have been revoked.');
+    throw new OAuthRequestError('invalid_grant', 'The code was used before, so its tokens have been revoked.');
   }
   code.used = true;
   if (code.redirectUri !== (form.get('redirect_uri') ?? code.redirectUri))

@@ -119,7 +119,7 @@ describe('check', () => {
     const { code, err } = await run(['check', '--against', file]);
     expect({ code, err }).toEqual({
       code: 12,
-      err: expect.stringContaining('An earlier check confirmed path:cohorts.list'),
+      err: expect.stringContaining('This check could not verify path:cohorts.list, which an earlier check confirmed'),
     });
   });
 

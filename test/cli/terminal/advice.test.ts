@@ -219,7 +219,7 @@ const WAYS: Readonly<Record<string, (scene: Scene) => Way | Promise<Way>>> = {
     follows: [{ args: [...CREATE, '--timeout', '9s', '--wait'] }],
   }),
   'a duration in another form': () => ({
-    text: 'It must be a duration such as 90s, 10m or 1h30m.',
+    text: 'Pass a duration such as 90s, 10m or 1h30m.',
     fails: { args: [...CREATE, '--wait', '--timeout', 'soon'] },
     follows: ['90s', '10m', '1h30m'].map((time) => ({ args: [...CREATE, '--wait', '--timeout', time] })),
   }),

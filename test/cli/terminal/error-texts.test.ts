@@ -339,7 +339,7 @@ const CASES: Readonly<Record<client.ErrorCode, Readonly<Record<string, Case>> | 
       args: ['activations', 'download', 'ID'],
       sandbox: { jobs: { duration: ({ kind }) => (kind === 'activation' ? 3_600_000 : 0) } },
       prepare: createActivation,
-      text: 'Its results are available at status 104. Wait for the activation with `audience-activation wait activation:',
+      text: 'The results are available at status 104. Wait for the activation with `audience-activation wait activation:',
     },
   },
   'file-unreadable': {

@@ -99,7 +99,7 @@ describe('an upload that the service would refuse', () => {
       expect(await failureOf(client.cohorts.create(body))).not.toMatchObject({ local: true });
       monotonic.mockReturnValue(now + CLAIM_WINDOW + 1);
       const requests = (await api.seen()).length;
-      const late = { local: true, errors: { upload_reference: [expect.stringContaining('upload again')] } };
+      const late = { local: true, errors: { upload_reference: [expect.stringContaining('upload the file again')] } };
       expect(await failureOf(client.cohorts.create(body))).toMatchObject(late);
       expect(await failureOf(client.request('POST', '/api/v2/poi', { body }))).toMatchObject(late);
       expect(await failureOf(client.uploads.send(reservation, data))).toMatchObject({ local: true });
