@@ -94,7 +94,7 @@ export function contractParts(
   const named = Object.entries(statuses).map(([status, progress]) => `${status} is ${progress}`);
   const description = [
     info.description,
-    ...(serverTimeZone === undefined ? [] : [`The time zone of resources is ${serverTimeZone}.`]),
+    ...(serverTimeZone === undefined ? [] : [`Timestamps are in the time zone ${serverTimeZone}.`]),
     ...(named.length === 0 ? [] : [`Statuses of this service: ${named.join(', ')}.`]),
   ].join('\n\n');
   const parts = {

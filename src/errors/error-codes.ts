@@ -83,7 +83,7 @@ export const ERROR_CODES = {
   /** `WebhookVerificationError`; respond with 400. */
   'webhook-invalid': 'The webhook delivery could not be verified; `reason` says why.',
   /** `OAuthError` of `authorize`, `callback`, `revoke` or a refresh. */
-  'oauth-failed': 'A step of OAuth failed, at the authorization server or in this package; `error` is the reason.',
+  'oauth-failed': 'A step of OAuth failed; `error` is the reason.',
   /** `ReauthorizationRequiredError`: call `authorize()`, then `callback()`. */
   'reauthorization-required': 'The user must sign in again.',
 } as const;

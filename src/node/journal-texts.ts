@@ -9,7 +9,7 @@ export const KEPT =
 /** Returns the error for a key that is bound to another body. */
 export function bodyChanged(path: string, key: string, { id, at, kind, file }: JournalEntry): JournalError {
   if (id !== undefined) {
-    const message = `"${key}" was created with another body, with the id ${id}. Each key is bound to one body.`;
+    const message = `"${key}" was created with another body and has the id ${id}. Each key is bound to one body.`;
     const advice =
       kind === 'cohorts' && !file
         ? 'If you only uploaded the same file again, use the cohort with that id. For another file, use another key. `journal.import` compares files instead of uploads.'
@@ -35,7 +35,7 @@ export function kindChanged(
 /** Returns the error of a request whose idempotency key the service has forgotten. */
 export function expired(path: string, key: string, at: Date): JournalError {
   const message = `"${key}" was sent at ${at.toISOString()}, and its response was lost. The service has forgotten its idempotency key.`;
-  return keyError(path, 'outcome-expired', key, message, `To resolve it by hand, ${byHand(key)}`, 'unknown');
+  return keyError(path, 'outcome-expired', key, message, `To resolve the key by hand, ${byHand(key)}`, 'unknown');
 }
 
 /** Returns the error of a request that another account may have sent. */

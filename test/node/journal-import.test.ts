@@ -140,7 +140,7 @@ describe('an import with a journal', () => {
     };
     const id = await create();
     const error = await failureOf(create());
-    expect(String(error)).toContain(`with the id ${id}`);
+    expect(String(error)).toContain(`and has the id ${id}`);
     expect(String(error)).toContain(
       'use the cohort with that id. For another file, use another key. `journal.import` compares files',
     );

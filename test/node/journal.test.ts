@@ -106,7 +106,7 @@ describe('a journal', () => {
     const error = await failureOf(journal.create(audiences, 'north', { name: 'Other', dataset: [] }));
     expect(error).toMatchObject({ name: 'JournalError', code: 'body-changed', key: 'north', path: bench.path });
     expect(JournalError.isInstance(error)).toBe(true);
-    expect(String(error)).toContain(`with the id ${id}. Each key is bound to one body. Use another key.`);
+    expect(String(error)).toContain(`and has the id ${id}. Each key is bound to one body. Use another key.`);
     expect(() => journal.find('north', { name: 'Other' })).toThrow(/another body/);
     expect(await journal.create(audiences, 'north 2', { name: 'Other', dataset: [] })).not.toBe(id);
     expect(await bench.names()).toEqual(['North', 'Other']);

@@ -33,7 +33,7 @@ export async function checkPaging(session: Session): Promise<void> {
   const { findings, paths, probe, expected } = session;
   const kind = KINDS.find((one) => (session.rows.get(one)?.length ?? 0) >= 2);
   const path = kind && paths.working.get(`${kind}.list`);
-  if (!path) return findings.unclear('paging', 'Needs a list with two rows.');
+  if (!path) return findings.unclear('paging', 'The check needs a list with at least two rows.');
   probe.report('step', 'Paging');
   const known = expected.paging ?? PAGE_NUMBERS;
   const listed = session.rows.get(kind) ?? [];
@@ -103,7 +103,7 @@ export async function checkPaging(session: Session): Promise<void> {
     const { rows } = await readPage({ [size]: asked, [way.param]: positionAfter(way, page) });
     if (length > 0 && hasOthers(rows, page.rows))
       return noteMax(largest(length), 'A page has fewer rows than requested, although another page follows.');
-    return findings.unclear('page-size', 'Needs a list with more than 100 rows.');
+    return findings.unclear('page-size', 'The check needs a list with more than 100 rows.');
   }
 }
 

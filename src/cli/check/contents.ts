@@ -60,7 +60,7 @@ export function noteStatuses({ findings, rows, probe, expected }: Session): void
       const state = jobState(row.is_lookalike === true ? 'lookalike' : job, { status: { id } }, expected.statuses);
       if (state === 'running') statuses.add(`\`${job} ${id}\``);
     }
-  const text = `Rows with ${[...statuses].join(', ')} have not changed for 7 days. Add the meaning of each status to \`statuses\`.`;
+  const text = `Rows with these statuses have not changed for 7 days: ${[...statuses].join(', ')}. Add the meaning of each status to \`statuses\`.`;
   if (statuses.size > 0) findings.set('statuses', 'differs', text);
 }
 

@@ -146,7 +146,8 @@ export class Probe {
     await this.#client.request(method, path, options).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
       if (ConflictError.isInstance(error)) this.#reply = { ...this.#reply, outcome: error.outcome };
-      if (RateLimitError.isInstance(error)) throw new Stop('The service keeps limiting the rate (429).', EXIT.limited);
+      if (RateLimitError.isInstance(error))
+        throw new Stop('The service keeps returning 429 (rate limit).', EXIT.limited);
     });
     return { ...this.#reply, at: this.now };
   }

@@ -56,10 +56,10 @@ async function findPath<T>(
     // A 404 for one resource does not show that the path is wrong.
     const isOfResource = status === 404 && path.includes('{id}') && !isLikeUnknown;
     if (!isOfResource && (isMissing(status) || (status >= 200 && status < 400 && !envelope)))
-      difference = `\`GET ${path}\` is refused (${status}). `;
+      difference = `\`GET ${path}\` returns ${status}${isMissing(status) ? '' : ' without an envelope'}. `;
     else if (isLikeUnknown || isOfResource) continue;
     else if (!envelope) break;
-    else if (proof) difference = `\`GET ${path}\` responds (${status}) ${proof}. `;
+    else if (proof) difference = `\`GET ${path}\` returns ${status} ${proof}. `;
   }
   if (difference === '') return void findings.unclear(id, reason);
   await probe.assertResponsive();
@@ -114,7 +114,7 @@ async function checkDocumentedReads(session: Session): Promise<void> {
   findings.set('service', 'confirmed', 'A documented read succeeds with this token, and its response is an envelope.');
   const note = (name: OperationName, found: Found<unknown> | undefined, { status }: Reply): void => {
     const path = pathOf(name);
-    const text = `\`GET ${path}\` responds with ${status}.`;
+    const text = `\`GET ${path}\` returns ${status}.`;
     if (found) notePath(session, name, path, 'The response is as documented.', found.place);
     else if (isMissing(status)) findings.set(`path:${name}`, 'differs', text, { breaks: true });
     else findings.unclear(`path:${name}`, text);

@@ -5,8 +5,8 @@ import type { Finding } from './findings.ts';
 const SUBJECTS: Readonly<Record<string, string>> = {
   list: 'Lists',
   get: 'Reads',
-  create: 'Creates',
-  delete: 'Deletes',
+  create: 'Create requests',
+  delete: 'Delete requests',
   reserve: 'Reservations',
 };
 
@@ -22,7 +22,7 @@ export function verdictOf({ findings, stopped, contract }: CheckReport, file?: s
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   if (first) return `${subjectOf(first)}${more} do not work here: ${first.evidence}`;
   const needs = findings.filter((finding) => finding.needs).length;
-  const open = needs > 0 ? ` ${needs} assumptions need --write.` : '';
+  const open = needs > 0 ? ` To check ${needs} more assumptions, pass --write.` : '';
   if (differing.length === 0) return `Nothing differs.${open}`;
   const { $schema, checked, ...settings } = contract;
   const means = [

@@ -57,7 +57,7 @@ export function parseJsonText(text: string, source: string): unknown {
     if (!(error instanceof SyntaxError)) throw error;
     // The message of the parser quotes the input, which may contain secrets.
     const [position = ''] = / at position \d+/.exec(messageOf(error)) ?? [];
-    throw usageError(`${source} must be JSON: it has an error${position}.`);
+    throw usageError(`${source} must be valid JSON: syntax error${position}.`);
   }
 }
 

@@ -28,7 +28,7 @@ export function addSandboxCommands(program: Command, action: Action): void {
     .option('--webhook <url>', 'register a webhook endpoint for all events, and print its secret')
     .option('--email <email>', 'email of the account', 'dev@example.com')
     .option('--password <text>', 'password of the account', 'sandbox')
-    .option('--state <file>', 'load the state from this file, if it exists, and save it there')
+    .option('--state <file>', 'load the state from this file if the file exists, and save the state there')
     .action(action(async () => (await load()).runSandbox));
   sandbox
     .command('status')

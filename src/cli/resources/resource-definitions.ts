@@ -13,7 +13,9 @@ export function addJobCommands(program: Command, action: Action): void {
     .description('wait for jobs, such as audience:12 cohort:7, or for jobs on standard input')
     .argument('[jobs...]', 'jobs, as kind:id or id')
     .addOption(
-      new Option('--kind <kind>', 'kind of ids without a kind, such as 12').choices(JOB_KINDS).default('audience'),
+      new Option('--kind <kind>', 'kind of jobs that are only an id, such as 12')
+        .choices(JOB_KINDS)
+        .default('audience'),
     )
     .option(
       '--timeout <duration>',

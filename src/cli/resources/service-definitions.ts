@@ -31,7 +31,7 @@ export function addServiceCommands(program: Command, action: Action): void {
     .description('print the build budget: used, limit and left, by hour and day')
     .action(action(async () => (await load()).budget));
   addDryRun(program.command('request'))
-    .description('call any path of the service')
+    .description('send a request to any path of the service')
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'path, such as /api/v2/webhooks/index')
     .option('-d, --data <json>', 'body as JSON; @file reads a file, - standard input')

@@ -52,7 +52,7 @@ const TEXTS: Texts = {
 const SIGNATURE_TEXTS: Readonly<Partial<Record<ErrorOf<'webhook-invalid'>['reason'], string>>> = {
   'missing-header': '--header is empty: pass the value of the signature header.',
   'too-old':
-    'The signature is older than --tolerance (default: 5m): it is a replay, or the clock of this machine is ahead.',
+    'The signature is older than --tolerance (default: 5m): the delivery is a replay, or the clock of this machine is ahead.',
   'too-new':
     'The timestamp of the signature is more than --tolerance (default: 5m) in the future: the clock of this machine is behind, or the clock of a sandbox is ahead.',
 };

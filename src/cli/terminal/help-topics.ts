@@ -14,7 +14,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       ['AUDIENCE_BASE_URL', 'address of the service, like --base-url'],
       ['AUDIENCE_TOKEN', 'API token for AUDIENCE_BASE_URL; takes precedence over a profile, unless you pass --profile'],
       ['AUDIENCE_TOKEN_COMMAND', 'command that prints the token, like --token-command'],
-      ['AUDIENCE_CONTRACT', 'file with the differences between your service and the assumptions, like --contract'],
+      ['AUDIENCE_CONTRACT', 'contract file, like --contract'],
       ['AUDIENCE_MCP_TOKEN', 'token of the MCP endpoint'],
       ['AUDIENCE_PROFILE', 'profile, like --profile'],
       ['AUDIENCE_CONFIG_DIR', 'folder of profiles and secrets (default: ~/.config/audience-activation)'],
@@ -28,7 +28,7 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
       [EXIT.done, 'The command succeeded.'],
       [
         EXIT.unexpected,
-        'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Read the message, and repeat the command.',
+        'There is no connection, the service failed, a file is unusable, or the `--deadline` has passed. Correct what the message names, and repeat the command.',
       ],
       [EXIT.usage, 'A flag, an argument or the body is invalid. Nothing was sent.'],
       [EXIT.jobFailed, 'A job failed: the status is 4xx, or 5 for a cohort.'],
@@ -51,10 +51,10 @@ export const HELP_TOPICS: Readonly<Record<'environment' | 'exit-codes', HelpTopi
         EXIT.outcomeUnknown,
         'A create request may have taken effect. Repeat the command with the printed `--idempotency-key`: the service creates only one resource. After `run`, start the same command again within 23 hours.',
       ],
-      [EXIT.differs, 'The service differs from the assumptions, or has changed (`check`).'],
+      [EXIT.differs, 'The service differs from the assumptions of the client, or has changed (`check`).'],
       [
         EXIT.cutShort,
-        'The check stopped early, or could not check something that an earlier check confirmed (`check`). Read the message.',
+        'The check stopped early, or could not verify something that an earlier check confirmed (`check`). Read the message.',
       ],
       [
         EXIT.journalTaken,
@@ -124,7 +124,10 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
         'an outage',
         'After three failed create requests in a row, or earlier if a read also fails, the command waits until a read succeeds, for at most `--outage-wait`. Then it sends the failed requests once more.',
       ],
-      ['the build budget', 'If the budget is used up, the command waits for it, for at most `--budget-wait`.'],
+      [
+        'the build budget',
+        'If the budget is used up, the command waits until the service accepts create requests again, for at most `--budget-wait`.',
+      ],
     ],
   },
   {
@@ -152,7 +155,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'unknown',
-        'A create request may have taken effect. Run the command again within 23 hours. After that, look for the resource in its list. Then record its id with `--resolve <key>=<id>`, or that it does not exist with `--forget <key>`. Exit code 10, and 8 after 23 hours.',
+        'A create request may have taken effect. Run the command again within 23 hours. After that, look for the resource in the list. If it exists, record its id with `--resolve <key>=<id>`; if not, pass `--forget <key>`. Exit code 10, and 8 after 23 hours.',
       ],
     ],
   },
@@ -181,7 +184,7 @@ export const RUN_TOPICS: readonly HelpTopic[] = [
       ],
       [
         'exit codes',
-        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent, correct what the output names. 13: another run uses the journal, or it was moved or removed.',
+        '1, 6, 9, 10: run the same command again, even if other rows need a correction. 3, 4, 5, 7, 8: correct what the output names. 2: nothing was sent, correct what the output names. 13: another run uses the journal, or the journal was moved or removed.',
       ],
     ],
   },

@@ -139,7 +139,8 @@ function optionErrors({ options: { token, fetchOptions, query }, operation }: Ca
   if (query !== undefined) refuseOddQuery('query', query);
   const own = Object.keys(fetchOptions ?? {}).find((name) => OWN_FETCH_OPTIONS.includes(name));
   return {
-    ...(token !== undefined && operation.token === 'none' && { token: ['is not sent to the credential exchange.'] }),
+    ...(token !== undefined &&
+      operation.token === 'none' && { token: ['must not be set: the credential exchange needs no token.'] }),
     ...(token !== undefined && !isUsableToken(token) && { token: ['must be visible ASCII without white space.'] }),
     ...(own !== undefined && { fetchOptions: [`must not set ${own}: the client sets it.`] }),
   };

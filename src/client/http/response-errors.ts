@@ -56,7 +56,7 @@ const REQUEST_ID_LIMIT = 200;
 /** Returns the failure for a successful response that is larger than `maxResponseBytes`. */
 export function truncatedFailure(response: ReceivedResponse, call: CallInfo): AttemptFailure {
   const message = `${call.operation.name} got a response larger than \`maxResponseBytes\`.`;
-  const advice = 'Request less, e.g. with `per_page`, or raise the option.';
+  const advice = 'Request less, e.g. with `per_page`, or raise `maxResponseBytes`.';
   const error = responseError(message, response, call, 'response-too-large', advice);
   return new AttemptFailure({ kind: 'final', outcome: 'unknown' }, error);
 }

@@ -71,7 +71,7 @@ export function resultsOf(
   const { id, status, datastreams } = activation;
   if (state === 'running') {
     const message = `Activation ${id} has the status ${redactor.text(statusText(status), 200)}. The results are available at status 104.`;
-    const advice = `Wait for it with \`activations.wait(${id})\`.`;
+    const advice = `Wait for the activation with \`activations.wait(${id})\`.`;
     throw new ResultsNotReadyError(message, {
       kind: 'activation',
       id,

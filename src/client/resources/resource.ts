@@ -282,7 +282,7 @@ export function refuseWaitOptions({
 /** Adds the kind and id of the created resource to the error of a wait, except a `JobError`, which contains them. */
 function withCreated(error: unknown, created: Created, idempotencyKey: string | undefined): unknown {
   if (!AudienceError.isInstance(error) || JobError.isInstance(error)) return error;
-  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`;
+  const advice = `The ${created.kind} ${created.id} was created and its job keeps running: wait for the job again with \`client.waits.wait(error.created)\`.`;
   return withDetails(
     error,
     { created, outcome: 'done', ...(idempotencyKey !== undefined && { idempotencyKey }) },

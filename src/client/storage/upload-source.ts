@@ -264,6 +264,6 @@ function sizeMismatch(size: number, actual: string): FileError {
 
 function unreadable(cause: Error): FileError {
   const message = `The data to upload could not be read: ${cause.message}`;
-  const advice = 'The file may have changed or been removed: open it again and upload it again.';
+  const advice = 'The file may have changed or been removed: open and upload the file again.';
   return new FileError(message, { code: 'file-unreadable', cause, advice });
 }

@@ -18,7 +18,7 @@ describe('rows of a batch', () => {
     ['a key that is no folder name', '{"key":"../north"}', 'Line 1 needs a "key"'],
     ['a key that is a folder', '{"key":".."}', 'Line 1 needs a "key"'],
     ['two equal keys', '{"key":"north","name":"N"}\n{"key":"North"}', 'Line 2 and Line 1 have the same key'],
-    ['a line that is not JSON', '{"key":"north","name":"N"}\n{"key', 'Line 2 must be JSON'],
+    ['a line that is not JSON', '{"key":"north","name":"N"}\n{"key', 'Line 2 must be valid JSON'],
     ['a row that is no object', '[{"key":"north","name":"N"},4]', 'Row 2 is not an object'],
     ['a field __proto__', '{"key":"north","dataset":[{"__proto__":{}}]}', '"__proto__"'],
     ['a column __proto__', 'key,a.__proto__.b\nnorth,1', '"__proto__"'],

@@ -465,7 +465,7 @@ describe('aud run', () => {
     expect(lost.err + held.err + failed.err).not.toMatch(/dempotency|\. and |again\. If/);
     const again = await runRows(['--retry-failed']);
     expect([again.code, creates().length]).toEqual([4, 8]);
-    expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be JSON');
+    expect((await runRows(['--activate', '{identifier:EID}'])).err).toContain('--activate must be valid JSON');
   });
 
   it('says that it waits for the end of an outage only if it does, with advice that its own flags can follow', async () => {

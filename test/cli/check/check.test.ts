@@ -48,7 +48,7 @@ describe('check', () => {
     const methods = sandbox.log.length;
     const { code, out } = await run(['check']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Nothing differs\. 5 assumptions need --write\.\n/);
+    expect(out).toMatch(/^Nothing differs\. To check 5 more assumptions, pass --write\.\n/);
     expect(out).not.toContain('path:audiences.get');
     const all = await run(['check', '--all']);
     expect(all.out).toContain('confirmed  path:audiences.get: The response has the id');
@@ -203,7 +203,7 @@ describe('check', () => {
     await writeFile(file, JSON.stringify(WRITTEN, undefined, 4));
     const { code, out, err } = await run(['check', '--out', file]);
     expect(code).toBe(11);
-    expect(out).toContain('schedules.list: `GET /api/v2/gone` is refused (404). `GET /api/v2/schedules/index` works');
+    expect(out).toContain('schedules.list: `GET /api/v2/gone` returns 404. `GET /api/v2/schedules/index` works');
     const text = await readFile(file, 'utf8');
     const { $schema, checked, ...settings } = JSON.parse(text);
     expect(text).toMatch(/^\{\n {4}"\$schema"/);

@@ -37,7 +37,7 @@ describe('a check with a contract', () => {
     expect(report.contract.operations).toEqual({ 'cohorts.list': { path: '/api/v2/cohorts/index', retry: 'never' } });
     expect(findings['path:cohorts.list']).toMatchObject({
       state: 'differs',
-      evidence: expect.stringContaining('`GET /api/v2/gone` is refused (404). `GET /api/v2/cohorts/index` works'),
+      evidence: expect.stringContaining('`GET /api/v2/gone` returns 404. `GET /api/v2/cohorts/index` works'),
     });
   });
 

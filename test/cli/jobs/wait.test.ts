@@ -195,7 +195,7 @@ describe('wait', () => {
     await waiting.shows('err', /The command retries audiences\.get at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: .*429/);
     const silent = await serve((request) => void request.resume());
     const unread = start(['wait', '12', '13', ...flags], { env: { AUDIENCE_BASE_URL: silent.url } });
-    await unread.shows('err', /The status of 2 of 2 jobs has not been read yet\. Waiting until /);
+    await unread.shows('err', /The status of 2 of 2 jobs is not known yet\. The command waits until /);
     const levels = flags.length > 0 ? linesOf(waiting.printed.err + unread.printed.err).map(({ level }) => level) : [];
     expect(levels.filter((level) => level !== 'info')).toEqual([]);
   });

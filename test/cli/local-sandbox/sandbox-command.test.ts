@@ -77,7 +77,7 @@ describe('sandbox', () => {
 
   it.each([
     [['sandbox', '--prot', '1'], "unknown option '--prot'"],
-    [['sandbox', 'advanse'], "unknown command 'advanse': it must be status, advance, finish, or fault"],
+    [['sandbox', 'advanse'], "unknown command 'advanse': use status, advance, finish or fault"],
     [['sandbox', '--port', '99999'], "'99999' is invalid. Pass an integer from 0 to 65535."],
     [['sandbox', '--port', '1.5'], 'Pass an integer from 0 to 65535.'],
     [['sandbox', '--storage-port', '0x50'], 'Pass an integer from 0 to 65535.'],

@@ -299,7 +299,7 @@ describe('in virtual time', () => {
       const { id } = error.created;
       expect(error).toMatchObject({ outcome: 'done', idempotencyKey: 'k', created: { kind: 'audience', id } });
       expect(error.advice).toContain(
-        `The audience ${id} was created and its job keeps running: wait for it again with \`client.waits.wait(error.created)\`.`,
+        `The audience ${id} was created and its job keeps running: wait for the job again with \`client.waits.wait(error.created)\`.`,
       );
       expect(JSON.parse(JSON.stringify(error)).created).toEqual({ kind: 'audience', id });
       sandbox.jobs.finish('audience', id, 104);
