@@ -123,7 +123,7 @@ function bytesOf(body: unknown): Uint8Array {
   throw refused(
     'parsed-body',
     `The body is ${body ? 'already parsed' : 'missing'}.`,
-    'Pass its raw bytes, for example from `express.raw({ type: "application/json" })` or `await request.text()`.',
+    'Pass the raw bytes, for example from `express.raw({ type: "application/json" })` or `await request.text()`.',
   );
 }
 

@@ -139,7 +139,7 @@ it('the error of a key in Redis without a token says to delete it or use another
   };
   const redis: RedisClient = { evalSha: evaluate, eval: evaluate };
   const load = (key: string) => redisTokenStore(redis, { key }).load();
-  expect(String(await failureOf(Promise.resolve(load('k'))))).toContain('Delete it, or use another key.');
+  expect(String(await failureOf(Promise.resolve(load('k'))))).toContain('Delete the key, or use another key.');
   expect(await load('another')).toBeUndefined();
   values.delete('k');
   expect(await load('k')).toBeUndefined();

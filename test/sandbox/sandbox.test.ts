@@ -136,7 +136,7 @@ describe('the sandbox', () => {
     ],
     [
       401,
-      'valid on the MCP endpoint only',
+      'valid only on the MCP endpoint',
       ({ call, account }) => call('GET', '/api/v2/usage', { token: account.token('mcp') }),
     ],
     [403, 'of kind api, without the scope mcp', ({ call, token }) => call('POST', '/api/v2/mcp', { token, body: {} })],

@@ -95,7 +95,7 @@ export interface SandboxAccount {
 export function createCompany({ state, limits }: Service, input: NewCompany): Company {
   const { name, buildsPerHour = limits.buildsPerHour, buildsPerDay = limits.buildsPerDay } = input;
   checkBudget(buildsPerHour, buildsPerDay);
-  if (state.companies.has(name)) throw new Error(`A company named "${name}" exists already.`);
+  if (state.companies.has(name)) throw new Error(`A company named "${name}" already exists.`);
   const company: Company = {
     id: state.nextId++,
     name,
@@ -122,7 +122,7 @@ export function createAccount(service: Service, input: NewAccount): AccountRecor
   const companyName = typeof company === 'string' ? company : company.name;
   if (!isEmail(email)) throw new Error(`\`email\` must be an email address, not "${email}".`);
   checkPassword(password);
-  if (state.accounts.has(email)) throw new Error('An account with this email exists already.');
+  if (state.accounts.has(email)) throw new Error('An account with this email already exists.');
   const account: AccountRecord = {
     id: state.nextId++,
     email,
@@ -248,7 +248,7 @@ function tokenAdmin(
       const token = listTokens(service, record()).find(
         (candidate) => candidate.id === id && candidate.kind !== 'oauth',
       );
-      if (!token) throw new Error(`The account has no live token ${id}.`);
+      if (!token) throw new Error(`The account has no valid token ${id}.`);
       state.tokens.delete(token.value);
     }),
   };

@@ -98,7 +98,7 @@ function tokenProblem({ state, clock }: Service, context: Context<Env>): string 
   const token = state.tokens.get(value);
   if (!token) return 'The token was never issued by this sandbox, or has been revoked';
   if (token.expiresAt <= clock.now()) return `The token ${token.id} expired at ${formatExpiry(token.expiresAt)}`;
-  return `The token ${token.id} has the scope mcp, which is valid on the MCP endpoint only`;
+  return `The token ${token.id} has the scope mcp, which is valid only on the MCP endpoint`;
 }
 
 export function setToken(context: Context<Env>, token: Token): void {

@@ -84,6 +84,6 @@ describe('tokens', () => {
 
   it('two accounts cannot have the same email', () => {
     const { sandbox } = startSandbox();
-    expect(() => sandbox.accounts.create(credentials)).toThrow(/exists already/);
+    expect(() => sandbox.accounts.create(credentials)).toThrow(/already exists/);
   });
 });
