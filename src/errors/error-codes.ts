@@ -13,7 +13,7 @@ export const ERROR_CODES = {
   /** `TimeoutError`, once the retries are used up. */
   'attempt-timeout': 'An attempt took longer than `timeout`.',
   /** `TimeoutError` of an upload or a download. */
-  'idle-timeout': 'A transfer to or from storage moved no byte for `idleTimeout`.',
+  'idle-timeout': 'A transfer to or from storage transferred no byte within `idleTimeout`.',
   /** `TimeoutError` of a call with the `deadline` option. */
   'deadline-exceeded': 'The call took longer than `deadline`.',
   /** `TimeoutError` of `signInWithBrowser`. */

@@ -40,6 +40,6 @@ export function warnOfNodeLimit(option: 'timeout' | 'idleTimeout', ms: number, r
   if (state.loggedFields.has(option)) return;
   state.loggedFields.add(option);
   settings.logger.warn(
-    `\`${option}\` is ${ms} ms, but by default Node's own \`fetch\` ends a request after ${NODE_LIMIT_MS} ms without response headers or a byte of the body. For a longer time, pass \`fetchOptions: { dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }\` with the Agent of undici.`,
+    `\`${option}\` is ${ms} ms, but by default Node's own \`fetch\` ends a request after ${NODE_LIMIT_MS} ms without response headers or a byte of the body. To allow more time, pass \`fetchOptions: { dispatcher: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) }\` with the Agent of undici.`,
   );
 }
